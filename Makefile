@@ -1,0 +1,86 @@
+# Everything happens inside a virtual environment of its own, $(VENV); nothing is installed
+# elsewhere. Needed beforehand: python3 (3.10 or newer), pip and make.
+#
+#   make test PYTHON=python3.13 VENV=.venv-3.13     another interpreter, another environment
+#   make test PYTEST_ARGS="-n auto"                 options for pytest
+
+PYTHON      ?= python3
+VENV        ?= .venv
+PYTEST_ARGS ?=
+SCORIO      := 0.2.3
+
+PY  := "$(VENV)/bin/python"
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench clean
+
+help:
+	@echo "make demo    install passband in $(VENV) and try it on examples/trials.csv"
+	@echo "make test    install the development tools too; check style, types, layers and tests"
+	@echo "make bench   time the metrics next to scorio $(SCORIO)"
+	@echo "make clean   remove $(VENV), caches and build products"
+
+demo: $(VENV)/.installed
+	@echo "estimating from examples/trials.csv ..."
+	@"$(VENV)/bin/passband" stats examples/trials.csv
+
+test: $(VENV)/.installed-dev
+	@echo "checking style ..."
+	@$(PY) -m ruff check .
+	@echo "checking formatting ..."
+	@$(PY) -m ruff format --check .
+	@echo "checking types ..."
+	@$(PY) -m mypy
+	@echo "checking layers ..."
+	@"$(VENV)/bin/lint-imports"
+	@echo "running tests ..."
+	@$(PY) -m pytest $(PYTEST_ARGS)
+	@echo "all checks passed"
+
+bench: $(VENV)/.installed
+	@$(PY) -c 'from importlib.metadata import version; assert version("scorio") == "$(SCORIO)"' \
+	    2>/dev/null || { \
+	    echo "installing scorio $(SCORIO) for comparison ..."; \
+	    $(PIP) install "scorio==$(SCORIO)"; }
+	@echo "timing the metrics ..."
+	@$(PY) benchmarks/metrics.py
+
+clean:
+	@echo "removing $(VENV), caches and build products ..."
+	@rm -rf "$(VENV)" build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	    .import_linter_cache
+	@find src tests examples benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# The files below are empty and say what the environment holds. They live inside it, so that
+# removing it is enough to start over; a change of pyproject.toml brings a new installation.
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.created
+	@echo "installing passband ..."
+	@$(PIP) install --editable .
+	@touch "$@"
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
+	@echo "installing passband and its development tools ..."
+	@$(PIP) install --editable ".[dev]"
+	@touch "$(VENV)/.installed" "$@"
+
+# Debian and Ubuntu package ensurepip apart from Python. Without it the pip that is already
+# there can fill the environment (pip 22.3 or newer); failing that, say what is missing.
+$(VENV)/.created:
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+	    echo "passband needs Python 3.10 or newer, as $(PYTHON) or given by make PYTHON=..." >&2; \
+	    exit 1; }
+	@echo "creating $(VENV) ..."
+	@if "$(PYTHON)" -c 'import ensurepip' 2>/dev/null; then \
+	    "$(PYTHON)" -m venv --clear "$(VENV)"; \
+	else \
+	    "$(PYTHON)" -m venv --clear --without-pip "$(VENV)" && \
+	    "$(PYTHON)" -m pip --disable-pip-version-check --quiet --python $(PY) install pip; \
+	fi || { \
+	    rm -rf "$(VENV)"; \
+	    echo "$(PYTHON) could not create a virtual environment with pip in it." >&2; \
+	    echo "On Debian or Ubuntu, install the missing part with: apt install python3-venv" >&2; \
+	    exit 1; }
+	@touch "$@"

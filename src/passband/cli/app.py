@@ -1,0 +1,57 @@
+"""The `passband` command: its verbs, and how an error reaches the user."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from passband import __version__
+from passband.cli.metrics import metrics
+from passband.cli.stats import stats
+from passband.errors import InvalidInput, PassbandError
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="passband",
+    help="Evaluate stochastic models by asking every problem many times.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+app.command()(stats)
+app.command()(metrics)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"passband {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Evaluate stochastic models by asking every problem many times."""
+
+
+def main() -> None:
+    """Run the command: exit 0 if all is well, 1 if it failed, 2 if it was asked wrongly."""
+    try:
+        app()
+    except InvalidInput as error:
+        typer.echo(f"passband: {error}", err=True)
+        sys.exit(2)
+    except PassbandError as error:
+        typer.echo(f"passband: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read the output has had enough
+        sys.exit(1)

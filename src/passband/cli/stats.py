@@ -1,0 +1,84 @@
+"""`passband stats`: metrics of any table of trials."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["Format", "Policies", "stats"]
+
+
+class Format(str, enum.Enum):
+    """How a result is printed."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    markdown = "markdown"
+    latex = "latex"
+
+
+class Policies(str, enum.Enum):
+    """What to do with trials that have no score."""
+
+    drop = "drop"
+    fail = "fail"
+    error = "error"
+
+
+def stats(
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials.")
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Such as pass@1,8, pass^8, pass@*, avg; repeatable."),
+    ] = None,
+    problem: Annotated[str | None, typer.Option(help="Column that names the problem.")] = None,
+    trial: Annotated[str | None, typer.Option(help="Column that numbers the trial.")] = None,
+    score: Annotated[str | None, typer.Option(help="Column that holds the score.")] = None,
+    status: Annotated[str | None, typer.Option(help="Column with the fate of a trial.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Column that groups problems.")] = None,
+    by: Annotated[
+        list[str] | None, typer.Option(help="Column to split by, such as model; repeatable.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Scores of at least this count as successes.")
+    ] = None,
+    policy: Annotated[
+        Policies, typer.Option(help="Trials without a score: leave out, count as 0, or stop.")
+    ] = Policies.drop,
+    format: Annotated[Format, typer.Option(help="How to print the result.")] = Format.table,
+    json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
+) -> None:
+    """Print metrics of a file with one row per trial, or of a matrix of outcomes."""
+    from passband.report.render import render
+    from passband.report.stats import measure_file
+
+    report = measure_file(
+        file,
+        metric or [],
+        columns={
+            "problem": problem,
+            "trial": trial,
+            "score": score,
+            "status": status,
+            "cluster": cluster,
+        },
+        by=by or [],
+        threshold=threshold,
+        policy=policy.value,
+    )
+    if json or format is Format.json:
+        from json import dumps
+
+        typer.echo(dumps(report.as_json(), indent=2))
+        return
+    if not quiet:
+        for line in report.remarks():
+            typer.echo(line, err=True)
+    typer.echo(render(report.rows(), format.value), nl=False)

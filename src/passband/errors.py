@@ -1,0 +1,67 @@
+"""Every error and warning that passband raises on purpose.
+
+PassbandError
+└── InvalidInput(ValueError)         asked wrongly: the command line exits with 2
+    ├── WrongType(TypeError)         the argument is of a kind that cannot be read
+    ├── ConflictingArguments(TypeError)   one quantity was given twice
+    ├── UnknownName(LookupError)     no metric, column or file type of that name
+    └── NotEnoughData                the question needs more trials than there are
+PassbandWarning(UserWarning)         the number stands, but read it with care
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "ConflictingArguments",
+    "InvalidInput",
+    "NotEnoughData",
+    "PassbandError",
+    "PassbandWarning",
+    "UnknownName",
+    "WrongType",
+    "nearest",
+]
+
+
+class PassbandError(Exception):
+    """Base of every error that passband raises on purpose."""
+
+
+class InvalidInput(PassbandError, ValueError):
+    """An argument or a file breaks a rule; the message names it, the rule and the value."""
+
+
+class WrongType(InvalidInput, TypeError):
+    """An argument is of a kind that cannot be read."""
+
+
+class ConflictingArguments(InvalidInput, TypeError):
+    """Two arguments say the same thing twice."""
+
+
+class UnknownName(InvalidInput, LookupError):
+    """A name that nothing is registered under."""
+
+
+class NotEnoughData(InvalidInput):
+    """The question needs more trials than any problem has."""
+
+
+class PassbandWarning(UserWarning):
+    """The number stands, but something about the input makes it easy to misread."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" for the closest known name, or nothing.
+
+    >>> nearest("pas", ["pass", "maj"])
+    " Did you mean 'pass'?"
+    >>> nearest("zzz", ["pass", "maj"])
+    ''
+    """
+    lowered = {candidate.lower(): candidate for candidate in known}
+    matches = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
+    return f" Did you mean {lowered[matches[0]]!r}?" if matches else ""

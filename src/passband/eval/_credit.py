@@ -1,0 +1,39 @@
+"""From a histogram and a credit vector to the numbers that the functions return."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from passband.eval import _doors
+from passband.eval._doors import Four
+from passband.stats.counts import Histogram
+from passband.stats.kernel import expected_credit
+from passband.stats.posterior import Moments, posterior_moments
+from passband.types import Floats
+
+__all__ = ["latent", "observed", "posterior"]
+
+
+def observed(histogram: Histogram, credit: Floats) -> float:
+    """Return the mean credit of k recorded trials over all problems."""
+    return histogram.mean(expected_credit(histogram.trials, histogram.successes, credit))
+
+
+def latent(histogram: Histogram, credits: list[Floats], alpha0: float, beta0: float) -> Moments:
+    """Return posterior moments of latent values, a row per (n, c) pair."""
+    alpha, beta = _doors.prior("alpha0", alpha0), _doors.prior("beta0", beta0)
+    return posterior_moments(histogram, credits, alpha, beta)
+
+
+def posterior(
+    histogram: Histogram,
+    credit: Floats,
+    confidence: float,
+    bounds: tuple[float, float] | None,
+    alpha0: float,
+    beta0: float,
+) -> Four:
+    """Return the posterior summary of the mean latent value over all problems."""
+    moments = latent(histogram, [credit], alpha0, beta0).of_mean_over(histogram)
+    mean, variance = moments.mean[0, 0], moments.covariance[0, 0, 0]
+    return _doors.interval(float(mean), float(np.sqrt(variance)), confidence, bounds)

@@ -1,0 +1,320 @@
+"""Checks of the arguments that the functions of `passband.eval` share.
+
+Each check returns what the computation works on, or raises `InvalidInput` (a ValueError) with
+the argument, the rule and the value. Reading the data and checking it is one pass; only when the
+pass fails does a second one find out what to say.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Real
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from passband.errors import ConflictingArguments, InvalidInput, PassbandWarning, WrongType
+from passband.stats.categories import CategoryCounts
+from passband.stats.counts import Histogram, binary_tally, byte_row_sums
+from passband.types import Bools, Floats, Ints
+
+__all__ = ["DEFAULT_LAM", "Four", "Two", "interval"]
+
+Two = tuple[float, float]
+Four = tuple[float, float, float, float]
+
+
+class _Unset(float):
+    """A default that can be told from the same number given by the caller."""
+
+
+DEFAULT_LAM = _Unset(0.5)
+
+
+# -- the outcome matrix --------------------------------------------------------------------
+
+
+def binary(R: Any) -> Histogram:
+    """Read a matrix of 0 and 1; a masked entry is a trial that is not there."""
+    values, present = matrix("R", R)
+    if present is not None:
+        return _masked_binary(values, present)
+    tally = binary_tally(values)
+    if tally is None:
+        raise _not_categories("R", values, 2)
+    return Histogram.of_tally(values.shape[1], tally)
+
+
+def categories(
+    R: Any, w: Any, R0: Any = None, *, averaging: bool = False, prior: bool = True
+) -> tuple[CategoryCounts, Floats]:
+    """Read a matrix of categories with its rewards and, if given, earlier outcomes as a prior."""
+    values, present = matrix("R", R)
+    rewards = _rewards(w, values, averaging)
+    count = len(rewards)
+    if R0 is not None:
+        values, present = _joined(values, present, R0, count)
+    counts = CategoryCounts.of_matrix(values, count, present)
+    expected = values.size if present is None else int(present.sum())
+    if int(counts.problems @ counts.vectors.sum(axis=1)) != expected:
+        raise _not_categories("R", values if present is None else values[present], count)
+    if prior:
+        _warn_about_prior(counts, rewards)
+    return counts, rewards
+
+
+def matrix(
+    name: str, given: Any, *, may_be_empty: bool = False
+) -> tuple[NDArray[np.generic], Bools | None]:
+    """Return a 2-D numeric array and, for a masked array, which entries are present."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        values, _ = matrix(name, given.data)
+        present = ~np.ma.getmaskarray(given).reshape(values.shape)
+        filled: NDArray[np.generic] = np.where(present, values, np.zeros((), values.dtype))
+        return filled, present
+    try:
+        values = np.asarray(given)
+    except ValueError:
+        raise InvalidInput(f"{name} must be a rectangular numeric or boolean array.") from None
+    if values.ndim == 1:
+        values = values[None, :]
+    if values.ndim != 2:
+        raise InvalidInput(f"{name} must be a 1D or 2D array; got {values.ndim} dimensions.")
+    if values.shape[0] == 0 and not may_be_empty:
+        raise InvalidInput(f"{name} must contain at least one question (M >= 1).")
+    if values.shape[1] == 0 and not may_be_empty:
+        raise InvalidInput(f"{name} must contain at least one trial (N >= 1).")
+    if values.dtype.kind == "c":
+        raise InvalidInput(f"{name} must contain real values, not complex values.")
+    if values.dtype.kind not in "biuf":
+        raise InvalidInput(f"{name} must contain only numeric or boolean values.")
+    return values, None
+
+
+def _masked_binary(values: NDArray[np.generic], present: Bools) -> Histogram:
+    if binary_tally(values) is None:
+        raise _not_categories("R", values[present], 2)
+    trials = byte_row_sums(present)
+    if not trials.all():
+        raise InvalidInput(
+            f"R must contain at least one trial of every question; row {int(trials.argmin())} "
+            "is masked throughout. passband.Outcomes leaves such problems out and counts them."
+        )
+    return Histogram.of_counts(trials, byte_row_sums((values == 1) & present))
+
+
+def _not_categories(name: str, values: NDArray[np.generic], count: int) -> InvalidInput:
+    """Find out why the values are not category numbers."""
+    if values.dtype.kind in "uf":
+        if not np.isfinite(values).all():
+            return InvalidInput(f"{name} must contain only finite values.")
+        if (values != np.floor(values)).any():
+            return InvalidInput(f"{name} must contain only integer-valued entries.")
+        if (np.abs(values) >= 2**63).any():
+            return InvalidInput(f"{name} entries must fit in a signed 64-bit integer.")
+    return InvalidInput(f"Entries of {name} must be integers in [0, {count - 1}].")
+
+
+def _rewards(w: Any, values: NDArray[np.generic], averaging: bool) -> Floats:
+    if w is None:
+        if averaging or binary_tally(values) is not None:
+            return np.array([0.0, 1.0])
+        reason = _not_categories("R", values, 2)
+        if "Entries" not in str(reason):
+            raise reason
+        seen = ", ".join(str(int(value)) for value in np.unique(values))
+        raise InvalidInput(
+            f"R is not binary (observed: {seen}), so weight vector 'w' must be provided."
+        )
+    return vector("w", w)
+
+
+def vector(name: str, given: Any) -> Floats:
+    """Return a finite, non-empty vector."""
+    try:
+        values = np.asarray(given)
+    except ValueError:
+        raise InvalidInput(f"{name} must be a finite, non-empty 1D numeric array.") from None
+    if values.ndim != 1 or values.size == 0:
+        raise InvalidInput(f"{name} must be a non-empty 1D array; got shape {values.shape}.")
+    if values.dtype.kind == "c":
+        raise InvalidInput(f"{name} must contain real values, not complex values.")
+    if values.dtype.kind not in "biuf":
+        raise InvalidInput(f"{name} must contain only numeric values.")
+    with np.errstate(over="ignore"):
+        result: Floats = values.astype(np.float64)
+    if not np.isfinite(result).all():
+        raise InvalidInput(f"{name} must contain only finite values.")
+    return result
+
+
+def _joined(
+    values: NDArray[np.generic], present: Bools | None, R0: Any, count: int
+) -> tuple[NDArray[np.generic], Bools | None]:
+    """Put the outcomes of R0 beside those of R, row by row."""
+    prior, prior_present = matrix("R0", R0, may_be_empty=True)
+    if np.ndim(R0) == 1 and (len(values) > 1 or prior.size == 0):
+        prior = _reshaped(prior[0], len(values))
+    if len(prior) != len(values):
+        raise InvalidInput(
+            "R0 must have the same number of rows (M) as R. "
+            f"R has {len(values)}, R0 has {len(prior)}."
+        )
+    if not np.isin(prior, np.arange(count)).all():
+        raise _not_categories("R0", prior, count)
+    if present is not None or prior_present is not None:
+        present = np.ones(values.shape, bool) if present is None else present
+        rest = np.ones(prior.shape, bool) if prior_present is None else prior_present
+        present = np.concatenate([present, rest], axis=1)
+    if not np.isin(values, np.arange(count)).all():
+        raise _not_categories("R", values, count)
+    return np.concatenate([values, prior.astype(values.dtype)], axis=1), present
+
+
+def _reshaped(prior: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
+    if prior.size % rows:
+        raise InvalidInput(
+            "A 1D R0 must contain a multiple of M entries so it can be reshaped to one row per "
+            f"question; got {prior.size} entries and M={rows}."
+        )
+    if prior.size:
+        _warn(
+            f"R0 has one dimension and R has {rows} rows: it is read question by question, "
+            f"{prior.size // rows} outcomes each. Give it {rows} rows to be sure."
+        )
+    return prior.reshape(rows, -1)
+
+
+def _warn_about_prior(counts: CategoryCounts, rewards: Floats) -> None:
+    """The prior adds one outcome to every category, so categories nobody meant move the answer."""
+    if len(rewards) <= 2:
+        return
+    unused = np.flatnonzero(counts.vectors.sum(axis=0) == 0)
+    if len(unused):
+        _warn(
+            f"no outcome fell into category {_listed(unused)} of w; the prior still gives each "
+            "one outcome per question, which moves the answer. Leave unused categories out of w."
+        )
+    levels, repeats = np.unique(rewards, return_counts=True)
+    if (repeats > 1).any():
+        _warn(
+            f"w gives several categories the weight {_listed(levels[repeats > 1])}; the prior "
+            "counts each of them, which moves the answer. Merge categories of equal weight."
+        )
+
+
+def _listed(numbers: NDArray[Any]) -> str:
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
+# -- scalars -------------------------------------------------------------------------------
+
+
+def draws(k: Any, trials: Ints | None = None) -> int:
+    """Check k: a whole number of at least 1 and, given `trials`, at most the least of them."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise WrongType(f"k must be an integer; got {k!r}.")
+    if trials is None:
+        if k < 1:
+            raise InvalidInput(f"k must be >= 1; got k={k}")
+        return int(k)
+    n = int(trials.min())
+    if not 1 <= k <= n:
+        raise InvalidInput(f"k must satisfy 1 <= k <= N (N={n}); got k={k}")
+    return int(k)
+
+
+def prior(name: str, given: Any) -> float:
+    """Check a parameter of the Beta prior."""
+    scalar = isinstance(given, (int, float, np.integer, np.floating))
+    if not scalar or isinstance(given, bool) or not (math.isfinite(given) and given > 0):
+        raise InvalidInput(f"{name} must be a finite positive scalar; got {given!r}.")
+    return float(given)
+
+
+def number(name: str, given: Any) -> float | Fraction:
+    """Check that an argument is one real number; a Fraction stays one."""
+    if isinstance(given, Fraction):
+        return given
+    if isinstance(given, np.floating):
+        return float(str(given))  # a float32 of 0.6 means 0.6, not 0.60000002384
+    single = isinstance(given, Real) or (isinstance(given, np.ndarray) and given.ndim == 0)
+    if not single and not hasattr(given, "__float__"):
+        raise WrongType(f"{name} must be a number; got {given!r}.")
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise WrongType(f"{name} must be a number; got {given!r}.") from None
+
+
+def unit(name: str, given: Any) -> float | Fraction:
+    """Check a number between 0 and 1."""
+    value = number(name, given)
+    if not 0 <= value <= 1:
+        raise InvalidInput(f"{name} must be in [0, 1]; got {given}")
+    return value
+
+
+def coupling(lam: Any, lambda_: Any) -> float:
+    """Return the one of `lam` and `lambda_` that was given."""
+    if lambda_ is None:
+        return float(unit("lam", lam))
+    if lam is not DEFAULT_LAM:
+        raise ConflictingArguments(
+            f"Specify at most one of 'lam' and 'lambda_'. Got lam={lam!r} and lambda_={lambda_!r}."
+        )
+    return float(unit("lam", lambda_))
+
+
+def powers(pass_power: Any, unanimous_power: Any) -> tuple[float, float]:
+    """Check the exponents of a geometric blend."""
+    found = (
+        float(number("pass_power", pass_power)),
+        float(number("unanimous_power", unanimous_power)),
+    )
+    for name, value in zip(("pass_power", "unanimous_power"), found, strict=True):
+        if not math.isfinite(value):
+            raise InvalidInput(f"{name} must be finite; got {value}.")
+    if found == (0.0, 0.0):
+        raise InvalidInput("at least one power must be non-zero; got 0 and 0.")
+    return found
+
+
+# -- intervals -----------------------------------------------------------------------------
+
+
+def interval(mean: float, sd: float, confidence: Any, bounds: Any) -> Four:
+    """Return (mean, sd, low, high): mean plus and minus z sd, clipped to the bounds."""
+    level = float(number("confidence", confidence))
+    if not 0 < level < 1 or isinstance(confidence, bool):
+        raise InvalidInput(f"confidence must be in (0,1); got {confidence}")
+    reach = NormalDist().inv_cdf((1 + level) / 2) * sd if level < 1 - 2**-53 else math.inf
+    low, high = mean - reach, mean + reach
+    if bounds is not None:
+        least, most = _bounds(bounds)
+        low, high = min(max(low, least), most), max(min(high, most), least)
+    return float(mean), float(sd), float(low), float(high)
+
+
+def _bounds(bounds: Sequence[Any]) -> tuple[float, float]:
+    try:
+        least, most = bounds
+    except TypeError:
+        raise WrongType(f"bounds must be a pair of numbers; got {bounds!r}.") from None
+    except ValueError:
+        raise InvalidInput(f"bounds must be a pair of numbers; got {bounds!r}.") from None
+    low, high = float(number("bounds[0]", least)), float(number("bounds[1]", most))
+    if math.isnan(low) or math.isnan(high):
+        raise InvalidInput(f"bounds must not be NaN; got {bounds!r}.")
+    if low > high:
+        raise InvalidInput(f"bounds must satisfy bounds[0] <= bounds[1]; got {bounds!r}.")
+    return low, high
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, PassbandWarning, stacklevel=5)

@@ -1,0 +1,127 @@
+"""Rows as text: an aligned table, CSV, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+
+__all__ = ["FORMATS", "Cell", "Row", "cell_text", "render"]
+
+Cell = str | int | float | None
+Row = Mapping[str, Cell]
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def render(rows: Sequence[Row], form: str) -> str:
+    """Return the rows in one of `FORMATS`, ending in a newline.
+
+    >>> print(render([{"metric": "pass@8", "value": 0.75}], "markdown"), end="")
+    | metric | value |
+    |:-------|------:|
+    | pass@8 |  0.75 |
+    """
+    return FORMATS[form](list(rows[0]), rows) + "\n"
+
+
+def cell_text(value: Cell) -> str:
+    """Write one cell; a number has at most four decimals, and nothing is a dash."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4f}".rstrip("0").rstrip(".") if value else "0"
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
+
+
+def _table(names: list[str], rows: Sequence[Row]) -> str:
+    cells, widths, right = _laid_out(names, rows)
+    lines = [_line(names, widths, right), _line(["-" * width for width in widths], widths, right)]
+    return "\n".join(lines + [_line(row, widths, right) for row in cells])
+
+
+def _markdown(names: list[str], rows: Sequence[Row]) -> str:
+    cells, widths, right = _laid_out(names, rows, lambda text: text.replace("|", "\\|"))
+    rule = [
+        "-" * (w + 1) + ":" if at_right else ":" + "-" * (w + 1)
+        for w, at_right in zip(widths, right, strict=True)
+    ]
+    lines = [f"| {_line(names, widths, right, ' | ')} |", f"|{'|'.join(rule)}|"]
+    return "\n".join(lines + [f"| {_line(row, widths, right, ' | ')} |" for row in cells])
+
+
+def _latex(names: list[str], rows: Sequence[Row]) -> str:
+    cells, widths, right = _laid_out(names, rows, _latex_text)
+    heads = [_latex_text(name) for name in names]
+    body = [_line(row, widths, right, " & ") + r" \\" for row in cells]
+    columns = "".join("r" if at_right else "l" for at_right in right)
+    head = " & ".join(heads) + r" \\"
+    top, middle, bottom = r"\toprule", r"\midrule", r"\bottomrule"
+    start = rf"\begin{{tabular}}{{{columns}}}"
+    return "\n".join([start, top, head, middle, *body, bottom, r"\end{tabular}"])
+
+
+def _csv(names: list[str], rows: Sequence[Row]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow(["" if row[name] is None else row[name] for name in names])
+    return text.getvalue().rstrip("\n")
+
+
+def _laid_out(
+    names: list[str], rows: Sequence[Row], escape: Callable[[str], str] = str
+) -> tuple[list[list[str]], list[int], list[bool]]:
+    """Return the cells as text, the width of each column, and which columns hold numbers."""
+    cells = [[escape(cell_text(row[name])) for name in names] for row in rows]
+    columns = list(zip(names, *cells, strict=True))
+    widths = [max(len(text) for text in column) for column in columns]
+    right = [all(isinstance(row[name], (int, float, type(None))) for row in rows) for name in names]
+    for at, at_right in enumerate(right):
+        if at_right and any(isinstance(row[names[at]], float) for row in rows):
+            _align_decimals(cells, at)
+            widths[at] = max([len(names[at]), *(len(row[at]) for row in cells)])
+    return cells, widths, right
+
+
+def _align_decimals(cells: list[list[str]], at: int) -> None:
+    """Give every number of a column the same number of decimals."""
+    decimals = max(len(row[at].partition(".")[2]) for row in cells)
+    for row in cells:
+        if row[at] != "-" and decimals:
+            whole, _, rest = row[at].partition(".")
+            row[at] = f"{whole}.{rest:0<{decimals}}"
+
+
+def _line(
+    cells: Sequence[str], widths: Sequence[int], right: Sequence[bool], between: str = "  "
+) -> str:
+    padded = [
+        cell.rjust(width) if at_right else cell.ljust(width)
+        for cell, width, at_right in zip(cells, widths, right, strict=True)
+    ]
+    return between.join(padded).rstrip() if between == "  " else between.join(padded)
+
+
+def _latex_text(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in text)
+
+
+FORMATS: Mapping[str, Callable[[list[str], Sequence[Row]], str]] = {
+    "table": _table,
+    "csv": _csv,
+    "markdown": _markdown,
+    "latex": _latex,
+}

@@ -1,0 +1,73 @@
+"""The spelling of metrics: ``family@k``, ``family^k``, several k, every k, and a parameter.
+
+pass@8    pass^8    pass@1,8,64    pass@*    g-pass@8:0.75    g-pass@25:7/25    avg
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from passband.errors import InvalidInput
+
+__all__ = ["MetricName", "parse_name", "unit_interval"]
+
+_SHAPE = re.compile(
+    r"(?P<family>[a-z][a-z0-9-]*)"
+    r"(?:(?P<mark>[@^])(?P<ks>\*|\d+(?:,\d+)*))?"
+    r"(?::(?P<parameter>.+))?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class MetricName:
+    """A metric name taken apart."""
+
+    key: str  # "pass@", "pass^", "avg"
+    ks: tuple[int, ...] | None  # None for every k, empty where the metric takes none
+    parameter: str | None
+
+    def at(self, k: int) -> str:
+        """Return the name for one k."""
+        behind = "" if self.parameter is None else f":{self.parameter}"
+        return f"{self.key}{k}{behind}"
+
+
+def parse_name(text: str) -> MetricName:
+    """Take a metric name apart.
+
+    >>> parse_name("g-pass@8,16:0.75")
+    MetricName(key='g-pass@', ks=(8, 16), parameter='0.75')
+    """
+    shape = _SHAPE.fullmatch(text.strip())
+    if shape is None:
+        raise InvalidInput(
+            f"{text!r} is not the name of a metric; write for example pass@8, pass^8, "
+            "pass@1,8, pass@*, g-pass@8:0.75 or avg."
+        )
+    key = shape["family"].lower() + (shape["mark"] or "")
+    if shape["ks"] is None:
+        return MetricName(key, (), shape["parameter"])
+    if shape["ks"] == "*":
+        return MetricName(key, None, shape["parameter"])
+    ks = tuple(dict.fromkeys(int(k) for k in shape["ks"].split(",")))
+    if 0 in ks:
+        raise InvalidInput(f"k must be at least 1; got {text!r}.")
+    return MetricName(key, ks, shape["parameter"])
+
+
+def unit_interval(name: str, text: str) -> Fraction:
+    """Read a decimal or a fraction between 0 and 1, exactly.
+
+    >>> unit_interval("tau", "7/25") == unit_interval("tau", "0.28")
+    True
+    """
+    try:
+        value = Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        raise InvalidInput(f"{name} must be a decimal or a fraction; got {text!r}.") from None
+    if not 0 <= value <= 1:
+        raise InvalidInput(f"{name} must be in [0, 1]; got {text}.")
+    return value

@@ -1,0 +1,117 @@
+"""House rules: what every module says about itself, what importing costs, what is tracked."""
+
+import ast
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src"
+LARGEST = 1_000_000  # bytes in a tracked file
+HEAVY = {"numpy", "scipy", "pandas", "pyarrow"}  # not needed to start, so not imported
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_public(name: str) -> bool:
+    return not any(part.startswith("_") for part in name.split("."))
+
+
+def is_only_docstring(tree: ast.Module) -> bool:
+    return all(
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in tree.body
+    )
+
+
+def house_order(name: str) -> tuple[int, list[tuple[bool, int, str]]]:
+    """Order as ruff's RUF022 does: CONSTANTS, Classes, the rest; numbers by their value."""
+    is_constant = len(name) > 1 and name.isupper()
+    kind = 0 if is_constant else 1 if name[0].isupper() else 2
+    pieces = [piece for piece in re.split(r"(\d+)", name) if piece]
+    return kind, [(not p.isdigit(), int(p) if p.isdigit() else 0, p) for p in pieces]
+
+
+MODULES = {module_name(path): path for path in sorted(SOURCE.glob("passband/**/*.py"))}
+TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
+PUBLIC = [
+    name
+    for name, path in MODULES.items()
+    if is_public(name) and not (path.stem == "__init__" and is_only_docstring(TREES[name]))
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_module_has_a_docstring(name: str) -> None:
+    assert (ast.get_docstring(TREES[name]) or "").strip()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_module_lists_what_it_offers(name: str) -> None:
+    module = importlib.import_module(name)
+    offered = list(getattr(module, "__all__", ()))
+    assert offered, f"{name} has no __all__"
+    assert offered == sorted(set(offered), key=house_order)
+    missing = [entry for entry in offered if not hasattr(module, entry)]
+    assert not missing
+
+
+def test_import_is_light() -> None:
+    done = run(sys.executable, "-c", "import passband, sys; print(*sys.modules)")
+    assert done.returncode == 0, done.stderr
+    assert not HEAVY & set(done.stdout.split())
+
+
+def test_help_is_light() -> None:
+    command = Path(sys.executable).with_name("passband")
+    if not command.is_file():
+        pytest.fail("the passband command is not installed next to Python; see make test")
+    done = run(str(command), "--help", PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0, done.stderr
+    imported = set(re.findall(r"^import time:.*\|\s*(\S+)$", done.stderr, flags=re.MULTILINE))
+    assert "passband.cli" in imported
+    assert not HEAVY & imported
+
+
+def run(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        env=os.environ | {"PYTHONUTF8": "1"} | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+    )
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[Path]:
+    """Files git tracks, or would with the next ``git add``."""
+    if shutil.which("git") is None:
+        pytest.skip("git is not available")
+    top = run("git", "-C", str(ROOT), "rev-parse", "--show-toplevel")
+    if top.returncode != 0 or Path(top.stdout.rstrip("\n")).resolve() != ROOT:
+        pytest.skip("not a git checkout")
+    listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = run("git", "-C", str(ROOT), *listing).stdout.split("\0")
+    return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+
+
+def test_no_file_names_this_machine(tracked: list[Path]) -> None:
+    folders = {str(ROOT), str(Path.home())} - {"/"}
+    pattern = "|".join(re.escape(folder) for folder in sorted(folders))
+    here = re.compile(rf"(?<![\w./-])(?:{pattern})(?![\w-])".encode())
+    found = [str(path.relative_to(ROOT)) for path in tracked if here.search(path.read_bytes())]
+    assert not found
+
+
+def test_no_file_is_large(tracked: list[Path]) -> None:
+    assert not [str(path.relative_to(ROOT)) for path in tracked if path.stat().st_size > LARGEST]
