@@ -34,7 +34,7 @@ test: $(VENV)/.installed-dev
 	@echo "checking types ..."
 	@$(PY) -m mypy
 	@echo "checking layers ..."
-	@"$(VENV)/bin/lint-imports"
+	@"$(VENV)/bin/lint-imports" --no-logo
 	@echo "running tests ..."
 	@$(PY) -m pytest $(PYTEST_ARGS)
 	@echo "all checks passed"
@@ -51,7 +51,8 @@ clean:
 	@echo "removing $(VENV), caches and build products ..."
 	@rm -rf "$(VENV)" build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 	    .import_linter_cache
-	@find src tests examples benchmarks -type d -name __pycache__ -prune -exec rm -rf {} +
+	@find . -type d \( -name .git -o -name '.venv*' \) -prune -o \
+	    -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # The files below are empty and say what the environment holds. They live inside it, so that
 # removing it is enough to start over; a change of pyproject.toml brings a new installation.

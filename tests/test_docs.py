@@ -210,7 +210,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     return {path: Page(path, tmp_path_factory.mktemp("page")) for path in PAGES}
 
 
-@pytest.mark.parametrize(("path", "index"), parameters())
+@pytest.mark.parametrize(("path", "index"), list(parameters()))
 def test_block(
     path: Path, index: int, pages: dict[Path, Page], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from passband.stats.counts import Histogram
 from passband.stats.draws import subset_pmf
 from passband.types import Floats, Ints
 
-__all__ = ["elevate", "expected_credit", "multiply", "none_of_first", "subset_histograms"]
+__all__ = ["elevate", "expected_credit", "none_of_first", "products", "subset_histograms"]
 
 _LARGEST_TABLE = 1 << 21  # entries; beyond, degree elevation is faster and needs no table
 _LARGEST_KEPT = 1 << 14
@@ -61,16 +61,23 @@ def elevate(credit: Floats) -> Floats:
     return longer
 
 
-def multiply(first: Floats, second: Floats) -> Floats:
-    """Return the credit vector, over 2k draws, of the product of two latent values.
+def products(credits: Floats) -> tuple[Floats, Floats]:
+    """Return latent values and all their pairwise products as credits over 2k draws.
 
-    2k draws with l successes, split in half at random: the mean of first(half) second(half).
+    `credits` has a column per metric; the results have a row per number l of successes among 2k
+    draws: (rows, metrics) and (rows, metrics, metrics). Split the draws in half at random: a
+    value is the mean credit of one half, a product that of one half times the other's.
     """
-    k = len(first) - 1
-    total, part = np.arange(2 * k + 1)[:, None], np.arange(k + 1)
-    other = np.clip(total - part, 0, k)  # out of range only where the weight is zero
-    result: Floats = (_halves(k) * first * second[other]).sum(axis=1)
-    return result
+    k, count = len(credits) - 1, credits.shape[1]
+    single, double = np.empty((2 * k + 1, count)), np.empty((2 * k + 1, count, count))
+    step = max(1, _LARGEST_TABLE // (k + 1))
+    for start in range(0, 2 * k + 1, step):
+        rows = slice(start, min(start + step, 2 * k + 1))
+        weights, other = _halves(k, rows.start, rows.stop)
+        single[rows] = weights @ credits
+        for column in range(count):
+            double[rows, column] = (weights * credits[other, column]) @ credits
+    return single, double
 
 
 def none_of_first(trials: Ints, hits: Ints) -> Floats:
@@ -117,10 +124,20 @@ def _whole_table(n: int, k: int) -> Floats:
     return subset_pmf(np.full(n + 1, n), np.arange(n + 1), k)
 
 
-@lru_cache(maxsize=8)
-def _halves(k: int) -> Floats:
-    """Return P(i successes in a random half | l among 2k draws), rows l, columns i."""
-    return subset_pmf(np.full(2 * k + 1, 2 * k), np.arange(2 * k + 1), k)
+def _halves(k: int, start: int, stop: int) -> tuple[Floats, Ints]:
+    """Return P(i successes in one half | l of 2k draws) for l in a range, and the other half's."""
+    kept = (stop - start) * (k + 1) <= _LARGEST_KEPT
+    return _kept_halves(k, start, stop) if kept else _made_halves(k, start, stop)
+
+
+def _made_halves(k: int, start: int, stop: int) -> tuple[Floats, Ints]:
+    successes = np.arange(start, stop)
+    other = successes[:, None] - np.arange(k + 1)
+    weights = subset_pmf(np.full(len(successes), 2 * k), successes, k)
+    return weights, np.clip(other, 0, k)  # where it was out of range, the weight is zero
+
+
+_kept_halves = lru_cache(maxsize=64)(_made_halves)
 
 
 def _by_elevation(trials: Ints, successes: Ints, credits: Floats) -> Floats:

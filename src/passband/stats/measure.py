@@ -98,7 +98,7 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     ]
     values = [m.combine([part[i] for part in parts]) for i, m in enumerate(metrics)]
     ks = np.arange(1, len(metrics) + 1)
-    problems = np.array([int((judged.trials >= k).sum()) for k in ks])
+    problems = judged.trial_tally[::-1].cumsum()[::-1][1:]
     return Curve(parse_name(text).key + "*", ks, np.array(values), problems)
 
 
@@ -119,14 +119,14 @@ def _points(judged: Outcomes, text: str, given: Outcomes, policy: str) -> list[M
 def _point(
     name: str, value: float, k: int, judged: Outcomes, given: Outcomes, policy: str
 ) -> Measurement:
-    enough = judged.trials >= k
-    used = int(enough.sum())
+    tally = judged.trial_tally
+    used = int(tally[k:].sum())
     return Measurement(
         metric=name,
         value=value,
         n_problems=used,
         left_out=judged.n_problems - used,
-        n_trials=int(judged.trials[enough].sum()),
+        n_trials=int(tally[k:] @ np.arange(k, len(tally))),
         n_unscored=given.n_unscored,
         policy=policy,
     )

@@ -181,8 +181,13 @@ class Outcomes:
             raise InvalidInput(self._not_binary())
         return Histogram.of_counts(self.trials, self.successes).at_least(1)
 
+    @cached_property
+    def trial_tally(self) -> Ints:
+        """How many problems have 0, 1, 2, ... scored trials."""
+        return np.bincount(self.trials)
+
     def most_trials(self) -> int:
-        return int(self.trials.max())
+        return len(self.trial_tally) - 1
 
     def require(self, k: int) -> None:
         """Refuse a k that no problem has enough trials for."""

@@ -13,12 +13,12 @@ import numpy as np
 
 from passband.stats.counts import Histogram
 from passband.stats.draws import beta_binomial_pmf
-from passband.stats.kernel import expected_credit, multiply
+from passband.stats.kernel import products
 from passband.types import Floats
 
 __all__ = ["Moments", "posterior_moments"]
 
-_ROWS_AT_ONCE = 1 << 21  # entries of the probability table held at a time
+_ENTRIES_AT_ONCE = 1 << 21  # entries of the probability table held at a time
 
 
 @dataclass(frozen=True)
@@ -44,35 +44,22 @@ def posterior_moments(
     """Return mean and covariance of the latent values of several credit vectors of one length.
 
     Each covariance is E[xy] - E[x]E[y], taken for x and y as they are or for what they lack of
-    their largest credit, whichever is smaller: the variance is the same, and the digits of a
-    value near its maximum are kept.
+    their largest credit, whichever is smaller: but for its sign the covariance is the same, and
+    the digits of a value near its maximum are kept.
     """
-    tops = [float(credit.max()) for credit in credits]
-    lacking = [top - credit for top, credit in zip(tops, credits, strict=True)]
-    count = len(credits)
-    draws = 2 * (len(credits[0]) - 1)
-    columns = [_doubled(credit) for credit in (*credits, *lacking)]
-    for first in range(count):
-        for second in range(first + 1):
-            columns.append(multiply(credits[first], credits[second]))
-            columns.append(multiply(lacking[first], lacking[second]))
-            columns.append(multiply(credits[first], lacking[second]))
-            columns.append(multiply(lacking[first], credits[second]))
-    return _assemble(_expectations(histogram, draws, np.stack(columns, axis=1), alpha, beta), tops)
+    earned = np.stack(credits, axis=1)
+    tops = earned.max(axis=0)
+    single, double = products(np.concatenate([earned, tops - earned], axis=1))
+    columns = np.concatenate([single, double.reshape(len(double), -1)], axis=1)
+    means, squares = np.split(_expectations(histogram, columns, alpha, beta), [single.shape[1]], 1)
+    return _moments(means, squares, tops)
 
 
-def _doubled(credit: Floats) -> Floats:
-    """Return the same metric as a credit vector over twice as many draws."""
-    draws = 2 * (len(credit) - 1)
-    return expected_credit(np.full(draws + 1, draws), np.arange(draws + 1), credit)
-
-
-def _expectations(
-    histogram: Histogram, draws: int, columns: Floats, alpha: float, beta: float
-) -> Floats:
-    """Return the posterior mean of each column of credits over `draws`, a row per pair."""
+def _expectations(histogram: Histogram, columns: Floats, alpha: float, beta: float) -> Floats:
+    """Return the posterior mean of each column of credits, a row per pair."""
+    draws = len(columns) - 1
     result = np.empty((len(histogram.trials), columns.shape[1]))
-    step = max(1, _ROWS_AT_ONCE // (draws + 1))
+    step = max(1, _ENTRIES_AT_ONCE // (draws + 1))
     for start in range(0, len(result), step):
         rows = slice(start, start + step)
         pmf = beta_binomial_pmf(
@@ -82,24 +69,17 @@ def _expectations(
     return result
 
 
-def _assemble(expectations: Floats, tops: list[float]) -> Moments:
+def _moments(means: Floats, squares: Floats, tops: Floats) -> Moments:
+    """Put together the moments from those of what was earned and of what is lacking."""
     count = len(tops)
-    earned, lacking = expectations[:, :count], expectations[:, count : 2 * count]
-    products = expectations[:, 2 * count :].reshape(len(expectations), -1, 2, 2)
+    earned, lacking = means[:, :count], means[:, count:]
     high = earned > lacking
-    mean = np.where(high, np.array(tops) - lacking, earned)
+    chosen = np.arange(count) + count * high
     small = np.where(high, lacking, earned)
-    covariance = np.empty((len(expectations), count, count))
-    pair = 0
-    for first in range(count):
-        for second in range(first + 1):
-            crossed = high[:, first] != high[:, second]
-            same = np.where(high[:, first], products[:, pair, 0, 1], products[:, pair, 0, 0])
-            mixed = np.where(high[:, first], products[:, pair, 1, 1], products[:, pair, 1, 0])
-            value = np.where(crossed, mixed, same) - small[:, first] * small[:, second]
-            value = np.where(crossed, -value, value)
-            covariance[:, first, second] = covariance[:, second, first] = value
-            pair += 1
+    rows = np.arange(len(means))[:, None, None]
+    joint = squares.reshape(-1, 2 * count, 2 * count)[rows, chosen[:, :, None], chosen[:, None, :]]
+    covariance = joint - small[:, :, None] * small[:, None, :]
+    covariance[high[:, :, None] != high[:, None, :]] *= -1.0
     diagonal = np.arange(count)
     covariance[:, diagonal, diagonal] = np.maximum(covariance[:, diagonal, diagonal], 0.0)
-    return Moments(mean, covariance)
+    return Moments(np.where(high, tops - lacking, earned), covariance)
