@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Curve",
+    "Estimate",
     "InvalidInput",
     "Measurement",
     "NotEnoughData",
@@ -22,6 +23,7 @@ __all__ = [
     "PassbandError",
     "PassbandWarning",
     "curve",
+    "estimate",
     "measure",
     "measure_all",
     "register_metric",
@@ -29,12 +31,14 @@ __all__ = [
 
 if TYPE_CHECKING:
     from passband.errors import InvalidInput, NotEnoughData, PassbandError, PassbandWarning
+    from passband.stats.estimate import Estimate, estimate
     from passband.stats.measure import Curve, Measurement, curve, measure, measure_all
     from passband.stats.metrics import register_metric
     from passband.stats.outcomes import Outcomes
 
 _HOME = {
     "Curve": "passband.stats.measure",
+    "Estimate": "passband.stats.estimate",
     "InvalidInput": "passband.errors",
     "Measurement": "passband.stats.measure",
     "NotEnoughData": "passband.errors",
@@ -42,6 +46,7 @@ _HOME = {
     "PassbandError": "passband.errors",
     "PassbandWarning": "passband.errors",
     "curve": "passband.stats.measure",
+    "estimate": "passband.stats.estimate",
     "measure": "passband.stats.measure",
     "measure_all": "passband.stats.measure",
     "register_metric": "passband.stats.metrics",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from passband import __version__
 from passband.cli.metrics import metrics
 from passband.cli.stats import stats
 from passband.errors import InvalidInput, PassbandError
+from passband.report.render import printable
 
 __all__ = ["app", "main"]
 
@@ -44,14 +46,13 @@ def _options(
 
 def main() -> None:
     """Run the command: exit 0 if all is well, 1 if it failed, 2 if it was asked wrongly."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a name must not fail for want of a letter
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
-    except InvalidInput as error:
-        typer.echo(f"passband: {error}", err=True)
-        sys.exit(2)
     except PassbandError as error:
-        typer.echo(f"passband: {error}", err=True)
-        sys.exit(1)
+        typer.echo(f"passband: {printable(str(error))}", err=True)
+        sys.exit(2 if isinstance(error, InvalidInput) else 1)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output has had enough
         sys.exit(1)

@@ -56,7 +56,7 @@ def stats(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
 ) -> None:
     """Print metrics of a file with one row per trial, or of a matrix of outcomes."""
-    from passband.report.render import render
+    from passband.report.render import printable, render
     from passband.report.stats import measure_file
 
     report = measure_file(
@@ -80,5 +80,5 @@ def stats(
         return
     if not quiet:
         for line in report.remarks():
-            typer.echo(line, err=True)
+            typer.echo(printable(line), err=True)
     typer.echo(render(report.rows(), format.value), nl=False)

@@ -55,14 +55,16 @@ def categories(
 ) -> tuple[CategoryCounts, Floats]:
     """Read a matrix of categories with its rewards and, if given, earlier outcomes as a prior."""
     values, present = matrix("R", R)
-    rewards = _rewards(w, values, averaging)
+    rewards = np.array([0.0, 1.0]) if w is None else vector("w", w)
     count = len(rewards)
     if R0 is not None:
         values, present = _joined(values, present, R0, count)
     counts = CategoryCounts.of_matrix(values, count, present)
     expected = values.size if present is None else int(present.sum())
     if int(counts.problems @ counts.vectors.sum(axis=1)) != expected:
-        raise _not_categories("R", values if present is None else values[present], count)
+        seen = values if present is None else values[present]
+        named = w is not None or averaging
+        raise _not_categories("R", seen, count) if named else _not_binary(seen)
     if prior:
         _warn_about_prior(counts, rewards)
     return counts, rewards
@@ -120,18 +122,15 @@ def _not_categories(name: str, values: NDArray[np.generic], count: int) -> Inval
     return InvalidInput(f"Entries of {name} must be integers in [0, {count - 1}].")
 
 
-def _rewards(w: Any, values: NDArray[np.generic], averaging: bool) -> Floats:
-    if w is None:
-        if averaging or binary_tally(values) is not None:
-            return np.array([0.0, 1.0])
-        reason = _not_categories("R", values, 2)
-        if "Entries" not in str(reason):
-            raise reason
-        seen = ", ".join(str(int(value)) for value in np.unique(values))
-        raise InvalidInput(
-            f"R is not binary (observed: {seen}), so weight vector 'w' must be provided."
-        )
-    return vector("w", w)
+def _not_binary(values: NDArray[np.generic]) -> InvalidInput:
+    """Find out why a matrix without weights is not one of 0 and 1."""
+    reason = _not_categories("R", values, 2)
+    if not str(reason).startswith("Entries"):
+        return reason
+    seen = ", ".join(str(int(value)) for value in np.unique(values))
+    return InvalidInput(
+        f"R is not binary (observed: {seen}), so weight vector 'w' must be provided."
+    )
 
 
 def vector(name: str, given: Any) -> Floats:
@@ -171,9 +170,7 @@ def _joined(
         present = np.ones(values.shape, bool) if present is None else present
         rest = np.ones(prior.shape, bool) if prior_present is None else prior_present
         present = np.concatenate([present, rest], axis=1)
-    if not np.isin(values, np.arange(count)).all():
-        raise _not_categories("R", values, count)
-    return np.concatenate([values, prior.astype(values.dtype)], axis=1), present
+    return np.concatenate([values, prior], axis=1), present
 
 
 def _reshaped(prior: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
@@ -198,13 +195,13 @@ def _warn_about_prior(counts: CategoryCounts, rewards: Floats) -> None:
     if len(unused):
         _warn(
             f"no outcome fell into category {_listed(unused)} of w; the prior still gives each "
-            "one outcome per question, which moves the answer. Leave unused categories out of w."
+            "one outcome per question, which moves the posterior. Leave unused categories out of w."
         )
     levels, repeats = np.unique(rewards, return_counts=True)
     if (repeats > 1).any():
         _warn(
             f"w gives several categories the weight {_listed(levels[repeats > 1])}; the prior "
-            "counts each of them, which moves the answer. Merge categories of equal weight."
+            "counts each of them, which moves the posterior. Merge categories of equal weight."
         )
 
 

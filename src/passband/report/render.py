@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["FORMATS", "Cell", "Row", "cell_text", "render"]
+__all__ = ["FORMATS", "Cell", "Row", "cell_text", "printable", "render"]
 
 Cell = str | int | float | None
 Row = Mapping[str, Cell]
@@ -41,18 +41,30 @@ def cell_text(value: Cell) -> str:
     if value is None:
         return "-"
     if isinstance(value, float):
-        return f"{value:.4f}".rstrip("0").rstrip(".") if value else "0"
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
+        text = f"{value:.4f}".rstrip("0").rstrip(".")
+        return "0" if text == "-0" else text
+    return printable(str(value))
+
+
+def printable(text: str) -> str:
+    r"""Write out what a terminal would obey rather than show.
+
+    >>> print(printable("\x1b[31mred"))
+    \x1b[31mred
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def _table(names: list[str], rows: Sequence[Row]) -> str:
-    cells, widths, right = _laid_out(names, rows)
+    names, cells, widths, right = _laid_out(names, rows)
     lines = [_line(names, widths, right), _line(["-" * width for width in widths], widths, right)]
     return "\n".join(lines + [_line(row, widths, right) for row in cells])
 
 
 def _markdown(names: list[str], rows: Sequence[Row]) -> str:
-    cells, widths, right = _laid_out(names, rows, lambda text: text.replace("|", "\\|"))
+    names, cells, widths, right = _laid_out(names, rows, lambda text: text.replace("|", "\\|"))
     rule = [
         "-" * (w + 1) + ":" if at_right else ":" + "-" * (w + 1)
         for w, at_right in zip(widths, right, strict=True)
@@ -62,8 +74,7 @@ def _markdown(names: list[str], rows: Sequence[Row]) -> str:
 
 
 def _latex(names: list[str], rows: Sequence[Row]) -> str:
-    cells, widths, right = _laid_out(names, rows, _latex_text)
-    heads = [_latex_text(name) for name in names]
+    heads, cells, widths, right = _laid_out(names, rows, _latex_text)
     body = [_line(row, widths, right, " & ") + r" \\" for row in cells]
     columns = "".join("r" if at_right else "l" for at_right in right)
     head = " & ".join(heads) + r" \\"
@@ -75,25 +86,30 @@ def _latex(names: list[str], rows: Sequence[Row]) -> str:
 def _csv(names: list[str], rows: Sequence[Row]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
+    writer.writerow(map(printable, names))
     for row in rows:
-        writer.writerow(["" if row[name] is None else row[name] for name in names])
+        writer.writerow([_csv_cell(row[name]) for name in names])
     return text.getvalue().rstrip("\n")
+
+
+def _csv_cell(value: Cell) -> Cell:
+    return printable(value) if isinstance(value, str) else value
 
 
 def _laid_out(
     names: list[str], rows: Sequence[Row], escape: Callable[[str], str] = str
-) -> tuple[list[list[str]], list[int], list[bool]]:
-    """Return the cells as text, the width of each column, and which columns hold numbers."""
+) -> tuple[list[str], list[list[str]], list[int], list[bool]]:
+    """Return the heads and the cells as text, their widths, and which columns hold numbers."""
+    heads = [escape(printable(name)) for name in names]
     cells = [[escape(cell_text(row[name])) for name in names] for row in rows]
-    columns = list(zip(names, *cells, strict=True))
+    columns = list(zip(heads, *cells, strict=True))
     widths = [max(len(text) for text in column) for column in columns]
     right = [all(isinstance(row[name], (int, float, type(None))) for row in rows) for name in names]
     for at, at_right in enumerate(right):
         if at_right and any(isinstance(row[names[at]], float) for row in rows):
             _align_decimals(cells, at)
-            widths[at] = max([len(names[at]), *(len(row[at]) for row in cells)])
-    return cells, widths, right
+            widths[at] = max([len(heads[at]), *(len(row[at]) for row in cells)])
+    return heads, cells, widths, right
 
 
 def _align_decimals(cells: list[list[str]], at: int) -> None:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from passband.errors import InvalidInput
 from passband.report.render import Row
 from passband.stats.files import read
 from passband.stats.measure import Measurement, measure_all
 from passband.stats.outcomes import Outcomes, Policy
-from passband.stats.tables import Roles, Table
+from passband.stats.tables import ROLES, Roles, Table
 
 __all__ = ["Group", "StatsReport", "default_metrics", "measure_file"]
 
 #: Columns that set apart what must not be pooled; a table with several values is split by them.
-SPLIT_BY = ("model", "task", "run")
+SPLIT_BY = (
+    "model", "model_name", "model_id", "task", "task_name", "dataset", "benchmark",
+    "run", "run_id", "run_name", "scorer", "metric",
+)  # fmt: skip
+
+_MEASURED = ("metric", "value", "problems", "left out", "trials")
 
 
 @dataclass(frozen=True)
@@ -37,10 +44,12 @@ class StatsReport:
     by: tuple[str, ...]
     policy: str
     groups: list[Group]
+    asides: tuple[str, ...] = ()  # on how the file was understood
 
     def remarks(self) -> list[str]:
         """Return in words what was read, how it was understood, and what was left out."""
-        lines = [f"columns: {self.roles}" if self.roles else "read as a matrix, a row per problem"]
+        read_as = f"columns: {self.roles}" if self.roles else "read as a matrix, a row per problem"
+        lines = [read_as, *self.asides]
         if self.by:
             lines.append(f"split by: {', '.join(self.by)}")
         for group in self.groups:
@@ -54,7 +63,7 @@ class StatsReport:
         """Return one row per metric and group."""
         return [
             {
-                **dict(zip(self.by, group.key, strict=True)),
+                **dict(zip(map(_head, self.by), group.key, strict=True)),
                 "metric": found.metric,
                 "value": found.value,
                 "problems": found.n_problems,
@@ -99,22 +108,19 @@ def measure_file(
     policy: Policy = "drop",
 ) -> StatsReport:
     """Read a file, split it where it holds several models or tasks, and measure each part."""
-    found = read(path)
-    roles: Roles | None = None
-    chosen: tuple[str, ...] = ()
-    parts: list[tuple[tuple[str, ...], Outcomes]]
+    found = read(path, columns=[name for name in (*columns.values(), *by) if name])
     if isinstance(found, Outcomes):
-        parts = [((), found)]
-    else:
-        roles = found.roles(**columns)
-        chosen = tuple(by) or _natural_split(found, roles)
-        parts = [(key, part.outcomes(**asdict(roles))) for key, part in _split(found, chosen)]
-    groups = []
-    for key, outcomes in parts:
-        judged = outcomes if threshold is None else outcomes.binarize(threshold)
-        asked = metrics or default_metrics(judged)
-        groups.append(Group(key, judged, measure_all(judged, asked, policy=policy)))
-    return StatsReport(str(path), roles, chosen, policy, groups)
+        group = _measured((), found, metrics, threshold, policy)
+        return StatsReport(str(path), None, (), policy, [group])
+    table = found.long(**columns)
+    roles = table.roles(**columns)
+    chosen = tuple(by) or _natural_split(table, roles)
+    groups = [
+        _measured(key, part, metrics, threshold, policy)
+        for key, part in _split(table, roles, chosen)
+    ]
+    asides = _asides(table, roles, chosen, guessed=not columns.get("score"))
+    return StatsReport(str(path), roles, chosen, policy, groups, asides)
 
 
 def default_metrics(outcomes: Outcomes) -> list[str]:
@@ -126,8 +132,59 @@ def default_metrics(outcomes: Outcomes) -> list[str]:
 
 def _natural_split(table: Table, roles: Roles) -> tuple[str, ...]:
     taken = set(asdict(roles).values())
-    return tuple(name for name in SPLIT_BY if name not in taken and table.several(name))
+    return tuple(
+        name for name in table.matching(SPLIT_BY) if name not in taken and table.several(name)
+    )
 
 
-def _split(table: Table, by: tuple[str, ...]) -> list[tuple[tuple[str, ...], Table]]:
-    return table.split(by) if by else [((), table)]
+def _split(
+    table: Table, roles: Roles, by: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Outcomes]]:
+    if not by:
+        yield (), table.outcomes(**asdict(roles))
+        return
+    for key, part in table.scored(roles).split(by):
+        with _named(key):
+            outcomes = part.outcomes(**asdict(roles))
+        yield key, outcomes
+
+
+def _measured(
+    key: tuple[str, ...],
+    outcomes: Outcomes,
+    metrics: Sequence[str],
+    threshold: float | None,
+    policy: Policy,
+) -> Group:
+    with _named(key):
+        judged = outcomes if threshold is None else outcomes.binarize(threshold)
+        counted = judged.under(policy)
+        counted.require(1)
+        return Group(
+            key, judged, measure_all(judged, metrics or default_metrics(counted), policy=policy)
+        )
+
+
+@contextmanager
+def _named(key: tuple[str, ...]) -> Iterator[None]:
+    """Say in an error which group of the table it is about."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise type(error)(f"{' / '.join(key)}: {error}" if key else str(error)) from None
+
+
+def _asides(table: Table, roles: Roles, by: tuple[str, ...], *, guessed: bool) -> tuple[str, ...]:
+    """Return what else the columns could have meant."""
+    lines = [table.unfolded] if table.unfolded else []
+    rivals = [name for name in table.matching(ROLES["score"]) if name != roles.score]
+    if rivals and guessed:
+        lines.append(f"not used as score: {', '.join(rivals)} (choose with --score)")
+    runs = [name for name in table.matching(("run", "run_id")) if name in by]
+    if runs and roles.trial is None:
+        lines.append(f"if {runs[0]} numbers the trials of a problem, say --trial {runs[0]}")
+    return tuple(lines)
+
+
+def _head(name: str) -> str:
+    return f"{name} (column)" if name in _MEASURED else name

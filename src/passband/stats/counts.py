@@ -150,7 +150,10 @@ def _lane_sums(words: NDArray[np.uint64]) -> Ints:
         total *= _LANES_OF_ONE
         total >>= np.uint64(56)
     else:
-        total = (total & _EVEN_LANES) + ((total >> np.uint64(8)) & _EVEN_LANES)
+        pairs = np.bitwise_and(total, _EVEN_LANES)
+        total >>= np.uint64(8)
+        total &= _EVEN_LANES
+        total += pairs
         total *= _PAIRS_OF_ONE
         total >>= np.uint64(48)
     return total.view(np.int64)
@@ -159,7 +162,7 @@ def _lane_sums(words: NDArray[np.uint64]) -> Ints:
 def _add_columns(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Add up each row of words; column by column where the rows are short, which is faster."""
     if words.shape[1] > 16:
-        wide: NDArray[np.uint64] = words.sum(axis=1)
+        wide: NDArray[np.uint64] = np.add.reduce(words, axis=1, dtype=np.uint64)
         return wide
     total = words[:, 0].copy()
     for column in range(1, words.shape[1]):

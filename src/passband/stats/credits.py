@@ -80,7 +80,8 @@ def mean_over_shares(k: int) -> Floats:
     >>> mean_over_shares(4).tolist(), mean_over_shares(1).tolist()
     ([0.0, 0.0, 0.0, 0.5, 1.0], [0.0, 0.0])
     """
-    return 2.0 * np.maximum(np.arange(k + 1) - (k + 1) // 2, 0) / k
+    credit: Floats = 2.0 * np.maximum(np.arange(k + 1) - (k + 1) // 2, 0) / k
+    return credit
 
 
 def mean_over_shares_integral(k: int) -> Floats:

@@ -99,7 +99,7 @@ def subset_histograms(histogram: Histogram) -> Iterator[tuple[int, Floats, int]]
     problems.
     """
     longest = int(histogram.trials.max(initial=0))
-    totals = np.zeros(longest + 2)
+    totals: Floats = np.zeros(longest + 2)
     problems = 0
     for k in range(longest, 0, -1):
         j = np.arange(k + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,26 @@ from passband.errors import InvalidInput, WrongType
 from passband.stats.counts import byte_row_sums
 from passband.types import Bools, Ints
 
-__all__ = ["absent_trials", "masked_sums", "score_matrix"]
+__all__ = ["masked_sums", "score_matrix"]
 
 
-def score_matrix(scores: Any) -> tuple[NDArray[np.generic], Bools | None]:
-    """Return a 2-D numeric array and which entries are present (None: all of them)."""
+def score_matrix(scores: Any) -> tuple[NDArray[np.generic], Bools | None, Ints | None]:
+    """Return a 2-D numeric array, which entries are present, and how long the rows were.
+
+    None for either stands for all entries, and for rows as long as the array is wide.
+    """
     if isinstance(scores, np.ma.MaskedArray):
-        present = ~np.ma.getmaskarray(scores)
-        values, inner = score_matrix(scores.filled(0))
-        return _shaped(values), present if inner is None else present & inner
+        unmasked = ~np.ma.getmaskarray(scores)
+        values, present, lengths = score_matrix(scores.filled(0))
+        return values, unmasked if present is None else unmasked & present, lengths
+    if not isinstance(scores, np.ndarray) and hasattr(scores, "__array__"):
+        scores = np.asarray(scores)  # a data frame, a tensor
     if isinstance(scores, np.ndarray) and scores.dtype.kind in "biuf":
-        return _finite(_shaped(scores))
+        return *_finite(_shaped(scores)), None
     if isinstance(scores, np.ndarray) and scores.dtype.kind != "O":
         raise WrongType(f"scores must be numbers; got an array of {scores.dtype}.")
-    return _finite(_from_rows(scores))
+    rows = _rows(scores)
+    return *_finite(_padded(rows)), np.array([len(row) for row in rows])
 
 
 def _shaped(values: NDArray[np.generic]) -> NDArray[np.generic]:
@@ -49,21 +56,27 @@ def _finite(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Bools | N
     return values, ~missing if missing.any() else None
 
 
-def _from_rows(rows: Any) -> NDArray[np.generic]:
-    """Lay out rows of different lengths, with NaN for what is not there."""
+def _rows(scores: Any) -> list[list[Any]]:
     try:
-        listed = [list(row) for row in rows]
+        rows = list(scores)
     except TypeError:
         raise WrongType(
             "scores must be a matrix or a list of lists, one list per problem; "
-            f"got {type(rows).__name__}."
+            f"got {type(scores).__name__}."
         ) from None
-    width = max(map(len, listed), default=0)
-    values = np.full((len(listed), width), np.nan)
-    for at, row in enumerate(listed):
+    for at, row in enumerate(rows):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+            raise WrongType(f"problem {at} must be a list of scores; got {row!r}.")
+    return [list(row) for row in rows]
+
+
+def _padded(rows: list[list[Any]]) -> NDArray[np.generic]:
+    """Lay out rows of different lengths, with NaN for what is not there."""
+    values = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+    for at, row in enumerate(rows):
         try:
-            values[at, : len(row)] = [np.nan if score is None else float(score) for score in row]
-        except (TypeError, ValueError):
+            values[at, : len(row)] = [_number(score) for score in row]
+        except (TypeError, ValueError, OverflowError):
             wrong = next(score for score in row if not _is_number(score))
             raise WrongType(
                 f"scores must be numbers or None; problem {at} has {wrong!r}."
@@ -71,24 +84,24 @@ def _from_rows(rows: Any) -> NDArray[np.generic]:
     return _shaped(values)
 
 
-def _is_number(score: object) -> bool:
-    if score is None:
-        return True
+def _number(score: Any) -> float:
+    if score is None or score is np.ma.masked or type(score).__name__ == "NAType":
+        return np.nan
+    if isinstance(score, (str, bytes)):
+        raise TypeError  # "1" would pass for a number
+    return float(score)
+
+
+def _is_number(score: Any) -> bool:
     try:
-        float(score)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+        _number(score)
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
 
-def absent_trials(scores: Any, trials: Ints) -> Ints:
-    """Return how many trials of each problem were there but had no score."""
-    if isinstance(scores, np.ndarray):
-        return np.asarray(scores.shape[1] - trials)
-    return np.array([len(row) for row in scores]) - trials
-
-
 def masked_sums(values: NDArray[np.generic], present: Bools) -> Ints | None:
+    """Add up each row of the present 0s and 1s; None if any of them is something else."""
     ones = (values == 1) & present
     binary = (ones | (values == 0) | ~present).all()
     return byte_row_sums(ones) if binary else None

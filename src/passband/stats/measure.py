@@ -12,7 +12,7 @@ from passband.stats.kernel import subset_histograms
 from passband.stats.metrics import Metric, expand_metrics, parse_metric
 from passband.stats.names import parse_name
 from passband.stats.outcomes import Outcomes, Policy
-from passband.stats.parts import BestReward, Credit, GeometricBlend, Part
+from passband.stats.parts import BestReward, Credit, GeometricBlend, Part, values_of
 from passband.types import Floats, Ints
 
 __all__ = ["Curve", "Measurement", "curve", "measure", "measure_all"]
@@ -103,7 +103,7 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
 
 
 def _measured(judged: Outcomes, metric: Metric, given: Outcomes, policy: str) -> Measurement:
-    value = metric.combine([part.values(judged, metric.k).mean() for part in metric.parts])
+    value = metric.combine([values_of(part, judged, metric.k).mean() for part in metric.parts])
     return _point(metric.name, value, metric.k, judged, given, policy)
 
 

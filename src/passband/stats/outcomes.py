@@ -14,7 +14,7 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.counts import Histogram, binary_row_sums, byte_row_sums
-from passband.stats.matrix import absent_trials, masked_sums, score_matrix
+from passband.stats.matrix import masked_sums, score_matrix
 from passband.stats.rewards import Rewards
 from passband.types import ArrayLike, Ints
 
@@ -75,7 +75,7 @@ class Outcomes:
 
         NaN, None and masked entries are missing trials. Rows of a list may differ in length.
         """
-        values, present = score_matrix(scores)
+        values, present, lengths = score_matrix(scores)
         missing: Mapping[str, Ints] = {}
         if present is None:
             trials: Ints = np.full(len(values), values.shape[1], dtype=np.int64)
@@ -83,7 +83,7 @@ class Outcomes:
         else:
             trials = byte_row_sums(present)
             successes = masked_sums(values, present)
-            missing = {MISSING: absent_trials(scores, trials)}
+            missing = {MISSING: (values.shape[1] if lengths is None else lengths) - trials}
         rewards = None
         if successes is None:
             everything = np.ones(values.shape, bool) if present is None else present
@@ -145,7 +145,7 @@ class Outcomes:
         """Read a CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials or of a matrix."""
         from passband.stats.files import read
 
-        found = read(Path(path))
+        found = read(Path(path), columns=[name for name in roles.values() if name])
         if isinstance(found, Outcomes):
             return found
         return found.outcomes(**roles)
@@ -179,6 +179,7 @@ class Outcomes:
         """Distinct (n, c) pairs of the problems that have at least one scored trial."""
         if self.successes is None:
             raise InvalidInput(self._not_binary())
+        self.require(1)
         return Histogram.of_counts(self.trials, self.successes).at_least(1)
 
     @cached_property
@@ -191,6 +192,8 @@ class Outcomes:
 
     def require(self, k: int) -> None:
         """Refuse a k that no problem has enough trials for."""
+        if not self.most_trials():
+            raise NotEnoughData(f"no trial has a score{self._and_why()}.")
         if k > self.most_trials():
             raise NotEnoughData(
                 f"k must not exceed the trials of every problem; got k={k}, "
@@ -253,26 +256,31 @@ class Outcomes:
             f"{int(counts.sum())} {status}" for status, counts in self.unscored.items()
         )
 
+    def _and_why(self) -> str:
+        return f" ({self._unscored_text()})" if self.unscored else ""
+
     def _not_binary(self) -> str:
         assert self.rewards is not None
         seen = np.unique(self.rewards.values)
-        shown = ", ".join(f"{value:g}" for value in seen[:5]) + (", ..." if len(seen) > 5 else "")
-        middle = float(seen[0] + seen[-1]) / 2
+        more = f" and {len(seen) - 5} more" if len(seen) > 5 else ""
+        shown = ", ".join(f"{value:g}" for value in seen[:5]) + more
+        middle = seen[0] / 2 + seen[-1] / 2
         return (
-            f"this metric needs scores of 0 or 1; found {shown}. "
-            f"Say what counts as a success, for example a threshold of {middle:g}."
+            f"this metric needs scores of 0 or 1; found {shown}. Say from where on a score is a "
+            f"success, for example .binarize({middle:g}) or, in the shell, --threshold {middle:g}."
         )
 
 
 def _counts(name: str, counts: ArrayLike) -> Ints:
+    if np.ma.is_masked(counts):
+        raise InvalidInput(f"{name} must be there for every problem; some are masked.")
     found = np.atleast_1d(np.asarray(counts))
     if found.ndim != 1 or found.dtype.kind not in "iuf":
         raise WrongType(f"{name} must be a list of whole numbers; got {counts!r}.")
-    whole: Ints = found.astype(np.int64)
-    if (whole != found).any() or (whole < 0).any():
-        wrong = found[(whole != found) | (whole < 0)][0]
-        raise InvalidInput(f"{name} must be whole numbers of at least 0; got {wrong}.")
-    return whole
+    fits = (found >= 0) & (found < 2**53) & (np.floor(found) == found)
+    if not fits.all():
+        raise InvalidInput(f"{name} must be whole numbers of at least 0; got {found[~fits][0]}.")
+    return found.astype(np.int64)
 
 
 def _labels(labels: Sequence[object] | None, count: int) -> Sequence[str]:

@@ -12,6 +12,7 @@ from passband.errors import InvalidInput
 from passband.stats.credits import all_of, at_least, share
 from passband.stats.kernel import expected_credit, none_of_first
 from passband.stats.outcomes import Outcomes
+from passband.stats.rewards import Rewards
 from passband.types import Floats, Ints
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "PosteriorMean",
     "Values",
     "blend",
+    "values_of",
 ]
 
 
@@ -44,35 +46,62 @@ class Values:
 class Part(Protocol):
     """One value per problem."""
 
-    def values(self, outcomes: Outcomes, k: int) -> Values:
-        """Return the values of the problems with at least k trials."""
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and largest value there can be for scores of 0 and 1."""
+        ...
+
+    def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
+        """Return the value of problems with these counts."""
+        ...
+
+    def of_rewards(self, rewards: Rewards, k: int) -> Floats:
+        """Return the value of each problem with k trials or more, in the order of the groups."""
         ...
 
 
+def values_of(part: Part, outcomes: Outcomes, k: int) -> Values:
+    """Return the values of the problems with at least k trials."""
+    if outcomes.rewards is not None and not isinstance(part, _NeedsBinary):
+        found = part.of_rewards(outcomes.rewards, k)
+        return Values(found, np.ones(len(found), dtype=np.int64))
+    pairs = outcomes.histogram.at_least(k)
+    return Values(part.at(pairs.trials, pairs.successes, k), pairs.problems)
+
+
+class _NeedsBinary:
+    """A part that is defined for scores of 0 and 1 alone."""
+
+    bounds = (0.0, 1.0)
+
+    def of_rewards(self, rewards: Rewards, k: int) -> Floats:
+        raise InvalidInput("this metric needs scores of 0 or 1.")
+
+
 @dataclass(frozen=True, eq=False)
-class Credit:
+class Credit(_NeedsBinary):
     """The expected credit of k draws from the recorded trials."""
 
     credit: Floats
 
-    def values(self, outcomes: Outcomes, k: int) -> Values:
-        pairs = outcomes.histogram.at_least(k)
-        return Values(expected_credit(pairs.trials, pairs.successes, self.credit), pairs.problems)
+    @property
+    def bounds(self) -> tuple[float, float]:  # type: ignore[override]
+        return float(self.credit.min()), float(self.credit.max())
+
+    def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
+        return expected_credit(trials, successes, self.credit)
 
 
 @dataclass(frozen=True)
-class GeometricBlend:
+class GeometricBlend(_NeedsBinary):
     """Pass@k to one power times pass^k to another, taken within each problem."""
 
     powers: tuple[float, float]
 
-    def values(self, outcomes: Outcomes, k: int) -> Values:
-        pairs = outcomes.histogram.at_least(k)
-        earned = [
-            expected_credit(pairs.trials, pairs.successes, credit)
-            for credit in (at_least(k, 1), all_of(k))
-        ]
-        return Values(blend(np.stack(earned, axis=-1), self.powers), pairs.problems)
+    def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
+        both = (at_least(k, 1), all_of(k))
+        earned = [expected_credit(trials, successes, credit) for credit in both]
+        return blend(np.stack(earned, axis=-1), self.powers)
 
     def curve(self, outcomes: Outcomes) -> Floats:
         """Return the mean for k = 1, 2, ...: every k at once, from running products."""
@@ -92,31 +121,35 @@ class GeometricBlend:
 class MeanReward:
     """The mean score of the trials."""
 
-    def values(self, outcomes: Outcomes, k: int) -> Values:
-        if outcomes.rewards is None:
-            return Credit(share(1)).values(outcomes, 1)
-        means = outcomes.rewards.means()
-        return Values(means, np.ones(len(means), dtype=np.int64))
+    bounds = (0.0, 1.0)
+
+    def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
+        return expected_credit(trials, successes, share(1))
+
+    def of_rewards(self, rewards: Rewards, k: int) -> Floats:
+        return rewards.means()
 
 
 @dataclass(frozen=True)
 class BestReward:
     """The expected best score among k of the recorded trials."""
 
-    def values(self, outcomes: Outcomes, k: int) -> Values:
-        if outcomes.rewards is None:
-            return Credit(at_least(k, 1)).values(outcomes, k)
-        best = outcomes.rewards.best_of(k)
-        return Values(best, np.ones(len(best), dtype=np.int64))
+    bounds = (0.0, 1.0)
+
+    def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
+        return expected_credit(trials, successes, at_least(k, 1))
+
+    def of_rewards(self, rewards: Rewards, k: int) -> Floats:
+        return rewards.best_of(k)
 
 
 @dataclass(frozen=True)
-class PosteriorMean:
+class PosteriorMean(_NeedsBinary):
     """The mean of the posterior of the success probability under a uniform prior."""
 
-    def values(self, outcomes: Outcomes, k: int) -> Values:
-        pairs = outcomes.histogram
-        return Values((pairs.successes + 1.0) / (pairs.trials + 2.0), pairs.problems)
+    def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
+        mean: Floats = (successes + 1.0) / (trials + 2.0)
+        return mean
 
 
 def blend(values: Floats, powers: Sequence[float]) -> Floats:

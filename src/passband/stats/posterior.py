@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from passband.types import Floats
 
 __all__ = ["Moments", "posterior_moments"]
 
-_ENTRIES_AT_ONCE = 1 << 21  # entries of the probability table held at a time
+_ENTRIES_AT_ONCE = 1 << 21  # of the probability table
+_LARGEST_KEPT = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,10 @@ class Moments:
 
     def of_mean_over(self, histogram: Histogram) -> Moments:
         """Return the moments of the average over problems, which are independent."""
-        weight = histogram.problems / histogram.n_problems
-        spread = weight / histogram.n_problems
-        return Moments(
-            (weight @ self.mean)[None],
-            np.tensordot(spread, self.covariance, axes=1)[None],
-        )
+        weight = np.asarray(histogram.problems / histogram.n_problems, dtype=np.float64)
+        mean: Floats = weight @ self.mean
+        flat: Floats = weight / histogram.n_problems @ self.covariance.reshape(len(weight), -1)
+        return Moments(mean[None], flat.reshape(1, *self.covariance.shape[1:]))
 
 
 def posterior_moments(
@@ -58,6 +58,10 @@ def posterior_moments(
 def _expectations(histogram: Histogram, columns: Floats, alpha: float, beta: float) -> Floats:
     """Return the posterior mean of each column of credits, a row per pair."""
     draws = len(columns) - 1
+    n = int(histogram.trials[0])
+    if (n + 1) * (draws + 1) <= _LARGEST_KEPT and (histogram.trials == n).all():
+        kept: Floats = _whole_table(n, draws, alpha, beta)[histogram.successes] @ columns
+        return kept
     result = np.empty((len(histogram.trials), columns.shape[1]))
     step = max(1, _ENTRIES_AT_ONCE // (draws + 1))
     for start in range(0, len(result), step):
@@ -67,6 +71,11 @@ def _expectations(histogram: Histogram, columns: Floats, alpha: float, beta: flo
         )
         result[rows] = pmf @ columns
     return result
+
+
+@lru_cache(maxsize=64)
+def _whole_table(n: int, draws: int, alpha: float, beta: float) -> Floats:
+    return beta_binomial_pmf(np.full(n + 1, n), np.arange(n + 1), draws, alpha, beta)
 
 
 def _moments(means: Floats, squares: Floats, tops: Floats) -> Moments:

@@ -32,6 +32,10 @@ class Rewards:
     values: Floats
     offsets: Ints
 
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+        self.offsets.flags.writeable = False
+
     @staticmethod
     def of_rows(values: Floats, present: Bools) -> Rewards:
         """Keep the present entries of a matrix."""
@@ -67,7 +71,7 @@ class Rewards:
         """
         groups = {group.n: group for group in self.groups}
         longest = max(groups, default=0)
-        totals = np.zeros(longest + 1)
+        totals: Floats = np.zeros(longest + 1)
         problems = 0
         for k in range(longest, 0, -1):
             rank = np.arange(1, k + 1)

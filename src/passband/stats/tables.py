@@ -6,10 +6,13 @@ The smallest table has a column that says which problem a row belongs to and one
     HumanEval/0,1
     HumanEval/0,0
     HumanEval/1,1
+
+A table with one column per trial, or with counts of trials and successes, is unfolded first.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +26,8 @@ from passband.types import Floats, Ints
 
 __all__ = ["ROLES", "Roles", "Table"]
 
-#: What a column can be, and the names it is guessed from, the surest first.
+#: What a column can be, and the names it is guessed from, the surest first. Capitals, spaces,
+#: dashes and underscores make no difference.
 ROLES: Mapping[str, tuple[str, ...]] = {
     "problem": (
         "problem_id", "problem", "question_id", "question", "task_id", "item_id", "item", "doc_id",
@@ -31,7 +35,7 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     ),
     "trial": (
         "trial", "trial_id", "repeat", "repetition", "attempt", "epoch", "sample", "sample_index",
-        "completion_id", "generation", "run_index", "draw", "seed",
+        "completion_id", "generation_id", "run_index", "draw", "seed",
     ),
     "score": (
         "score", "correct", "is_correct", "passed", "pass", "success", "resolved", "solved",
@@ -41,10 +45,18 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "status": ("status",),
 }  # fmt: skip
 
+#: Columns with counts, for tables that have one row per problem and no score.
+_SUCCESSES = ("successes", "n_correct", "num_correct", "n_passed", "num_passed", "c")
+_TRIALS = ("trials", "n_trials", "num_trials", "n_samples", "num_samples", "total", "n")
+#: What stands before the number in the columns of a table with one column per trial.
+_NUMBERED = (*ROLES["trial"], *ROLES["score"], "run", "try", "response", "t", "r", "")
+
+_MOST_UNFOLDED = 20_000_000
+
 _REQUIRED = ("problem", "score")
 _YES = frozenset({"true", "yes", "pass", "passed", "correct", "success"})
 _NO = frozenset({"false", "no", "fail", "failed", "incorrect", "wrong", "failure"})
-_ABSENT = frozenset({"", "na", "n/a", "nan", "none", "null", "missing"})
+_ABSENT = frozenset({"", "na", "n/a", "nan", "none", "null", "missing", "<na>"})
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,7 @@ class Table:
     """Columns of equal length, by name."""
 
     columns: Mapping[str, Sequence[Any]]
+    unfolded: str = ""  #: in words, where the rows were made from columns or counts
 
     @staticmethod
     def of(table: Any) -> Table:
@@ -73,21 +86,26 @@ class Table:
         if isinstance(table, Table):
             return table
         if isinstance(table, Mapping):
-            return Table({str(name): list(column) for name, column in table.items()})._checked()
+            columns = {str(name): _listed(str(name), column) for name, column in table.items()}
+            return Table(columns)._checked()
         names = getattr(table, "column_names", None) or getattr(table, "columns", None)
         if names is not None:
-            return Table({str(name): _listed(table[name]) for name in names})._checked()
+            if len(set(names)) < len(names):
+                raise InvalidInput(f"column names must be distinct; got {_listing(names)}.")
+            return Table({str(name): _listed(str(name), table[name]) for name in names})._checked()
         return Table.of_records(table)
 
     @staticmethod
     def of_records(records: Iterable[Any]) -> Table:
         """Take one mapping per row; a key that a row lacks is a missing value."""
+        if not isinstance(records, Iterable):
+            raise WrongType(f"need columns or records; got {type(records).__name__}.")
         rows = list(records)
         for at, row in enumerate(rows):
             if not isinstance(row, Mapping):
                 raise WrongType(f"row {at + 1} is {type(row).__name__}, not a record of columns.")
-        names = dict.fromkeys(str(name) for row in rows for name in row)
-        return Table({name: [row.get(name) for row in rows] for name in names})._checked()
+        names = dict.fromkeys(name for row in rows for name in row)
+        return Table({str(name): [row.get(name) for row in rows] for name in names})._checked()
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))
@@ -102,18 +120,43 @@ class Table:
         for role, names in ROLES.items():
             if role not in chosen:
                 taken = set(chosen.values())
-                guess = next((c for c in self._matching(names) if c not in taken), None)
+                guess = next((c for c in self.matching(names) if c not in taken), None)
                 if guess is not None:
                     chosen[role] = guess
         for role in _REQUIRED:
             if role not in chosen:
-                raise UnknownName(self._no_column(role))
+                raise UnknownName(self._no_column(role, set(chosen.values())))
         return Roles(**chosen)
 
     def outcomes(self, **given: str | None) -> Outcomes:
         """Return the outcomes of all rows together."""
-        roles = self.roles(**given)
+        table = self.long(**given)
+        return table._outcomes(table.roles(**given))
+
+    def long(self, **given: str | None) -> Table:
+        """Return the table with one row per trial, also where it has a column per trial or counts.
+
+        >>> table = Table.of({"problem": ["a", "b"], "n": [2, 1], "c": [1, 1]}).long()
+        >>> dict(table.columns)
+        {'problem': ['a', 'a', 'b'], 'score': [1, 0, 1]}
+        """
+        if given.get("score") or self.matching(ROLES["score"]):
+            return self
+        wide = [name for name in self.columns if _is_numbered(name)]
+        if len(wide) > 1:
+            return self._from_wide(wide, bool(given.get("problem")))
+        successes, trials = self.matching(_SUCCESSES), self.matching(_TRIALS)
+        return self._from_counts(successes[0], trials[0]) if successes and trials else self
+
+    def scored(self, roles: Roles) -> Table:
+        """Return the table with its scores as numbers, which checks every row on the way."""
+        self._refuse_nameless(roles, _numbered(self.columns[roles.problem])[1])
+        scores = _scores(roles.score, self.columns[roles.score])
+        return Table({**self.columns, roles.score: scores.tolist()}, self.unfolded)
+
+    def _outcomes(self, roles: Roles) -> Outcomes:
         problem_of, problems = _numbered(self.columns[roles.problem])
+        self._refuse_nameless(roles, problems)
         if roles.trial is not None:
             self._refuse_duplicates(roles, problem_of, problems)
         scores = _scores(roles.score, self.columns[roles.score])
@@ -135,31 +178,67 @@ class Table:
         return [(key, self._rows(chosen)) for key, chosen in rows.items()]
 
     def several(self, name: str) -> bool:
-        """Say whether there is a column of that name with more than one value in it."""
-        return name in self.columns and len({_label(v) for v in self.columns[name]}) > 1
+        """Say whether a column has more than one value in it."""
+        return len(_numbered(self.columns[name])[1]) > 1
+
+    def matching(self, names: Sequence[str]) -> list[str]:
+        """Return the columns with one of the names, however they are written, in that order."""
+        found: dict[str, list[str]] = {}
+        for name in self.columns:
+            found.setdefault(_key(name), []).append(name)
+        keys = dict.fromkeys(map(_key, names))
+        return [column for key in keys for column in found.get(key, ())]
 
     def _rows(self, chosen: Sequence[int]) -> Table:
         return Table({n: [column[at] for at in chosen] for n, column in self.columns.items()})
 
-    def _matching(self, names: Sequence[str]) -> list[str]:
-        lowered = {name.lower().strip(): name for name in reversed(list(self.columns))}
-        return [lowered[name] for name in names if name in lowered]
+    def _from_wide(self, wide: Sequence[str], has_problem: bool) -> Table:
+        others = {name: column for name, column in self.columns.items() if name not in wide}
+        if not has_problem and not self.matching(ROLES["problem"]):
+            others["problem"] = range(len(self))
+        columns = {name: [v for v in column for _ in wide] for name, column in others.items()}
+        columns["trial"] = list(wide) * len(self)
+        by_row = zip(*[self.columns[name] for name in wide], strict=True)
+        columns["score"] = [score for row in by_row for score in row]
+        return Table(columns, f"a column per trial: {_listing(wide)}")
+
+    def _from_counts(self, successes: str, trials: str) -> Table:
+        c, n = (_scores(name, self.columns[name]) for name in (successes, trials))
+        good = (n >= 1) & (c >= 0) & (c <= n) & (c == np.floor(c)) & (n == np.floor(n))
+        if not good.all():
+            at = int(np.flatnonzero(~good)[0])
+            raise InvalidInput(
+                f"counts must be whole, with {trials} >= 1 and 0 <= {successes} <= {trials}; "
+                f"row {at + 1} has {successes} = {c[at]:g} and {trials} = {n[at]:g}."
+            )
+        if n.sum() > _MOST_UNFOLDED:
+            raise InvalidInput(
+                f"column {trials} adds up to {n.sum():.0f} trials, more than the {_MOST_UNFOLDED} "
+                "that fit in a table; use Outcomes.from_counts."
+            )
+        others = {k: v for k, v in self.columns.items() if k not in (successes, trials)}
+        rows = np.repeat(np.arange(len(self)), n.astype(np.int64)).tolist()
+        columns = {name: [column[at] for at in rows] for name, column in others.items()}
+        columns["score"] = [
+            int(j < c[at]) for at, count in enumerate(n.astype(np.int64)) for j in range(count)
+        ]
+        return Table(columns, f"counts: {successes} successes of {trials} trials")
 
     def _column(self, role: str, name: str) -> str:
         if name not in self.columns:
-            found = ", ".join(self.columns)
             raise UnknownName(
                 f"no column named {name!r} (for {role}).{nearest(name, self.columns)} "
-                f"Found: {found}."
+                f"Found: {_listing(self.columns)}."
             )
         return name
 
-    def _no_column(self, role: str) -> str:
-        usual = ", ".join(ROLES[role][:4])
-        closest = next((hint for name in self.columns if (hint := nearest(name, ROLES[role]))), "")
+    def _no_column(self, role: str, taken: set[str]) -> str:
+        free = [name for name in self.columns if name not in taken]
+        closest = next((hint for usual in ROLES[role] if (hint := nearest(usual, free))), "")
         return (
-            f"no column looks like a {role}; found: {', '.join(self.columns)}.{closest} "
-            f"Name it {usual} or say which one it is."
+            f"no column looks like a {role}; found: {_listing(self.columns)}.{closest} Say which "
+            f"one it is with {role}= (in the shell, --{role}), "
+            f"or name it {', '.join(ROLES[role][:3])}."
         )
 
     def _checked(self) -> Table:
@@ -167,8 +246,16 @@ class Table:
         if not lengths or not max(lengths.values()):
             raise InvalidInput("the table is empty.")
         if len(set(lengths.values())) > 1:
-            raise InvalidInput(f"columns must have equal lengths; got {lengths}.")
+            shown = _listing([f"{name} with {length}" for name, length in lengths.items()])
+            raise InvalidInput(f"columns must have equal lengths; got {shown}.")
         return self
+
+    def _refuse_nameless(self, roles: Roles, problems: Sequence[str]) -> None:
+        if _ABSENT.isdisjoint(name.strip().lower() for name in problems):
+            return
+        for at, value in enumerate(self.columns[roles.problem]):
+            if _is_absent(value):
+                raise InvalidInput(f"column {roles.problem} is empty in row {at + 1}.")
 
     def _refuse_duplicates(self, roles: Roles, problem_of: Ints, problems: Sequence[str]) -> None:
         assert roles.trial is not None
@@ -178,7 +265,9 @@ class Table:
         if repeats.max() == 1:
             return
         twice = sorted(first[repeats > 1])[:3]
-        shown = "; ".join(f"({problems[problem_of[at]]}, {trials[trial_of[at]]})" for at in twice)
+        shown = "; ".join(
+            f"({_short(problems[problem_of[at]])}, {_short(trials[trial_of[at]])})" for at in twice
+        )
         more = int((repeats > 1).sum()) - len(twice)
         raise InvalidInput(
             f"a trial must stand in one row; ({roles.problem}, {roles.trial}) is repeated for "
@@ -199,9 +288,36 @@ class Table:
         return [cluster_of[problem] for problem in range(len(problems))]
 
 
-def _listed(column: Any) -> list[Any]:
+def _listed(name: str, column: Any) -> list[Any]:
     to_list = getattr(column, "to_pylist", None) or getattr(column, "tolist", None)
-    return list(to_list() if to_list is not None else column)
+    found = to_list() if to_list is not None else column
+    if isinstance(found, (str, bytes, Mapping)) or not isinstance(found, Iterable):
+        raise WrongType(f"column {name} must be a list of values; got {_short(repr(found))}.")
+    return list(found)
+
+
+def _listing(names: Iterable[object]) -> str:
+    """Write out names, the first dozen of them."""
+    every = [_short(str(name)) for name in names]
+    return ", ".join(every[:12]) + (f" and {len(every) - 12} more" if len(every) > 12 else "")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _key(name: str) -> str:
+    """Reduce a column name to what it is recognized by."""
+    return re.sub(r"[\s_-]", "", name).lower()
+
+
+def _is_numbered(name: str) -> bool:
+    shape = re.fullmatch(r"(.*?)\d+", _key(name))
+    return shape is not None and shape[1] in map(_key, _NUMBERED)
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or str(value).strip() in ("", "nan", "<NA>")
 
 
 def _label(value: object) -> str:
@@ -213,41 +329,46 @@ def _label(value: object) -> str:
 
 def _numbered(values: Sequence[object]) -> tuple[Ints, list[str]]:
     """Return the number of each value and the names in order of first appearance."""
+    try:
+        distinct = dict.fromkeys(values)
+    except TypeError:  # lists and the like cannot be looked up
+        values = [_label(value) for value in values]
+        distinct = dict.fromkeys(values)
     numbers: dict[str, int] = {}
-    of = [numbers.setdefault(_label(value), len(numbers)) for value in values]
-    return np.array(of, dtype=np.int64), list(numbers)
+    number_of = {v: numbers.setdefault(_label(v), len(numbers)) for v in distinct}
+    return np.fromiter(map(number_of.__getitem__, values), np.int64, len(values)), list(numbers)
 
 
 def _scores(name: str, column: Sequence[object]) -> Floats:
     """Read scores: numbers, booleans, words for yes and no, or nothing."""
-    known: dict[object, float] = {}
-    scores = np.empty(len(column))
-    for at, value in enumerate(column):
-        try:
-            score = known.get(value)
-        except TypeError:  # lists and the like cannot be looked up, nor read
-            score = None
-        if score is None:
-            score = _score(name, at, value)
-            known[value] = score
-        scores[at] = score
-    return scores
+    try:
+        known = dict.fromkeys(column, np.nan)
+    except TypeError:  # lists and the like cannot be looked up, though a few can be read
+        return np.array([_score(name, value, column) for value in column])
+    for value in known:
+        known[value] = _score(name, value, column)
+    return np.fromiter(map(known.__getitem__, column), np.float64, len(column))
 
 
-def _score(name: str, at: int, value: object) -> float:
+def _score(name: str, value: object, column: Sequence[object]) -> float:
     text = "" if value is None else str(value).strip().lower()
     if text in _ABSENT or text in _YES or text in _NO:
         return np.nan if text in _ABSENT else float(text in _YES)
     try:
         score = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"column {name} must hold numbers, true/false, pass/fail or nothing; "
-            f"row {at + 1} has {value!r}."
+            f"{_row_with(value, column)}."
         ) from None
     if np.isinf(score):
-        raise InvalidInput(f"column {name} must hold finite numbers; row {at + 1} has {value!r}.")
+        raise InvalidInput(f"column {name} must hold finite numbers; {_row_with(value, column)}.")
     return score
+
+
+def _row_with(value: object, column: Sequence[object]) -> str:
+    at = next(at for at, other in enumerate(column) if other is value)
+    return f"row {at + 1} has {_short(repr(value))}"
 
 
 def _kept(values: Sequence[object], keep: Any) -> list[str]:

@@ -1,0 +1,34 @@
+"""Seeds from names: the same name gives the same numbers in every process."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from passband.errors import WrongType
+
+__all__ = ["generator", "seed_of"]
+
+
+def seed_of(given: int | str | None) -> int | None:
+    """Return a seed for a number or a name; a name goes through SHA-256.
+
+    The first four bytes, modulo 2**31, which is what EVA does with the name of a run.
+
+    >>> seed_of("run-1"), seed_of(7), seed_of(None)
+    (1290230769, 7, None)
+    """
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return int.from_bytes(hashlib.sha256(given.encode()).digest()[:4], "big") % 2**31
+    whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+    if not whole or given < 0:
+        raise WrongType(f"seed must be a whole number of at least 0 or a name; got {given!r}.")
+    return int(given)
+
+
+def generator(seed: int) -> np.random.Generator:
+    """Return a generator of its own for a seed."""
+    return np.random.default_rng(seed)

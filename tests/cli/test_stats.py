@@ -1,0 +1,345 @@
+"""`passband stats` from the outside: what it prints, how it exits, that it never falls."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from commands import Done, finish, process, run
+from passband import __version__
+from passband.cli import app
+from passband.stats.metrics import families
+
+ANY = settings(
+    deadline=None,
+    derandomize=True,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+TRIALS = "problem,trial,score\n" + "".join(
+    f"{problem},{trial},{int(trial <= wins)}\n"
+    for problem, wins in {"a": 8, "b": 4, "c": 0}.items()
+    for trial in range(1, 9)
+)
+
+
+@pytest.fixture
+def trials(tmp_path: Path) -> Path:
+    path = tmp_path / "trials.csv"
+    path.write_text(TRIALS)
+    return path
+
+
+def stats(folder: Path, text: str | bytes, *options: object, name: str = "t.csv") -> Done:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return run("stats", path, *options)
+
+
+def assert_refused(done: Done, *words: str) -> None:
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("passband: ")
+    assert done.err.count("\n") == 1
+    for word in words:
+        assert word in done.err
+
+
+# -- what it prints --------------------------------------------------------------------------
+
+
+def test_a_table_to_read(trials: Path) -> None:
+    done = run("stats", trials, "--metric", "pass@1,8", "--metric", "pass^8")
+    assert done.code == 0
+    assert done.out.splitlines() == [
+        "metric   value  problems  left out  trials",
+        "------  ------  --------  --------  ------",
+        "pass@1  0.5000         3         0      24",
+        "pass@8  0.6667         3         0      24",
+        "pass^8  0.3333         3         0      24",
+    ]
+    assert done.err.splitlines() == [
+        "columns: problem = problem, score = score, trial = trial",
+        "3 problems, 8 trials each, 24 scored",
+    ]
+
+
+def test_only_the_result(trials: Path) -> None:
+    assert run("stats", trials, "--quiet").err == ""
+    assert run("stats", trials, "-q").out == run("stats", trials).out
+
+
+def test_json(trials: Path) -> None:
+    done = run("stats", trials, "-m", "pass@8", "--json")
+    assert done == run("stats", trials, "-m", "pass@8", "--format", "json")
+    found = json.loads(done.out)
+    assert found["groups"][0]["metrics"][0]["value"] == pytest.approx(2 / 3)
+    assert found["columns"]["score"] == "score"
+    assert done.err == ""
+
+
+def test_other_formats(trials: Path) -> None:
+    found = run("stats", trials, "-m", "pass@8", "--format", "csv").out
+    assert next(csv.DictReader(io.StringIO(found)))["value"].startswith("0.666666666")
+    assert run("stats", trials, "--format", "markdown").out.startswith("| metric")
+    assert run("stats", trials, "--format", "latex").out.startswith(r"\begin{tabular}")
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    text = "name,go,good,fate,kind\na,1,1,ok,x\na,2,,lost,x\n"
+    done = stats(
+        tmp_path, text, "--problem", "name", "--trial", "go", "--score", "good",
+        "--status", "fate", "--cluster", "kind",
+    )  # fmt: skip
+    assert done.code == 0
+    assert "problem = name, score = good, trial = go, cluster = kind, status = fate" in done.err
+    assert "1 clusters" in done.err
+    assert "1 lost" in done.err
+
+
+def test_several_models_are_split(tmp_path: Path) -> None:
+    text = "problem,model,score\na,M,1\na,N,0\nb,M,1\nb,N,1\n"
+    done = stats(tmp_path, text, "-m", "pass@1")
+    assert "split by: model" in done.err
+    assert done.out.splitlines()[2:] == [
+        "M      pass@1    1.0         2         0       2",
+        "N      pass@1    0.5         2         0       2",
+    ]
+
+
+def test_threshold_and_policy(tmp_path: Path) -> None:
+    text = "problem,score\na,0.9\na,\nb,0.1\nb,0.8\n"
+    done = stats(tmp_path, text, "-m", "pass@2", "--threshold", "0.5", "--policy", "fail", "--json")
+    (metric,) = json.loads(done.out)["groups"][0]["metrics"]
+    assert (metric["value"], metric["policy"], metric["n_unscored"]) == (1.0, "fail", 1)
+
+
+def test_every_metric_can_be_asked_for(trials: Path) -> None:
+    for key in families:
+        if key != "spectrum@":
+            assert run("stats", trials, "-m", f"{key}4" if key[-1] in "@^" else key).code == 0
+
+
+# -- what it refuses -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        ("", [], ["the file is empty"]),
+        ("problem,score\n", [], ["there are columns (problem, score) but no rows"]),
+        ("probelm,score\na,1\n", [], ["found: probelm, score", "mean 'probelm'?", "--problem"]),
+        ("problem,skore\na,1\n", [], ["found: problem, skore", "mean 'skore'?", "--score"]),
+        (TRIALS, ["--score", "scores"], ["no column named 'scores'", "'score'?", "Found: problem"]),
+        (TRIALS, ["--by", "model"], ["no column named 'model'", "Found: problem, trial, score"]),
+        ("problem,score\na,0.5\na,3\n", ["-m", "pass@1"], ["found 0.5, 3.", "--threshold 1.75"]),
+        ("problem,score\na,good\n", [], ["row 1 has 'good'"]),
+        ("problem,score\na,1\na,inf\n", [], ["finite", "row 2 has 'inf'"]),
+        (TRIALS + "a,1,1\nb,1,1\nb,2,1\nc,8,0\n", [], ["(a, 1); (b, 1); (b, 2) and 1 more"]),
+        ("problem,score\na,1\n,1\n", [], ["column problem is empty in row 2"]),
+        ("problem,score,cluster\na,1,x\na,1,y\n", [], ["'a' is in 'x' and 'y'"]),
+        (TRIALS, ["-m", "pass@0"], ["k must be at least 1"]),
+        (TRIALS, ["-m", "pass@9"], ["pass@9 needs 9 trials", "8"]),
+        (TRIALS, ["-m", "pas@2"], ["no metric named 'pas@'", "'pass@'?"]),
+        (TRIALS, ["-m", "pass@"], ["'pass@' is not the name of a metric", "pass@8"]),
+        (TRIALS, ["-m", "pass@1,pass@8"], ["is not the name of a metric"]),
+        (TRIALS, ["-m", ""], ["is not the name of a metric"]),
+        (TRIALS, ["--threshold", "nan"], ["threshold must be a finite number"]),
+        (TRIALS, ["--threshold", "2"], ["threshold must be in (0, 1]"]),
+        ("problem,score\na,1\na,\n", ["--policy", "error"], ["1 missing without a score"]),
+        ("problem,score\na,\n", [], ["no trial has a score"]),
+        ("problem,score\na,1\nb\n", [], ["line 3 has 1 cells"]),
+        ("1,0\n0,yes\n", [], ["line 2: 'yes' in a matrix"]),
+        ("1,0\n0,1\n", ["--by", "model"], ["a matrix without column names"]),
+        (b"problem,score\n\xe9,1\n", [], ["not UTF-8 text"]),
+    ],
+)
+def test_bad_input(tmp_path: Path, text: str | bytes, options: list[str], words: list[str]) -> None:
+    assert_refused(stats(tmp_path, text, *options), *words)
+
+
+def test_bad_files(tmp_path: Path) -> None:
+    assert_refused(run("stats", tmp_path / "trials.csv"), "no such file")
+    assert_refused(run("stats", tmp_path), "a folder, not a file")
+    assert_refused(stats(tmp_path, TRIALS, name="t.txt"), "'.txt'", "known: .csv")
+    assert_refused(stats(tmp_path, '{"a": 1}\n{', name="t.jsonl"), "line 2 is not JSON")
+    assert_refused(stats(tmp_path, "[1, 2", name="t.json"), "line 1 is not JSON")
+    assert_refused(stats(tmp_path, b"PAR1 no", name="t.parquet"), "not a Parquet file")
+    np.save(tmp_path / "t.npy", np.array([["x"]], dtype=object), allow_pickle=True)
+    assert_refused(run("stats", tmp_path / "t.npy"), "pickled objects are not loaded")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--policy", "ignore"], ["--format", "yaml"], ["--threshold", "high"], ["--nonsense"]],
+)
+def test_options_that_are_not(trials: Path, arguments: list[str]) -> None:
+    done = run("stats", *([trials] if arguments else []), *arguments)
+    assert done.code == 2
+    assert done.out == ""
+    assert "Traceback" not in done.err
+
+
+# -- what reaches the terminal ---------------------------------------------------------------
+
+ESCAPE = "\x1b]0;owned\x07\x1b[31m"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"problem,model,score\na,{ESCAPE}M,1\na,N,0\n",
+        f"{ESCAPE}problem,score\na,1\n",
+        f"problem,score\na,{ESCAPE}\n",
+        f"problem,trial,score\n{ESCAPE},1,1\n{ESCAPE},1,0\n",
+        f"problem,score,status\na,,{ESCAPE}\na,1,ok\n",
+        f"problem,score,cluster\na,1,{ESCAPE}\na,1,x\n",
+        f"1,0\n{ESCAPE},1\n",
+    ],
+)
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
+def test_names_cannot_drive_the_terminal(tmp_path: Path, text: str, form: str) -> None:
+    done = stats(tmp_path, text, "--format", form)
+    for written in (done.out, done.err):
+        assert all(line.isprintable() for line in written.split("\n"))
+    assert "x1b]0;owned" in done.out + done.err or "u001b]0;owned" in done.out
+
+
+def test_column_names_are_escaped_in_the_head_of_the_table(tmp_path: Path) -> None:
+    done = stats(tmp_path, f"problem,{ESCAPE}kind,score\na,x,1\n", "--by", f"{ESCAPE}kind")
+    assert done.out.startswith(r"\x1b]0;owned\x07\x1b[31mkind  metric")
+
+
+def test_a_file_name_is_escaped_too(tmp_path: Path) -> None:
+    assert_refused(run("stats", tmp_path / f"{ESCAPE}.csv"), r"\x1b]0;owned")
+
+
+def test_a_terminal_without_the_letters(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("problem,model,score\na,模型,1\na,N,0\n", encoding="utf-8")
+    for form in ("table", "csv", "markdown"):
+        done = finish("stats", path, "--format", form, PYTHONIOENCODING="latin-1")
+        assert done.code == 0
+        assert "\\u6a21" in done.out
+        assert "Traceback" not in done.err
+
+
+# -- as a process ----------------------------------------------------------------------------
+
+
+def test_python_dash_m(trials: Path) -> None:
+    done = finish("stats", trials, "-m", "pass@1")
+    assert (done.code, done.err) == (0, run("stats", trials, "-m", "pass@1").err)
+    assert done.out.replace(os.linesep, "\n") == run("stats", trials, "-m", "pass@1").out
+    refused = finish("stats", trials, "-m", "pass@99")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("passband: pass@99")
+
+
+@pytest.mark.parametrize("wanted", [0, 1])
+@pytest.mark.parametrize("options", [["-q"], ["-q", "--json"]])
+def test_a_closed_pipe_is_no_accident(tmp_path: Path, wanted: int, options: list[str]) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text((",".join(["1", "0"] * 2000) + "\n") * 2)
+    with process("stats", path, "-m", "pass@*", *options) as started:
+        assert started.stdout is not None
+        assert started.stderr is not None
+        for _ in range(wanted):
+            started.stdout.readline()
+        started.stdout.close()
+        assert started.stderr.read() == b""
+
+
+# -- whatever comes --------------------------------------------------------------------------
+
+WORDS = ["problem", "trial", "score", "status", "model", "id", "n", "c", "t1", "t2", "", "0", "1"]
+cells = st.sampled_from([*WORDS, "x", "0.5", "-1", "nan", "inf", "ok", "é", '"', "\x00", "1e400"])
+names = st.sampled_from(WORDS) | st.text(max_size=6)
+marks = st.sampled_from([",", ",", ",", ";", "\t"])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> str:
+    width, mark = draw(st.integers(1, 5)), draw(marks)
+    header = draw(st.lists(names, min_size=width, max_size=width))
+    body = draw(st.lists(st.lists(cells, min_size=width, max_size=width), max_size=6))
+    return "\n".join(mark.join(row) for row in [header, *body])
+
+
+def assert_survived(done: Done) -> None:
+    assert done.code in (0, 2)
+    assert "Traceback" not in done.err
+    if done.code == 2:
+        assert_refused(done)
+    else:
+        assert done.out
+
+
+@ANY
+@given(text=tables(), options=st.sampled_from([[], ["-m", "pass@1"], ["-m", "avg"], ["--json"]]))
+def test_any_table(tmp_path: Path, text: str, options: list[str]) -> None:
+    assert_survived(stats(tmp_path, text.encode("utf-8", "surrogatepass"), *options))
+
+
+@ANY
+@given(text=st.text(alphabet='01,;\t\n\r" ax.-eé\x00\x1b', max_size=40))
+def test_any_text(tmp_path: Path, text: str) -> None:
+    assert_survived(stats(tmp_path, text))
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "npy", "npz", "parquet"])
+@ANY
+@given(data=st.binary(max_size=60))
+def test_any_bytes(tmp_path: Path, kind: str, data: bytes) -> None:
+    assert_survived(stats(tmp_path, data, name=f"t.{kind}"))
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+@ANY
+@given(value=json_values)
+def test_any_json(tmp_path: Path, value: object) -> None:
+    assert_survived(stats(tmp_path, json.dumps(value), name="t.json"))
+    assert_survived(stats(tmp_path, json.dumps(value), "-m", "avg", name="t.jsonl"))
+
+
+@ANY
+@given(
+    metric=st.text(max_size=8)
+    | st.from_regex(r"(pass|maj|g-pass|avg|max)[@^]?[0-9,*]{0,4}(:[0-9./]{0,4})?", fullmatch=True)
+)
+def test_any_metric(trials: Path, metric: str) -> None:
+    if not metric.startswith("-"):
+        assert_survived(run("stats", trials, "-m", metric))
+
+
+# -- the rest of the command -----------------------------------------------------------------
+
+
+def test_help_and_version() -> None:
+    runner = CliRunner()
+    assert runner.invoke(app, ["--version"]).output == f"passband {__version__}\n"
+    assert "stats" in runner.invoke(app, ["--help"]).output
+    shown = runner.invoke(app, ["stats", "--help"])
+    assert shown.exit_code == 0
+    for option in ("--metric", "--by", "--threshold", "--policy", "--format", "--json", "--quiet"):
+        assert option in shown.output
+
+
+def test_metrics_are_listed() -> None:
+    shown = CliRunner().invoke(app, ["metrics"]).output
+    for key in families:
+        assert key in shown
