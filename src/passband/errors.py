@@ -12,6 +12,8 @@ PassbandWarning(UserWarning)         the number stands, but read it with care
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "UnknownName",
     "WrongType",
     "nearest",
+    "warn",
 ]
 
 
@@ -65,3 +68,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     lowered = {candidate.lower(): candidate for candidate in known}
     matches = difflib.get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.6)
     return f" Did you mean {lowered[matches[0]]!r}?" if matches else ""
+
+
+def warn(message: str) -> None:
+    """Warn, pointing at the line outside passband that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("passband."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, PassbandWarning, stacklevel=level)

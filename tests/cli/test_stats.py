@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -256,6 +258,18 @@ def test_a_closed_pipe_is_no_accident(tmp_path: Path, wanted: int, options: list
             started.stdout.readline()
         started.stdout.close()
         assert started.stderr.read() == b""
+
+
+def test_a_full_disk_is_one_line(trials: Path) -> None:
+    full = Path(os.devnull).with_name("full")
+    if not full.exists():
+        pytest.skip("no full device here")
+    with full.open("wb") as out:
+        command = [sys.executable, "-m", "passband", "stats", str(trials), "-q"]
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"passband: No space left")
+    assert b"Traceback" not in done.stderr
 
 
 # -- whatever comes --------------------------------------------------------------------------

@@ -128,7 +128,6 @@ def test_equal_trials_are_counted_by_successes() -> None:
     successes = np.array([3, 0, 3, 8])
     whole = Histogram.of_counts(np.full(4, 8), successes)
     assert listed(whole) == [(8, 0, 1), (8, 3, 2), (8, 8, 1)]
-    assert listed(Histogram.of_successes(8, successes)) == listed(whole)
     assert listed(Histogram.of_tally(8, np.bincount(successes))) == listed(whole)
 
 

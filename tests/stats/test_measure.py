@@ -137,4 +137,4 @@ def test_the_order_of_problems_and_trials_does_not_matter(
 def test_a_curve_needs_a_star() -> None:
     with pytest.raises(InvalidInput, match=r"star for k, as in pass@\*; got 'avg'"):
         curve(RAGGED, "avg")
-    assert curve(RAGGED, "g-pass@*:0.5").metric == "g-pass@*"
+    assert curve(RAGGED, "g-pass@*:0.5").metric == "g-pass@*:0.5"

@@ -221,7 +221,7 @@ def test_nothing_scored_is_not_enough(key: str) -> None:
 @pytest.mark.parametrize("key", WITH_K)
 def test_more_draws_than_trials_are_refused(key: str) -> None:
     outcomes = Outcomes.from_counts([1, 2], [3, 4])
-    with pytest.raises(NotEnoughData, match="k=5"):
+    with pytest.raises(NotEnoughData, match="needs 5 trials"):
         measure(outcomes, named(key, 5))
     with pytest.raises(NotEnoughData, match="needs 5 trials"):
         measure_all(outcomes, [named(key, 5)])
@@ -425,7 +425,7 @@ def test_no_draw_is_refused() -> None:
         ("gpass@8", "Did you mean 'g-pass@'?"),
         ("maj^8", "Did you mean 'maj@'?"),
         ("average", "Did you mean 'avg'?"),
-        ("pass", "Did you mean 'pass"),
+        ("pass", "pass needs a k; write for example pass@8"),
         ("zzzzz@3", "Known: auc@, avg,"),
     ],
 )
@@ -451,7 +451,7 @@ def test_unknown_names_come_with_the_nearest(text: str, hint: str) -> None:
         ("avg:2", "avg takes no parameter"),
         ("spectrum@3", "spectrum@3 needs 3 weights"),
         ("spectrum@3:0.5,0.5", "weights must be a length-3"),
-        ("spectrum@2:0.5,x", "weights must be numbers"),
+        ("spectrum@2:0.5,x", "weights must be a decimal or a fraction"),
         ("spectrum@2:0.5,0.6", r"sum\(weights\) <= 1"),
         ("spectrum@2:-0.5,0.6", "non-negative"),
         ("pass@1,8", "stands for several metrics; give one k"),
@@ -479,7 +479,7 @@ def test_a_curve_needs_a_star() -> None:
     outcomes = Outcomes.from_counts([3], 8)
     np.testing.assert_array_equal(curve(outcomes, "pass@").value, curve(outcomes, "pass@*").value)
     np.testing.assert_array_equal(curve(outcomes, "pass^").value, curve(outcomes, "pass^*").value)
-    with pytest.raises(InvalidInput, match="needs a metric with a star for k"):
+    with pytest.raises(InvalidInput, match="needs a star for k"):
         curve(outcomes, "avg")
 
 

@@ -56,3 +56,6 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output has had enough
         sys.exit(1)
+    except OSError as error:  # a full disk
+        typer.echo(f"passband: {printable(str(error.strerror or error))}", err=True)
+        sys.exit(1)

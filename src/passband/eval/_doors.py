@@ -8,7 +8,6 @@ pass fails does a second one find out what to say.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Real
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from passband.errors import ConflictingArguments, InvalidInput, PassbandWarning, WrongType
+from passband.errors import ConflictingArguments, InvalidInput, WrongType, warn
 from passband.stats.categories import CategoryCounts
 from passband.stats.counts import Histogram, binary_tally, byte_row_sums
 from passband.types import Bools, Floats, Ints
@@ -34,6 +33,7 @@ class _Unset(float):
 
 
 DEFAULT_LAM = _Unset(0.5)
+_MOST_DRAWS = 100_000  # of a latent value, whose cost grows with the square of k
 
 
 # -- the outcome matrix --------------------------------------------------------------------
@@ -57,6 +57,8 @@ def categories(
     values, present = matrix("R", R)
     rewards = np.array([0.0, 1.0]) if w is None else vector("w", w)
     count = len(rewards)
+    if present is not None:
+        _trials(present)
     if R0 is not None:
         values, present = _joined(values, present, R0, count)
     counts = CategoryCounts.of_matrix(values, count, present)
@@ -74,6 +76,8 @@ def matrix(
     name: str, given: Any, *, may_be_empty: bool = False
 ) -> tuple[NDArray[np.generic], Bools | None]:
     """Return a 2-D numeric array and, for a masked array, which entries are present."""
+    if isinstance(given, (list, tuple)) and any(np.ma.isMaskedArray(row) for row in given):
+        given = np.ma.stack(given)
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         values, _ = matrix(name, given.data)
         present = ~np.ma.getmaskarray(given).reshape(values.shape)
@@ -101,13 +105,17 @@ def matrix(
 def _masked_binary(values: NDArray[np.generic], present: Bools) -> Histogram:
     if binary_tally(values) is None:
         raise _not_categories("R", values[present], 2)
+    return Histogram.of_counts(_trials(present), byte_row_sums((values == 1) & present))
+
+
+def _trials(present: Bools) -> Ints:
     trials = byte_row_sums(present)
     if not trials.all():
         raise InvalidInput(
             f"R must contain at least one trial of every question; row {int(trials.argmin())} "
             "is masked throughout. passband.Outcomes leaves such problems out and counts them."
         )
-    return Histogram.of_counts(trials, byte_row_sums((values == 1) & present))
+    return trials
 
 
 def _not_categories(name: str, values: NDArray[np.generic], count: int) -> InvalidInput:
@@ -127,7 +135,8 @@ def _not_binary(values: NDArray[np.generic]) -> InvalidInput:
     reason = _not_categories("R", values, 2)
     if not str(reason).startswith("Entries"):
         return reason
-    seen = ", ".join(str(int(value)) for value in np.unique(values))
+    levels = np.unique(values)
+    seen = ", ".join(str(int(value)) for value in levels[:20]) + ", ..." * (len(levels) > 20)
     return InvalidInput(
         f"R is not binary (observed: {seen}), so weight vector 'w' must be provided."
     )
@@ -135,6 +144,8 @@ def _not_binary(values: NDArray[np.generic]) -> InvalidInput:
 
 def vector(name: str, given: Any) -> Floats:
     """Return a finite, non-empty vector."""
+    if np.ma.is_masked(given):
+        raise InvalidInput(f"{name} must not be masked; got {given!r}.")
     try:
         values = np.asarray(given)
     except ValueError:
@@ -159,6 +170,7 @@ def _joined(
     prior, prior_present = matrix("R0", R0, may_be_empty=True)
     if np.ndim(R0) == 1 and (len(values) > 1 or prior.size == 0):
         prior = _reshaped(prior[0], len(values))
+        prior_present = None if prior_present is None else prior_present.reshape(prior.shape)
     if len(prior) != len(values):
         raise InvalidInput(
             "R0 must have the same number of rows (M) as R. "
@@ -180,7 +192,7 @@ def _reshaped(prior: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
             f"question; got {prior.size} entries and M={rows}."
         )
     if prior.size:
-        _warn(
+        warn(
             f"R0 has one dimension and R has {rows} rows: it is read question by question, "
             f"{prior.size // rows} outcomes each. Give it {rows} rows to be sure."
         )
@@ -193,13 +205,13 @@ def _warn_about_prior(counts: CategoryCounts, rewards: Floats) -> None:
         return
     unused = np.flatnonzero(counts.vectors.sum(axis=0) == 0)
     if len(unused):
-        _warn(
+        warn(
             f"no outcome fell into category {_listed(unused)} of w; the prior still gives each "
             "one outcome per question, which moves the posterior. Leave unused categories out of w."
         )
     levels, repeats = np.unique(rewards, return_counts=True)
     if (repeats > 1).any():
-        _warn(
+        warn(
             f"w gives several categories the weight {_listed(levels[repeats > 1])}; the prior "
             "counts each of them, which moves the posterior. Merge categories of equal weight."
         )
@@ -219,6 +231,8 @@ def draws(k: Any, trials: Ints | None = None) -> int:
     if trials is None:
         if k < 1:
             raise InvalidInput(f"k must be >= 1; got k={k}")
+        if k > _MOST_DRAWS:
+            raise InvalidInput(f"k must be <= {_MOST_DRAWS}; got k={k}")
         return int(k)
     n = int(trials.min())
     if not 1 <= k <= n:
@@ -229,7 +243,7 @@ def draws(k: Any, trials: Ints | None = None) -> int:
 def prior(name: str, given: Any) -> float:
     """Check a parameter of the Beta prior."""
     scalar = isinstance(given, (int, float, np.integer, np.floating))
-    if not scalar or isinstance(given, bool) or not (math.isfinite(given) and given > 0):
+    if not scalar or isinstance(given, bool) or not 0 < given <= 1e300:
         raise InvalidInput(f"{name} must be a finite positive scalar; got {given!r}.")
     return float(given)
 
@@ -247,6 +261,8 @@ def number(name: str, given: Any) -> float | Fraction:
         return float(given)
     except (TypeError, ValueError):
         raise WrongType(f"{name} must be a number; got {given!r}.") from None
+    except OverflowError:
+        raise InvalidInput(f"{name} must fit in a float; got {given!r}.") from None
 
 
 def unit(name: str, given: Any) -> float | Fraction:
@@ -311,7 +327,3 @@ def _bounds(bounds: Sequence[Any]) -> tuple[float, float]:
     if low > high:
         raise InvalidInput(f"bounds must satisfy bounds[0] <= bounds[1]; got {bounds!r}.")
     return low, high
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, PassbandWarning, stacklevel=5)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
-from passband.errors import PassbandWarning
+from passband.errors import warn
 from passband.eval import _doors
 from passband.eval._credit import observed, posterior
 from passband.eval._doors import Four
@@ -226,9 +224,7 @@ def threshold_spectrum_at_k_ci(
 def warn_if_empty(k: int) -> None:
     """Warn that the discrete mG spectrum has no threshold at k = 1."""
     if k == 1:
-        warnings.warn(
+        warn(
             "at k = 1 there is no threshold above one half, so this is 0 whatever the data; "
-            "mg-pass-integral@1 is pass@1.",
-            PassbandWarning,
-            stacklevel=3,
+            "mg-pass-integral@1 is pass@1."
         )

@@ -26,6 +26,7 @@ _EVEN_LANES = np.uint64(0x00FF00FF00FF00FF)
 _PAIRS_OF_ONE = np.uint64(0x0001000100010001)
 _BLOCK_BYTES = 1 << 19  # rows are taken in blocks that stay in the cache
 _MOST_WORDS = 255  # a lane would overflow beyond
+_LARGEST_TALLY = 1 << 22  # entries
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,17 @@ class Histogram:
     @staticmethod
     def of_counts(trials: Ints, successes: Ints) -> Histogram:
         """Collect the pairs of every problem."""
-        low, high = int(trials.min(initial=0)), int(trials.max(initial=0))
-        if low == high:
-            return Histogram.of_successes(high, successes)
+        high = int(trials.max(initial=0))
         width = high + 1
-        tally = np.bincount(trials * width + successes)
-        (pairs,) = tally.nonzero()
-        return Histogram(pairs // width, pairs % width, tally[pairs])
-
-    @staticmethod
-    def of_successes(n: int, successes: Ints) -> Histogram:
-        """Collect the success counts of problems that all have n trials."""
-        return Histogram.of_tally(n, np.bincount(successes))
+        if len(trials) and trials.min() == high and width <= _LARGEST_TALLY:
+            return Histogram.of_tally(high, np.bincount(successes))
+        codes = trials.astype(np.int64) * width + successes
+        if width * width <= _LARGEST_TALLY:
+            tally = np.bincount(codes)
+            (pairs,) = tally.nonzero()
+            return Histogram(pairs // width, pairs % width, tally[pairs])
+        pairs, problems = np.unique(codes, return_counts=True)
+        return Histogram(pairs // width, pairs % width, problems)
 
     @staticmethod
     def of_tally(n: int, tally: Ints) -> Histogram:
@@ -120,7 +120,9 @@ def _binary_words(block: NDArray[np.generic]) -> NDArray[np.uint64] | None:
     """Return the rows as words whose bytes are 0 or 1, or None if the block holds anything else."""
     kind = block.dtype.kind
     if kind == "b":
-        return _as_words(block.view(np.uint8))
+        words = _as_words(block.view(np.uint8))
+        clean = not np.bitwise_or.reduce(words, axis=None) & _NOT_BINARY
+        return words if clean else _as_words((block != 0).view(np.uint8))  # bytes not from numpy
     if kind in "iu" and block.itemsize == 1:
         words = _as_words(block.view(np.uint8))
         return None if np.bitwise_or.reduce(words, axis=None) & _NOT_BINARY else words
@@ -144,7 +146,11 @@ def _as_words(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
 def _lane_sums(words: NDArray[np.uint64]) -> Ints:
     """Add up the bytes of each row of words, all of them 0 or 1."""
     if words.shape[1] > _MOST_WORDS:
-        return _lane_sums(words[:, :_MOST_WORDS]) + _lane_sums(words[:, _MOST_WORDS:])
+        starts = range(0, words.shape[1], _MOST_WORDS)
+        total_of_parts: Ints = np.sum(
+            [_lane_sums(words[:, start : start + _MOST_WORDS]) for start in starts], axis=0
+        )
+        return total_of_parts
     total = _add_columns(words)
     if words.shape[1] < 32:  # the eight lanes add up to less than 256, so one byte can hold it
         total *= _LANES_OF_ONE

@@ -127,6 +127,8 @@ def upper_half_weights(k: int) -> Floats:
 
 def spectrum_weights(weights: ArrayLike, k: int) -> Floats:
     """Check custom spectrum weights: k of them, finite, not negative, of sum at most 1."""
+    if np.ma.is_masked(weights):
+        raise InvalidInput(f"weights must not be masked; got {weights!r}")
     try:
         given = np.asarray(weights)
     except ValueError:

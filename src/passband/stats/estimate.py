@@ -105,9 +105,7 @@ def estimate(
     judged = outcomes.under(policy)
     blank = _Blank(outcomes, judged, over, method, level, policy, seed_of(seed))
     if isinstance(metrics, str):
-        found = parse_metric(metrics)
-        judged.require(found.k)
-        return blank.filled(found)
+        return blank.filled(parse_metric(metrics, judged.most_trials()))
     return [
         blank.filled(metric)
         for name in metrics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -53,8 +54,7 @@ def measure(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Meas
     0.7777777777777778
     """
     judged = outcomes.under(policy)
-    found = parse_metric(metric)
-    judged.require(found.k)
+    found = parse_metric(metric, judged.most_trials())
     return _measured(judged, found, outcomes, policy)
 
 
@@ -87,11 +87,11 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     [0.583, 0.778, 0.917, 1.0]
     """
     judged = outcomes.under(policy)
-    text = metric if "*" in metric else metric.replace("@", "@*", 1).replace("^", "^*", 1)
-    if parse_name(text).ks is not None:
-        raise InvalidInput(
-            f"a curve needs a metric with a star for k, as in pass@*; got {metric!r}."
-        )
+    judged.require(1)
+    text = re.sub(r"([@^])(?=:|$)", r"\1*", metric.strip())
+    name = parse_name(text)
+    if name.ks is not None:
+        raise InvalidInput(f"a curve needs a star for k, as in pass@*; got {metric!r}.")
     metrics = expand_metrics(text, judged.most_trials())
     parts = [
         _part_curve(judged, column) for column in zip(*[m.parts for m in metrics], strict=True)
@@ -99,7 +99,7 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     values = [m.combine([part[i] for part in parts]) for i, m in enumerate(metrics)]
     ks = np.arange(1, len(metrics) + 1)
     problems = judged.trial_tally[::-1].cumsum()[::-1][1:]
-    return Curve(parse_name(text).key + "*", ks, np.array(values), problems)
+    return Curve(name.at("*"), ks, np.array(values), problems)
 
 
 def _measured(judged: Outcomes, metric: Metric, given: Outcomes, policy: str) -> Measurement:
@@ -145,5 +145,5 @@ def _part_curve(outcomes: Outcomes, parts: tuple[Part, ...]) -> Floats:
     for k, totals, problems in subset_histograms(outcomes.histogram):
         part = parts[k - 1]
         credit = part.credit if isinstance(part, Credit) else np.minimum(np.arange(k + 1.0), 1.0)
-        means[k - 1] = totals @ credit / problems
+        means[k - 1] = np.clip(totals @ credit / problems, credit.min(), credit.max())
     return means

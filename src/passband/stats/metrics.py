@@ -14,6 +14,7 @@ A metric that depends on the number of successes among k draws is one credit vec
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from passband.errors import InvalidInput, NotEnoughData
+from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.registry import Registry
 from passband.stats import credits
-from passband.stats.names import MetricName, parse_name, unit_interval
+from passband.stats.names import MetricName, number, parse_name, unit_interval
 from passband.stats.parts import (
     BestReward,
     Credit,
@@ -106,8 +107,11 @@ def register_metric(name: str, *, summary: str) -> Callable[[CreditFunction], Cr
     has a second argument, it gets what stands behind the colon in ``name@k:parameter``, or None.
     The metric is then known as ``name@k`` everywhere: in Python, on the command line, in curves.
     """
-    key = name if name[-1] in "@^" else f"{name}@"
-    parse_name(f"{key}1")  # refuses what could never be asked for
+    key = name if name.endswith(("@", "^")) else f"{name}@"
+    if ":" in key or parse_name(f"{key}1").key != key:
+        raise InvalidInput(
+            f"the name of a metric must be of lower-case letters, digits and dashes; got {name!r}."
+        )
 
     def add(function: CreditFunction) -> CreditFunction:
         parameter = len(inspect.signature(function).parameters) > 1
@@ -122,21 +126,19 @@ def register_metric(name: str, *, summary: str) -> Callable[[CreditFunction], Cr
     return add
 
 
-def parse_metric(text: str) -> Metric:
+def parse_metric(text: str, most_trials: int | None = None) -> Metric:
     """Return the metric of a name that stands for exactly one: "pass@8", "g-pass@8:0.75", "avg"."""
     name = parse_name(text)
-    family = families.get(name.key)
-    if not family.takes_k:
-        return family.at(name, 1)
-    if name.ks is None or len(name.ks) != 1:
-        raise InvalidInput(f"{text!r} stands for several metrics; give one k.")
-    return family.at(name, name.ks[0])
+    if _family(name).takes_k and (name.ks is None or len(name.ks) != 1):
+        raise InvalidInput(f"{text!r} stands for several metrics; give one k, or a list of names.")
+    ks = name.ks or (1,)
+    return expand_metrics(text, max(ks) if most_trials is None else most_trials)[0]
 
 
 def expand_metrics(text: str, most_trials: int) -> list[Metric]:
     """Return every metric a name stands for: "pass@1,8" is two, "pass@*" is one for each k."""
     name = parse_name(text)
-    family = families.get(name.key)
+    family = _family(name)
     if not family.takes_k:
         return [family.at(name, 1)]
     ks = range(1, most_trials + 1) if name.ks is None else name.ks
@@ -147,6 +149,12 @@ def expand_metrics(text: str, most_trials: int) -> list[Metric]:
                 f"the most that any problem has is {most_trials}."
             )
     return [family.at(name, k) for k in ks]
+
+
+def _family(name: MetricName) -> Family:
+    if name.key not in families and f"{name.key}@" in families:
+        raise UnknownName(f"{name.key} needs a k; write for example {name.key}@8.")
+    return families.get(name.key)
 
 
 def _checked(key: str, k: int, credit: Any) -> Floats:
@@ -205,10 +213,7 @@ def _auc(k: int) -> Floats:
 def _spectrum(k: int, parameter: str | None) -> Floats:
     if parameter is None:
         raise InvalidInput(f"spectrum@{k} needs {k} weights, as in spectrum@2:0.5,0.5.")
-    try:
-        weights = [float(Fraction(weight.strip())) for weight in parameter.split(",")]
-    except (ValueError, ZeroDivisionError):
-        raise InvalidInput(f"weights must be numbers; got {parameter!r}.") from None
+    weights = [float(number("weights", weight)) for weight in parameter.split(",")]
     return credits.spectrum(credits.spectrum_weights(weights, k))
 
 
@@ -258,7 +263,7 @@ def _threshold(k: int, parameter: str | None) -> int:
             f"g-pass@{k}:1 could mean all or one; write g-pass@{k}:1.0 for all {k} successes "
             f"or g-pass@{k}:1/{k} for at least one."
         )
-    if parameter.strip().isdigit() and 1 < int(parameter) <= k:
+    if re.fullmatch(r"\d{1,9}", parameter.strip(), re.ASCII) and 1 < int(parameter) <= k:
         return int(parameter)
     tau: Fraction = unit_interval("tau", parameter)
     return credits.success_threshold(k, tau)

@@ -11,14 +11,15 @@ from fractions import Fraction
 
 from passband.errors import InvalidInput
 
-__all__ = ["MetricName", "parse_name", "unit_interval"]
+__all__ = ["MetricName", "number", "parse_name", "unit_interval"]
 
 _SHAPE = re.compile(
     r"(?P<family>[a-z][a-z0-9-]*)"
     r"(?:(?P<mark>[@^])(?P<ks>\*|\d+(?:,\d+)*))?"
     r"(?::(?P<parameter>.+))?",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
+_NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e-?\d{1,2})?|-?\d+/\d+", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class MetricName:
     ks: tuple[int, ...] | None  # None for every k, empty where the metric takes none
     parameter: str | None
 
-    def at(self, k: int) -> str:
-        """Return the name for one k."""
+    def at(self, k: int | str) -> str:
+        """Return the name for one k, or for "*"."""
         behind = "" if self.parameter is None else f":{self.parameter}"
         return f"{self.key}{k}{behind}"
 
@@ -58,16 +59,23 @@ def parse_name(text: str) -> MetricName:
     return MetricName(key, ks, shape["parameter"])
 
 
+def number(name: str, text: str) -> Fraction:
+    """Read a decimal or a fraction, exactly."""
+    try:
+        if not _NUMBER.fullmatch(text.strip()):
+            raise ValueError
+        return Fraction(text.strip())
+    except (ValueError, ZeroDivisionError):
+        raise InvalidInput(f"{name} must be a decimal or a fraction; got {text!r}.") from None
+
+
 def unit_interval(name: str, text: str) -> Fraction:
     """Read a decimal or a fraction between 0 and 1, exactly.
 
     >>> unit_interval("tau", "7/25") == unit_interval("tau", "0.28")
     True
     """
-    try:
-        value = Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
-        raise InvalidInput(f"{name} must be a decimal or a fraction; got {text!r}.") from None
+    value = number(name, text)
     if not 0 <= value <= 1:
         raise InvalidInput(f"{name} must be in [0, 1]; got {text}.")
     return value

@@ -157,7 +157,10 @@ def blend(values: Floats, powers: Sequence[float]) -> Floats:
     exponents = np.asarray(powers, dtype=np.float64)
     if ((values == 0) & (exponents < 0)).any():
         raise InvalidInput(f"powers must not be negative where a value is 0; got {list(powers)}.")
-    result: Floats = np.prod(values**exponents, axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        result: Floats = np.prod(values**exponents, axis=-1)
+    if not np.isfinite(result).all():
+        raise InvalidInput(f"powers must not be so large; got {list(powers)}.")
     return result
 
 

@@ -23,8 +23,7 @@ def seed_of(given: int | str | None) -> int | None:
         return None
     if isinstance(given, str):
         return int.from_bytes(hashlib.sha256(given.encode()).digest()[:4], "big") % 2**31
-    whole = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
-    if not whole or given < 0:
+    if isinstance(given, bool) or given < 0 or int(given) != given:
         raise WrongType(f"seed must be a whole number of at least 0 or a name; got {given!r}.")
     return int(given)
 

@@ -171,7 +171,7 @@ class Table:
     def split(self, by: Sequence[str]) -> list[tuple[tuple[str, ...], Table]]:
         """Return a table for each combination of values in the columns `by`, in order of rows."""
         columns = [self.columns[self._column("--by", name)] for name in by]
-        keys = list(zip(*[[_label(value) for value in column] for column in columns], strict=True))
+        keys = zip(*[[_label(value) for value in column] for column in columns], strict=True)
         rows: dict[tuple[str, ...], list[int]] = {}
         for at, key in enumerate(keys):
             rows.setdefault(key, []).append(at)
