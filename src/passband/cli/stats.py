@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Format", "Policies", "stats"]
+__all__ = ["Format", "Policies", "Target", "stats"]
 
 
 class Format(str, enum.Enum):
@@ -19,6 +19,13 @@ class Format(str, enum.Enum):
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
+
+
+class Target(str, enum.Enum):
+    """What an interval is for."""
+
+    problems = "problems"
+    trials = "trials"
 
 
 class Policies(str, enum.Enum):
@@ -51,13 +58,21 @@ def stats(
     policy: Annotated[
         Policies, typer.Option(help="Trials without a score: leave out, count as 0, or stop.")
     ] = Policies.drop,
+    over: Annotated[
+        Target, typer.Option(help="Intervals for problems like these, or for these very problems.")
+    ] = Target.problems,
+    level: Annotated[float, typer.Option(help="Coverage that the intervals aim at.")] = 0.95,
+    method: Annotated[str, typer.Option(help="How the intervals are made.")] = "auto",
+    seed: Annotated[
+        str | None, typer.Option(help="Number or name, for methods that draw random numbers.")
+    ] = None,
     format: Annotated[Format, typer.Option(help="How to print the result.")] = Format.table,
     json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
 ) -> None:
-    """Print metrics of a file with one row per trial, or of a matrix of outcomes."""
+    """Print metrics, with intervals, of a file with one row per trial or of a matrix."""
     from passband.report.render import printable, render
-    from passband.report.stats import measure_file
+    from passband.report.stats import Wanted, measure_file
 
     report = measure_file(
         file,
@@ -71,7 +86,13 @@ def stats(
         },
         by=by or [],
         threshold=threshold,
-        policy=policy.value,
+        wanted=Wanted(
+            over=over.value,
+            method=method,
+            level=level,
+            policy=policy.value,
+            seed=int(seed) if seed and seed.isdecimal() else seed,
+        ),
     )
     if json or format is Format.json:
         from json import dumps
@@ -81,4 +102,9 @@ def stats(
     if not quiet:
         for line in report.remarks():
             typer.echo(printable(line), err=True)
-    typer.echo(render(report.rows(), format.value), nl=False)
+    rows = report.full_rows() if format is Format.csv else report.rows()
+    typer.echo(render(rows, format.value), nl=False)
+    if not quiet:
+        typer.echo("", err=True)
+        for line in report.explanation():
+            typer.echo(printable(line), err=True)

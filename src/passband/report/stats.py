@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.report.render import Row
+from passband.report.render import Cell, Row
+from passband.stats.estimate import Estimate, Over, estimate
 from passband.stats.files import read
-from passband.stats.measure import Measurement, measure_all
 from passband.stats.outcomes import Outcomes, Policy
+from passband.stats.rounding import rounded_interval, rounded_value
 from passband.stats.tables import ROLES, Roles, Table
 
-__all__ = ["Group", "StatsReport", "default_metrics", "measure_file"]
+__all__ = ["Group", "StatsReport", "Wanted", "default_metrics", "measure_file"]
 
 #: Columns that set apart what must not be pooled; a table with several values is split by them.
 SPLIT_BY = (
@@ -23,7 +24,21 @@ SPLIT_BY = (
     "run", "run_id", "run_name", "scorer", "metric",
 )  # fmt: skip
 
-_MEASURED = ("metric", "value", "problems", "left out", "trials")
+_MEASURED = (
+    "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
+    "trials",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What kind of estimates are wanted; the arguments of `estimate`."""
+
+    over: Over = "problems"
+    method: str = "auto"
+    level: float = 0.95
+    policy: Policy = "drop"
+    seed: int | str | None = None
 
 
 @dataclass(frozen=True)
@@ -32,7 +47,7 @@ class Group:
 
     key: tuple[str, ...]
     outcomes: Outcomes
-    measurements: list[Measurement]
+    estimates: list[Estimate]
 
 
 @dataclass(frozen=True)
@@ -42,7 +57,7 @@ class StatsReport:
     source: str
     roles: Roles | None  # None where the file is a bare matrix
     by: tuple[str, ...]
-    policy: str
+    wanted: Wanted
     groups: list[Group]
     asides: tuple[str, ...] = ()  # on how the file was understood
 
@@ -56,36 +71,74 @@ class StatsReport:
             name = f"{' / '.join(group.key)}: " if group.key else ""
             lines.append(name + str(group.outcomes).removeprefix("Outcomes(").removesuffix(")"))
             if group.outcomes.unscored:
-                lines.append(f"{name}{_TREATMENT[self.policy]}")
+                lines.append(f"{name}{_TREATMENT[self.wanted.policy]}")
+        return lines
+
+    def explanation(self) -> list[str]:
+        """Return what the intervals mean, and where they are weak."""
+        level = f"{100 * self.wanted.level:g}%"
+        lines = [_MEANING[self.wanted.over].format(level=level)]
+        found: dict[str, list[str]] = {}
+        for group in self.groups:
+            for each in group.estimates:
+                for note in each.notes:
+                    found.setdefault(note, []).append(" / ".join((*group.key, each.metric)))
+        lines += [f"{', '.join(names)}: {note}" for note, names in found.items()]
         return lines
 
     def rows(self) -> list[Row]:
-        """Return one row per metric and group."""
+        """Return one row per metric and group for people: numbers rounded by their error."""
+        interval = f"{100 * self.wanted.level:g}% interval"
         return [
             {
-                **dict(zip(map(_head, self.by), group.key, strict=True)),
+                **self._key(group),
                 "metric": found.metric,
-                "value": found.value,
+                "value": rounded_value(found.value, found.low, found.high),
+                interval: rounded_interval(found.low, found.high),
                 "problems": found.n_problems,
                 "left out": found.left_out,
                 "trials": found.n_trials,
             }
             for group in self.groups
-            for found in group.measurements
+            for found in group.estimates
         ]
+
+    def full_rows(self) -> list[Row]:
+        """Return one row per metric and group for programs: numbers in full."""
+        return [
+            {
+                **self._key(group),
+                "metric": found.metric,
+                "value": found.value,
+                "low": found.low,
+                "high": found.high,
+                "se": found.se,
+                "level": found.level,
+                "over": found.over,
+                "method": found.method,
+                "problems": found.n_problems,
+                "left out": found.left_out,
+                "trials": found.n_trials,
+            }
+            for group in self.groups
+            for found in group.estimates
+        ]
+
+    def _key(self, group: Group) -> dict[str, Cell]:
+        return dict(zip(map(_head, self.by), group.key, strict=True))
 
     def as_json(self) -> dict[str, Any]:
         """Return the report for programs, numbers in full."""
         return {
             "source": self.source,
             "columns": asdict(self.roles) if self.roles else None,
-            "policy": self.policy,
+            **asdict(self.wanted),
             "groups": [
                 {
                     "by": dict(zip(self.by, group.key, strict=True)),
                     "n_problems": group.outcomes.n_problems,
                     "status": group.outcomes.status_counts,
-                    "metrics": [asdict(found) for found in group.measurements],
+                    "metrics": [asdict(found) for found in group.estimates],
                 }
                 for group in self.groups
             ],
@@ -96,6 +149,16 @@ _TREATMENT = {
     "drop": "trials without a score are left out (--policy fail counts them as failures)",
     "fail": "trials without a score count as failures",
 }
+_MEANING = {
+    "problems": (
+        "Intervals ({level}) are for problems like these, asked the same way; "
+        "--over trials gives them for these very problems."
+    ),
+    "trials": (
+        "Intervals ({level}) are for these very problems, the model sampled again; "
+        "--over problems gives them for problems like these."
+    ),
+}
 
 
 def measure_file(
@@ -105,22 +168,23 @@ def measure_file(
     columns: Mapping[str, str | None],
     by: Sequence[str] = (),
     threshold: float | None = None,
-    policy: Policy = "drop",
+    wanted: Wanted | None = None,
 ) -> StatsReport:
     """Read a file, split it where it holds several models or tasks, and measure each part."""
+    wanted = wanted or Wanted()
     found = read(path, columns=[name for name in (*columns.values(), *by) if name])
     if isinstance(found, Outcomes):
-        group = _measured((), found, metrics, threshold, policy)
-        return StatsReport(str(path), None, (), policy, [group])
+        group = _measured((), found, metrics, threshold, wanted)
+        return StatsReport(str(path), None, (), wanted, [group])
     table = found.long(**columns)
     roles = table.roles(**columns)
     chosen = tuple(by) or _natural_split(table, roles)
     groups = [
-        _measured(key, part, metrics, threshold, policy)
+        _measured(key, part, metrics, threshold, wanted)
         for key, part in _split(table, roles, chosen)
     ]
     asides = _asides(table, roles, chosen, guessed=not columns.get("score"))
-    return StatsReport(str(path), roles, chosen, policy, groups, asides)
+    return StatsReport(str(path), roles, chosen, wanted, groups, asides)
 
 
 def default_metrics(outcomes: Outcomes) -> list[str]:
@@ -154,15 +218,14 @@ def _measured(
     outcomes: Outcomes,
     metrics: Sequence[str],
     threshold: float | None,
-    policy: Policy,
+    wanted: Wanted,
 ) -> Group:
     with _named(key):
         judged = outcomes if threshold is None else outcomes.binarize(threshold)
-        counted = judged.under(policy)
+        counted = judged.under(wanted.policy)
         counted.require(1)
-        return Group(
-            key, judged, measure_all(judged, metrics or default_metrics(counted), policy=policy)
-        )
+        asked = list(metrics) or default_metrics(counted)
+        return Group(key, judged, estimate(judged, asked, **asdict(wanted)))
 
 
 @contextmanager

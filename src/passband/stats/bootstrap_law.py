@@ -85,8 +85,8 @@ class MeanLaw:
 
     def below(self, value: float) -> float:
         """Return P(mean < value) + P(mean = value) / 2."""
-        half = (self.points[1] - self.points[0]) / 2 if len(self.points) > 1 else 0.0
-        start, end = np.searchsorted(self.points, [value - half, value + half])
+        near = 1e-3 * (self.points[1] - self.points[0]) if len(self.points) > 1 else 0.0
+        start, end = np.searchsorted(self.points, [value - near, value + near])
         return float(self.masses[:start].sum() + self.masses[start:end].sum() / 2)
 
 
@@ -108,22 +108,20 @@ def bootstrap_law(values: Floats, problems: Ints) -> MeanLaw:
 
 
 def law_of_mean(pools: Sequence[Pool], divisor: int) -> MeanLaw:
-    """Return the law of the sum of all draws from all pools, divided by `divisor`."""
+    """Return the law of the sum of all draws from all pools, divided by `divisor`.
+
+    >>> coin = Pool(np.arange(2.0), np.full(2, 1 / 2), 1)
+    >>> die = Pool(np.arange(6.0), np.full(6, 1 / 6), 1)
+    >>> (12 * law_of_mean([coin, die], 1).masses).round(9).tolist()
+    [1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 1.0]
+    """
     total = sum(pool.draws * pool.mean for pool in pools)
     variance = sum(pool.draws * pool.variance for pool in pools)
-    support = sum(pool.draws * pool.span for pool in pools)
-    origin = sum(pool.draws * pool.origin for pool in pools)
-    if support == 0.0:
+    if variance == 0.0:
         return MeanLaw(np.array([total / divisor]), np.ones(1), total / divisor, 0.0)
-    width = min(support, _WINDOW * variance**0.5)
-    lattice = _Lattice.of(pools, width)
-    cells = _power_of_two(width / lattice.step + 2)
-    whole = cells > support / lattice.step + len(pools)
-    first = 0 if whole else round((total - origin) / lattice.step) - cells // 2
-    masses = np.roll(_convolved(pools, lattice, cells), -(first % cells))
-    if whole:
-        masses = masses[: round(support / lattice.step) + (1 if lattice.own else len(pools))]
-    masses = np.maximum(masses, 0.0)
+    lattice = _lattice(pools, variance)
+    origin = sum(pool.draws * pool.origin for pool in pools)
+    first, masses = _window(pools, lattice, (total - origin) / lattice.step)
     sums = origin + (first + np.arange(len(masses))) * lattice.step
     if not lattice.own:
         wide = variance + sum(pool.draws * lattice.blur(pool) for pool in pools)
@@ -137,17 +135,7 @@ class _Lattice:
 
     step: float
     own: bool  # whether every value lies on a point
-
-    @staticmethod
-    def of(pools: Sequence[Pool], width: float) -> _Lattice:
-        """Choose the values' own lattice if the window needs few enough of its points."""
-        most = 1 << (20 if len(pools) == 1 else 18)
-        unit = max(pool.span for pool in pools)
-        offsets = np.concatenate([(pool.values - pool.origin) / unit for pool in pools])
-        parts = _common_denominator(offsets, int(most * unit / width))
-        if parts is not None:
-            return _Lattice(unit / parts, own=True)
-        return _Lattice(width / ((most >> 2) - 2 - len(pools)), own=False)
+    cells: int  # points in the window
 
     def places(self, pool: Pool) -> tuple[Floats, Floats]:
         """Return the point below each value, and how far beyond it the value lies, 0 to 1."""
@@ -159,6 +147,20 @@ class _Lattice:
         """Return how much variance the split of values over two points adds to a draw."""
         _, beyond = self.places(pool)
         return self.step**2 * float(pool.shares @ (beyond * (1.0 - beyond)))
+
+
+def _lattice(pools: Sequence[Pool], variance: float) -> _Lattice:
+    """Choose the values' own lattice if the window needs few enough of its points."""
+    most = 1 << (20 if len(pools) == 1 else 18)
+    width = min(sum(pool.draws * pool.span for pool in pools), _WINDOW * variance**0.5)
+    unit = max(pool.span for pool in pools)
+    offsets = np.concatenate([(pool.values - pool.origin) / unit for pool in pools])
+    parts = _common_denominator(offsets, int(most * unit / width))
+    if parts is not None:
+        return _Lattice(unit / parts, True, _quick_length(width * parts / unit + 2))
+    cells = most // 4
+    # Whole steps in the widest pool, and an eighth to spare for the split at the upper end.
+    return _Lattice(unit / np.ceil(unit * cells * 7 / 8 / width), False, cells)
 
 
 def _common_denominator(offsets: Floats, most: int) -> int | None:
@@ -182,30 +184,46 @@ def _common_denominator(offsets: Floats, most: int) -> int | None:
     return None
 
 
-def _power_of_two(least: float) -> int:
-    return 1 << int(np.ceil(np.log2(max(least, 2.0))))
+def _quick_length(least: float) -> int:
+    """Return the next length whose transform is fast: 2, 3 or 5 times a power of two.
+
+    >>> _quick_length(9.5), _quick_length(33.0), _quick_length(2.0)
+    (10, 40, 2)
+    """
+    lengths = (odd << max(int(np.ceil(np.log2(least / odd))), 1) for odd in (1, 3, 5))
+    return min(lengths)
 
 
-def _convolved(pools: Sequence[Pool], lattice: _Lattice, cells: int) -> Floats:
-    """Return the law of the sum of all draws, wrapped around `cells` points."""
-    spectrum = np.ones(cells // 2 + 1, dtype=np.complex128)
+def _window(pools: Sequence[Pool], lattice: _Lattice, centre: float) -> tuple[int, Floats]:
+    """Return the first point of the window and the mass of each: all points, if they fit."""
+    longest = sum(pool.draws * int(np.ceil(pool.span / lattice.step - 1e-6)) for pool in pools)
+    wrapped = np.maximum(_convolved(pools, lattice), 0.0)
+    if longest < lattice.cells:
+        return 0, wrapped[: longest + 1]
+    first = round(centre) - lattice.cells // 2
+    return first, np.roll(wrapped, -(first % lattice.cells))
+
+
+def _convolved(pools: Sequence[Pool], lattice: _Lattice) -> Floats:
+    """Return the law of the sum of all draws, wrapped around the window."""
+    spectrum = np.ones(lattice.cells // 2 + 1, dtype=np.complex128)
     alive = np.arange(len(spectrum))
     for pool in pools:
-        factor = np.fft.rfft(_histogram(pool, lattice, cells))[alive]
+        factor = np.fft.rfft(_histogram(pool, lattice))[alive]
         with np.errstate(divide="ignore"):
             stays = pool.draws * np.log(np.abs(factor)) > _DEAD
         spectrum[alive[~stays]] = 0.0
         alive = alive[stays]
         spectrum[alive] *= factor[stays] ** pool.draws
-    law: Floats = np.fft.irfft(spectrum, cells)
+    law: Floats = np.fft.irfft(spectrum, lattice.cells)
     return law
 
 
-def _histogram(pool: Pool, lattice: _Lattice, cells: int) -> Floats:
+def _histogram(pool: Pool, lattice: _Lattice) -> Floats:
     floor, beyond = lattice.places(pool)
-    at = floor.astype(np.int64) % cells
-    histogram = np.bincount(at, pool.shares * (1.0 - beyond), cells)
-    if not lattice.own:
-        histogram = histogram + np.bincount((at + 1) % cells, pool.shares * beyond, cells)
-    result: Floats = histogram.astype(np.float64)
-    return result
+    at = floor.astype(np.int64) % lattice.cells
+    if lattice.own:
+        return np.bincount(at, pool.shares, lattice.cells).astype(np.float64)
+    points = np.concatenate([at, (at + 1) % lattice.cells])
+    shares = np.concatenate([pool.shares * (1.0 - beyond), pool.shares * beyond])
+    return np.bincount(points, shares, lattice.cells).astype(np.float64)

@@ -6,7 +6,14 @@ import numpy as np
 
 from passband.stats.mixture import Mixture
 from passband.stats.outcomes import Outcomes
-from passband.stats.score import Ends, between_ends, normal_quantile, roots, student_quantile
+from passband.stats.score import (
+    Ends,
+    between_ends,
+    level_of,
+    normal_quantile,
+    roots,
+    student_quantile,
+)
 from passband.types import Floats, Ints
 
 __all__ = ["cluster_sums", "over_clusters"]
@@ -16,7 +23,12 @@ _EXTRA = 2.0  # clusters added in the image of the fitted problems, so that the 
 
 
 def over_clusters(
-    outcomes: Outcomes, mixture: Mixture, values: Floats, k: int, level: float
+    outcomes: Outcomes,
+    mixture: Mixture,
+    values: Floats,
+    k: int,
+    level: float,
+    reach: float | None = None,
 ) -> Ends:
     """Return the interval for clusters like these, values being scaled to [0, 1].
 
@@ -37,8 +49,8 @@ def over_clusters(
     variance = max(correction * square / problems**2, alone, _LEAST)
     share = min(1.0, count * variance / max(float(centre * (1.0 - centre)), _LEAST))
     tilt = (float((sums**3).sum()) + _EXTRA * size**3 * third) / max(square * size, _LEAST)
-    z = normal_quantile(level)
-    q = z + (student_quantile(level, max(count - 1.0, 1.0)) - z) * (1.0 - share)
+    z = normal_quantile(level) if reach is None else reach
+    q = z + (student_quantile(level_of(z), max(count - 1.0, 1.0)) - z) * (1.0 - share)
     wilson = roots(mean, share * mean * (1 - mean), share * (1 - 2 * mean), share, q, count)
     skewed = roots(mean, np.asarray(count * variance), np.asarray(tilt), share, q, count)
     low, high = between_ends(wilson, skewed, 0.5)

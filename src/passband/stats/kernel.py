@@ -37,6 +37,10 @@ def expected_credit(trials: Ints, successes: Ints, credit: Floats) -> Floats:
     >>> expected_credit(np.array([5, 5]), np.array([3, 5]), at_least_one).round(6).tolist()
     [0.9, 1.0]
     """
+    if len(trials) * len(credit) > _LARGEST_KEPT:
+        stepped = _step_credit(trials, successes, credit)
+        if stepped is not None:
+            return stepped
     top = credit.max()
     both = np.stack([credit, top - credit], axis=1)
     if len(trials) * len(credit) > _LARGEST_TABLE:
@@ -109,6 +113,31 @@ def subset_histograms(histogram: Histogram) -> Iterator[tuple[int, Floats, int]]
             totals[histogram.successes[joining]] += histogram.problems[joining]
             problems += int(histogram.problems[joining].sum())
         yield k, totals, problems
+
+
+def _step_credit(trials: Ints, successes: Ints, credit: Floats) -> Floats | None:
+    """Return the expected credit where it is 1 for any success or for all; None for others.
+
+    With h hits among n trials, no draw of k is a hit with probability
+    ``prod_(i<h) (1 - k / (n - i))``; its logarithm is a running sum, so large n cost little.
+    """
+    k = len(credit) - 1
+    if np.array_equal(credit, np.arange(k + 1) >= 1):
+        hits = successes
+    elif np.array_equal(credit, np.arange(k + 1) >= k):
+        hits = trials - successes
+    else:
+        return None
+    logs = np.empty(len(trials))
+    for n in np.unique(trials).tolist():
+        rows = trials == n
+        running = np.full(n + 1, -np.inf)
+        running[: n - k + 1] = np.concatenate(
+            [[0.0], np.cumsum(np.log1p(-k / (n - np.arange(n - k))))]
+        )
+        logs[rows] = running[hits[rows]]
+    missed: Floats = np.exp(logs)
+    return missed if hits is not successes else -np.expm1(logs)
 
 
 def _subset_table(trials: Ints, successes: Ints, k: int) -> Floats:

@@ -111,7 +111,12 @@ class Method:
 
 
 methods: Registry[Method] = Registry("interval method")
-_HOMES = ("passband.stats.auto",)
+_HOMES = (
+    "passband.stats.auto",
+    "passband.stats.bootstrap",
+    "passband.stats.eva",
+    "passband.stats.latent",
+)
 _mixtures: WeakKeyDictionary[Outcomes, dict[Any, Mixture]] = WeakKeyDictionary()
 
 

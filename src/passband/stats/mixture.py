@@ -20,6 +20,8 @@ from passband.types import Floats
 
 __all__ = ["Mixture", "fit_mixture"]
 
+_LEAST = 1e-300  # a pair between two grid points may be out of reach of both
+
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
@@ -51,11 +53,12 @@ def fit_mixture(lattice: Lattice, counts: Floats) -> Mixture:
     total = int(problems.flat[0])
     mixing = smooth
     for _ in range(_steps(total)):
-        ratio = counts / (mixing @ lattice.binomial)
+        ratio = counts / np.maximum(mixing @ lattice.binomial, _LEAST)
         mixing = mixing * (ratio @ lattice.binomial.T) / problems
     extra = total**0.5
     mixing = (total * mixing + extra * smooth) / (total + extra)
-    return Mixture(lattice, counts, predictive, mixing, mixing @ lattice.binomial, shares)
+    marginal = np.maximum(mixing @ lattice.binomial, _LEAST)
+    return Mixture(lattice, counts, predictive, mixing, marginal, shares)
 
 
 def _steps(problems: int) -> int:

@@ -15,7 +15,7 @@ __all__ = ["MetricName", "number", "parse_name", "unit_interval"]
 
 _SHAPE = re.compile(
     r"(?P<family>[a-z][a-z0-9-]*)"
-    r"(?:(?P<mark>[@^])(?P<ks>\*|\d+(?:,\d+)*))?"
+    r"(?:(?P<mark>[@^])(?P<ks>\*|\d{1,9}(?:,\d{1,9})*))?"
     r"(?::(?P<parameter>.+))?",
     re.IGNORECASE | re.ASCII,
 )

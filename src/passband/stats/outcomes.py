@@ -246,10 +246,9 @@ class Outcomes:
         each = f"{low}" if low == high else f"{low}-{high}"
         groups = f", {len(set(self.clusters))} clusters" if self.clusters is not None else ""
         absent = f", {self._unscored_text()}" if self.unscored else ""
-        return (
-            f"Outcomes({self.n_problems} problems{groups}, {each} trials each, "
-            f"{self.n_trials} scored{absent})"
-        )
+        problems = "1 problem" if self.n_problems == 1 else f"{self.n_problems} problems"
+        trials = "trial" if high == 1 else "trials"
+        return f"Outcomes({problems}{groups}, {each} {trials} each, {self.n_trials} scored{absent})"
 
     def _unscored_text(self) -> str:
         return ", ".join(

@@ -4,30 +4,46 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["decimals", "rounded"]
+__all__ = ["decimals", "rounded", "rounded_interval", "rounded_value"]
 
 
 def decimals(low: float | None, high: float | None) -> int:
-    """Return how many decimals an interval deserves: two digits of its half-width.
+    """Return how many decimals an interval deserves: two digits of its half-width, at most.
 
     >>> decimals(0.58, 0.66), decimals(0.61871, 0.61879), decimals(None, None)
-    (2, 6, 4)
+    (3, 6, 4)
     """
-    if low is None or high is None or not math.isfinite(high - low) or high <= low:
+    if low is None or high is None or not 0 < high - low < math.inf:
         return 4
     half = (high - low) / 2
-    return min(max(1 - math.floor(math.log10(half)), 0), 9) if half < 0.1 else 2
+    return min(max(1 - math.floor(math.log10(half)), 0), 9)
 
 
-def rounded(value: float | None, low: float | None, high: float | None) -> str:
-    """Write a value and its interval with the decimals that the interval deserves.
+def rounded_value(value: float, low: float | None, high: float | None) -> str:
+    """Write a value with the decimals that its interval deserves.
+
+    >>> rounded_value(0.61875, 0.5812, 0.6593)
+    '0.619'
+    """
+    return f"{value:.{decimals(low, high)}f}"
+
+
+def rounded_interval(low: float | None, high: float | None) -> str:
+    """Write an interval with the decimals that it deserves; a dash if there is none.
+
+    >>> rounded_interval(0.5812, 0.6593), rounded_interval(None, None)
+    ('[0.581, 0.659]', '-')
+    """
+    if low is None or high is None:
+        return "-"
+    places = decimals(low, high)
+    return f"[{low:.{places}f}, {high:.{places}f}]"
+
+
+def rounded(value: float, low: float | None, high: float | None) -> str:
+    """Write a value and its interval.
 
     >>> rounded(0.61875, 0.5812, 0.6593)
     '0.619 [0.581, 0.659]'
     """
-    if value is None:
-        return "-"
-    places = decimals(low, high)
-    if low is None or high is None:
-        return f"{value:.{places}f}"
-    return f"{value:.{places}f} [{low:.{places}f}, {high:.{places}f}]"
+    return f"{rounded_value(value, low, high)} {rounded_interval(low, high)}".removesuffix(" -")

@@ -26,6 +26,7 @@ from passband.types import Floats
 __all__ = [
     "Ends",
     "between_ends",
+    "level_of",
     "normal_quantile",
     "over_problems",
     "over_trials",
@@ -53,7 +54,11 @@ class Ends:
 
 
 def over_problems(
-    mixture: Mixture, values: Floats, level: float, reach: float | None = None
+    mixture: Mixture,
+    values: Floats,
+    level: float,
+    reach: float | None = None,
+    outer: float | None = None,
 ) -> Ends:
     """Return the interval for problems like these.
 
@@ -61,7 +66,7 @@ def over_problems(
     is never zero. Two sets of ends are made: Wilson's, with the number of trials replaced by the
     number that the scores' own variance is worth; and ends that follow the scores' skewness. The
     result lies between their average and the outer ones, closer to the outer the more problems
-    there are. `reach` replaces the normal quantile where a band over several k needs a larger one.
+    there are. A band over several k gives `reach`, a larger quantile, and takes the `outer` ends.
     """
     m_problems = mixture.counts.sum(axis=-1)
     count = float(m_problems.flat[0])
@@ -75,12 +80,12 @@ def over_problems(
     variance = second * count / (count - 1.0) if count > 1 else second
     share = np.minimum(1.0, variance / np.maximum(centre * (1.0 - centre), _LEAST_VARIANCE))
     z = normal_quantile(level) if reach is None else reach
-    wide = student_quantile(_level_of(z), max(count - 1.0 + 2.0 * extra, 1.0))
+    wide = student_quantile(level_of(z), max(count - 1.0 + 2.0 * extra, 1.0))
     q = z + (wide - z) * (1.0 - share)
     wilson = roots(mean, share * mean * (1 - mean), share * (1 - 2 * mean), share, q, count)
     skewed = roots(mean, variance, third / second, share, q, count)
-    outer = min(max(1.0 - 5.0 / count, 0.5), 1.0)
-    low, high = between_ends(wilson, skewed, outer)
+    towards = min(max(1.0 - 5.0 / count, 0.5), 1.0) if outer is None else outer
+    low, high = between_ends(wilson, skewed, towards)
     return Ends(low, high, np.sqrt(variance / count)).containing(mean)
 
 
@@ -161,7 +166,8 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf((1.0 + level) / 2.0)
 
 
-def _level_of(z: float) -> float:
+def level_of(z: float) -> float:
+    """Return the probability that a standard normal lies within +-z."""
     return 2.0 * NormalDist().cdf(z) - 1.0
 
 
