@@ -21,19 +21,20 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import bdtrc
 
 from passband import Outcomes, estimate
+from passband.stats.counts import Histogram
 from passband.stats.lattice import Lattice
 from passband.stats.metrics import parse_metric
 from passband.stats.mixture import fit_mixture
 from passband.stats.parts import Credit
 from passband.stats.posterior import posterior_moments
-from passband.stats.counts import Histogram
 from passband.stats.score import over_problems, over_trials, student_quantile
 
 Floats = NDArray[np.float64]
@@ -143,8 +144,8 @@ def cells_of(job: Job) -> list[Cell]:
         values = part.at(mixture.lattice.trials, mixture.lattice.successes, metric.k)
         dense = is_dense(counts, values)
         truth = {
-            "problems": np.full(job.sets, latent(part.credit, many).mean()),
-            "trials": latent(part.credit, p.ravel()).reshape(p.shape).mean(axis=1),
+            "problems": np.full(job.sets, latent(name, metric.k, many).mean()),
+            "trials": latent(name, metric.k, p).mean(axis=1),
         }
         for over in ("problems", "trials"):
             if over == "problems" or job.trials == 1:
@@ -152,7 +153,9 @@ def cells_of(job: Job) -> list[Cell]:
             else:
                 ends = over_trials(mixture, values, metric.k, LEVEL)
             low, high = at_the_edge(job, name, over, counts, ends.low, ends.high)
-            other = student(counts, values) if over == "problems" else uniform(job, part.credit, counts)
+            other = (
+                student(counts, values) if over == "problems" else uniform(job, part.credit, counts)
+            )
             found.append(cell(job, name, over, dense, truth[over], (low, high), other))
     return found
 
@@ -190,12 +193,14 @@ def names(n: int) -> Iterator[str]:
             yield from (f"{family}{k}" for family, least in FAMILIES.items() if k >= least)
 
 
-def latent(credit: Floats, p: Floats) -> Floats:
-    """Evaluate sum_j s_j Binomial(j; k, p), by de Casteljau's rule in blocks."""
-    value = np.repeat(credit[:, None], len(p), axis=1)
-    for _ in range(len(credit) - 1):
-        value = value[:-1] * (1.0 - p) + value[1:] * p
-    return value[0]
+def latent(name: str, k: int, p: Floats) -> Floats:
+    """Return the true value of a problem with success probability p, from its definition."""
+    if name.startswith("pass@"):
+        return 1.0 - (1.0 - p) ** k
+    if name.startswith("pass^"):
+        return p**k
+    value: Floats = bdtrc(k // 2, k, p)
+    return value
 
 
 def is_dense(counts: Floats, values: Floats) -> bool:
@@ -204,7 +209,7 @@ def is_dense(counts: Floats, values: Floats) -> bool:
     return bool((counts.sum(axis=1) - per_value.max(axis=0)).mean() >= 5)
 
 
-@lru_cache(maxsize=None)
+@cache
 def edge(problems: int, trials: int, successes: int, name: str, over: str) -> tuple[float, float]:
     outcomes = Outcomes.from_counts([successes] * problems, trials)
     found = estimate(outcomes, name, over=over)  # type: ignore[call-overload]

@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from passband import __version__
+from passband.cli.compare import compare
 from passband.cli.metrics import metrics
+from passband.cli.plan import plan
 from passband.cli.stats import stats
 from passband.errors import InvalidInput, PassbandError
 from passband.report.render import printable
@@ -25,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(stats)
+app.command()(compare)
+app.command()(plan)
 app.command()(metrics)
 
 

@@ -66,6 +66,9 @@ def stats(
     seed: Annotated[
         str | None, typer.Option(help="Number or name, for methods that draw random numbers.")
     ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
+    ] = None,
     format: Annotated[Format, typer.Option(help="How to print the result.")] = Format.table,
     json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
@@ -106,5 +109,5 @@ def stats(
     typer.echo(render(rows, format.value), nl=False)
     if not quiet:
         typer.echo("", err=True)
-        for line in report.explanation():
+        for line in [*report.explanation(), *report.against(plan)]:
             typer.echo(printable(line), err=True)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput
+from passband.report.groups import Reading, named, read_groups
 from passband.report.render import Cell, Row
 from passband.stats.estimate import Estimate, Over, estimate
-from passband.stats.files import read
 from passband.stats.outcomes import Outcomes, Policy
+from passband.stats.plan import Plan
 from passband.stats.rounding import rounded_interval, rounded_value
-from passband.stats.tables import ROLES, Roles, Table
 
 __all__ = ["Group", "StatsReport", "Wanted", "default_metrics", "measure_file"]
-
-#: Columns that set apart what must not be pooled; a table with several values is split by them.
-SPLIT_BY = (
-    "model", "model_name", "model_id", "task", "task_name", "dataset", "benchmark",
-    "run", "run_id", "run_name", "scorer", "metric",
-)  # fmt: skip
 
 _MEASURED = (
     "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
@@ -54,19 +46,17 @@ class Group:
 class StatsReport:
     """Everything `passband stats` has to say about a file."""
 
-    source: str
-    roles: Roles | None  # None where the file is a bare matrix
-    by: tuple[str, ...]
+    reading: Reading
     wanted: Wanted
     groups: list[Group]
-    asides: tuple[str, ...] = ()  # on how the file was understood
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        return self.reading.by
 
     def remarks(self) -> list[str]:
         """Return in words what was read, how it was understood, and what was left out."""
-        read_as = f"columns: {self.roles}" if self.roles else "read as a matrix, a row per problem"
-        lines = [read_as, *self.asides]
-        if self.by:
-            lines.append(f"split by: {', '.join(self.by)}")
+        lines = self.reading.understood()
         for group in self.groups:
             name = f"{' / '.join(group.key)}: " if group.key else ""
             lines.append(name + str(group.outcomes).removeprefix("Outcomes(").removesuffix(")"))
@@ -85,6 +75,17 @@ class StatsReport:
                     found.setdefault(note, []).append(" / ".join((*group.key, each.metric)))
         lines += [f"{', '.join(names)}: {note}" for note, names in found.items()]
         return lines
+
+    def against(self, plan: Path | None) -> list[str]:
+        """Return what was planned and what was done, group by group."""
+        if plan is None:
+            return []
+        planned = Plan.load(plan)
+        return [
+            f"{' / '.join(group.key)}: {said}" if group.key else said
+            for group in self.groups
+            for said in [planned.check(group.outcomes)]
+        ]
 
     def rows(self) -> list[Row]:
         """Return one row per metric and group for people: numbers rounded by their error."""
@@ -130,8 +131,8 @@ class StatsReport:
     def as_json(self) -> dict[str, Any]:
         """Return the report for programs, numbers in full."""
         return {
-            "source": self.source,
-            "columns": asdict(self.roles) if self.roles else None,
+            "source": self.reading.source,
+            "columns": asdict(self.reading.roles) if self.reading.roles else None,
             **asdict(self.wanted),
             "groups": [
                 {
@@ -172,19 +173,9 @@ def measure_file(
 ) -> StatsReport:
     """Read a file, split it where it holds several models or tasks, and measure each part."""
     wanted = wanted or Wanted()
-    found = read(path, columns=[name for name in (*columns.values(), *by) if name])
-    if isinstance(found, Outcomes):
-        group = _measured((), found, metrics, threshold, wanted)
-        return StatsReport(str(path), None, (), wanted, [group])
-    table = found.long(**columns)
-    roles = table.roles(**columns)
-    chosen = tuple(by) or _natural_split(table, roles)
-    groups = [
-        _measured(key, part, metrics, threshold, wanted)
-        for key, part in _split(table, roles, chosen)
-    ]
-    asides = _asides(table, roles, chosen, guessed=not columns.get("score"))
-    return StatsReport(str(path), roles, chosen, wanted, groups, asides)
+    reading = read_groups(path, columns=columns, by=by, threshold=threshold)
+    groups = [_measured(key, outcomes, metrics, wanted) for key, outcomes in reading.groups]
+    return StatsReport(reading, wanted, groups)
 
 
 def default_metrics(outcomes: Outcomes) -> list[str]:
@@ -194,59 +185,17 @@ def default_metrics(outcomes: Outcomes) -> list[str]:
     return [f"pass@{ks}", f"pass^{ks}"] if outcomes.is_binary else ["avg", f"max@{ks}"]
 
 
-def _natural_split(table: Table, roles: Roles) -> tuple[str, ...]:
-    taken = set(asdict(roles).values())
-    return tuple(
-        name for name in table.matching(SPLIT_BY) if name not in taken and table.several(name)
-    )
-
-
-def _split(
-    table: Table, roles: Roles, by: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Outcomes]]:
-    if not by:
-        yield (), table.outcomes(**asdict(roles))
-        return
-    for key, part in table.scored(roles).split(by):
-        with _named(key):
-            outcomes = part.outcomes(**asdict(roles))
-        yield key, outcomes
-
-
 def _measured(
     key: tuple[str, ...],
     outcomes: Outcomes,
     metrics: Sequence[str],
-    threshold: float | None,
     wanted: Wanted,
 ) -> Group:
-    with _named(key):
-        judged = outcomes if threshold is None else outcomes.binarize(threshold)
-        counted = judged.under(wanted.policy)
+    with named(key):
+        counted = outcomes.under(wanted.policy)
         counted.require(1)
         asked = list(metrics) or default_metrics(counted)
-        return Group(key, judged, estimate(judged, asked, **asdict(wanted)))
-
-
-@contextmanager
-def _named(key: tuple[str, ...]) -> Iterator[None]:
-    """Say in an error which group of the table it is about."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise type(error)(f"{' / '.join(key)}: {error}" if key else str(error)) from None
-
-
-def _asides(table: Table, roles: Roles, by: tuple[str, ...], *, guessed: bool) -> tuple[str, ...]:
-    """Return what else the columns could have meant."""
-    lines = [table.unfolded] if table.unfolded else []
-    rivals = [name for name in table.matching(ROLES["score"]) if name != roles.score]
-    if rivals and guessed:
-        lines.append(f"not used as score: {', '.join(rivals)} (choose with --score)")
-    runs = [name for name in table.matching(("run", "run_id")) if name in by]
-    if runs and roles.trial is None:
-        lines.append(f"if {runs[0]} numbers the trials of a problem, say --trial {runs[0]}")
-    return tuple(lines)
+        return Group(key, outcomes, estimate(outcomes, asked, **asdict(wanted)))
 
 
 def _head(name: str) -> str:

@@ -48,7 +48,7 @@ class Extrapolation:
 
         >>> outcomes = Outcomes.from_counts([0, 0, 1, 2, 5, 8, 8] * 5, 8)
         >>> print(extrapolate(outcomes, "pass@16"))
-        pass@16 0.77 [0.58, 0.92] (model-based, 2 times the trials)
+        pass@16 0.77 [0.59, 0.92] (model-based, 2 times the trials)
         """
         from passband.stats.rounding import rounded
 

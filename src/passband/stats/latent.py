@@ -151,7 +151,7 @@ def hierarchical(question: Question) -> Interval:
     >>> outcomes = Outcomes.from_counts([0, 0, 0, 1, 2, 5, 8, 8] * 5, 8)
     >>> found = estimate(outcomes, "pass@8", method="hierarchical")
     >>> round(found.low, 2), round(found.high, 2)
-    (0.46, 0.77)
+    (0.47, 0.76)
     """
     _need_binary(question)
     fitted = fit_spiked(question.outcomes, question.k)

@@ -258,7 +258,8 @@ class _Field:
             return None
         covariance = away @ away.T * (units / (units - 1.0)) / self.n_problems**2
         size, direction = np.linalg.eigh(covariance)
-        root: Floats = direction * np.sqrt(np.maximum(size, 0.0))
+        size[size < 1e-12 * size[-1]] = 0.0  # what rounding leaves of models that are alike
+        root: Floats = direction * np.sqrt(size)
         return root
 
     def _reach(self) -> float:
@@ -288,7 +289,7 @@ class _Field:
             square = generator(self._seed + 1).chisquare(freedom, (DRAWS, 1)) / freedom
             noise = noise / np.sqrt(square)
         drawn = values + noise
-        best = drawn >= drawn.max(axis=1, keepdims=True) - 1e-12
+        best = drawn >= drawn.max(axis=1, keepdims=True) - 1e-9 * (1e-3 + np.abs(noise))
         return [float(share) for share in (best / best.sum(axis=1, keepdims=True)).mean(axis=0)]
 
     # -- results --
