@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
-from passband.stats import compare as module
-from passband.stats.compare import Paired, compare, sign_flip_p_value
+from passband.stats import sign_flips as module
+from passband.stats.compare import MOST_FLIPS, compare
+from passband.stats.contrast import ZERO_FACTOR, Paired
 from passband.stats.score import student_quantile
+from passband.stats.pairing import BY_POSITION
+from passband.stats.sign_flips import sign_flip_p_value
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 counts = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=12)
@@ -101,7 +104,7 @@ def test_flips_are_the_problems_that_crossed_the_middle() -> None:
 def test_many_flips_are_counted_and_only_some_named() -> None:
     a, b = Outcomes.from_counts([0] * 50, 1), Outcomes.from_counts([1] * 50, 1)
     found = compare(a, b, "pass@1")
-    assert (found.flipped, len(found.flips)) == (50, module.MOST_FLIPS)
+    assert (found.flipped, len(found.flips)) == (50, MOST_FLIPS)
 
 
 # -- sign flips ----------------------------------------------------------------------------
@@ -304,7 +307,7 @@ def test_shared_problems_without_enough_trials_are_an_error() -> None:
 
 def test_numbered_problems_of_different_number_are_said_to_be_paired_by_position() -> None:
     found = compare(Outcomes.from_counts([1, 2, 3], 4), Outcomes.from_counts([1, 3], 4), "pass@1")
-    assert module.BY_POSITION in found.notes
+    assert BY_POSITION in found.notes
 
 
 def test_nonsense_is_refused() -> None:
@@ -404,7 +407,7 @@ def test_a_blend_with_a_zero_factor_falls_back() -> None:
     a, b = Outcomes.from_counts([0, 0, 0, 0], 4), Outcomes.from_counts([4, 3, 4, 2], 4)
     found = compare(a, b, "geom-ds@2")
     assert found.method == "square-and-add"
-    assert module.ZERO_FACTOR in found.notes
+    assert ZERO_FACTOR in found.notes
 
 
 def test_one_trial_over_trials_is_the_interval_over_problems() -> None:

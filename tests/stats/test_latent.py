@@ -10,8 +10,9 @@ from scipy.special import betaincinv, betaln
 from passband import Estimate, InvalidInput, Outcomes, estimate
 from passband.eval import maj_at_k_ci, pass_at_k_ci, pass_hat_k_ci
 from passband.stats.counts import Histogram
-from passband.stats.latent import fit_spiked, fitted_prior, latent_values
+from passband.stats.latent_values import latent_values
 from passband.stats.metrics import parse_metric
+from passband.stats.spread import fit_spiked, fitted_prior
 from passband.types import Floats
 
 FIXED = {"uniform": (1.0, 1.0), "jeffreys": (0.5, 0.5)}

@@ -67,9 +67,7 @@ class CompareReport:
     def explanation(self) -> list[str]:
         """Return what the numbers mean, which problems count, and what to keep in mind."""
         target = "problems like these" if self.over == "problems" else "these very problems"
-        lines = [
-            f"Differences are paired by problem; {self._interval}s are for {target}."
-        ]
+        lines = [f"Differences are paired by problem; {self._interval}s are for {target}."]
         for found in self.comparisons:
             if not found.paired:
                 lines[0] = lines[0].replace("paired by problem", "not paired")

@@ -199,4 +199,5 @@ def _measured(
 
 
 def _head(name: str) -> str:
-    return f"{name} (column)" if name in _MEASURED else name
+    taken = name in _MEASURED or name.endswith("% interval")
+    return f"{name} (column)" if taken else name

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from passband.stats.clusters import over_clusters
+from passband.stats.lattice import is_too_large
 from passband.stats.methods import Interval, Question, method
 from passband.stats.mixture import Mixture
 from passband.stats.reward_intervals import reward_interval
 from passband.stats.score import Ends, over_problems, over_trials
 from passband.types import Floats
 
-__all__ = ["auto"]
+__all__ = ["auto", "one_sided"]
 
 ONE_TRIAL = (
     "with one trial per problem the noise of sampling cannot be told from the spread of the "
@@ -22,6 +23,8 @@ WIDE_K = (
 )
 FEW_CLUSTERS = "fewer than 20 clusters: indicative only"
 ONE_PROBLEM = "a single problem says little about problems like it"
+CONSTANT = "this metric has the same value whatever the trials show"
+TOO_LARGE = "so many trials, or numbers of them, that the default interval is out of reach"
 
 
 @method(
@@ -32,21 +35,25 @@ ONE_PROBLEM = "a single problem says little about problems like it"
 def auto(question: Question) -> Interval:
     """Return the default interval for either target."""
     if question.outcomes.rewards is not None:
-        return reward_interval(question)
+        return reward_interval(question).with_notes(*_cluster_notes(question))
+    if is_too_large(question.outcomes.histogram.at_least(question.k)):
+        return Interval(None, None, None, (TOO_LARGE,))
     if question.metric.powers is not None and min(question.means) == 0.0:
         return _blend_at_zero(question)
+    low, high = question.range()
+    scale = high - low
+    if scale == 0.0:
+        return Interval(question.value, question.value, 0.0, (CONSTANT,))
     mixture = question.mixture()
     notes = _notes(question, mixture)
-    bound = _one_sided(question, mixture)
+    bound = one_sided(question, mixture)
     if bound is not None:
         return bound.with_notes(*notes)
-    low, high = question.range()
-    scale = (high - low) or 1.0
     values = (question.values(mixture) - low) / scale
     ends = _ends(question, mixture, values)
     return Interval(
-        low + scale * float(ends.low),
-        low + scale * float(ends.high),
+        min(max(low + scale * float(ends.low), low), question.value),
+        max(min(low + scale * float(ends.high), high), question.value),
         scale * float(ends.se),
         notes,
     )
@@ -72,15 +79,30 @@ def _notes(question: Question, mixture: Mixture) -> tuple[str, ...]:
             notes.append(WIDE_K)
     elif problems == 1:
         notes.append(ONE_PROBLEM)
-    elif question.outcomes.clusters is not None and len(set(question.outcomes.clusters)) < 20:
-        notes.append(FEW_CLUSTERS)
+    notes += _cluster_notes(question)
     if problems > 1:
         informative = problems - _commonest(mixture, question.values(mixture))
         if informative < 10:
+            differ = "differs" if informative == 1 else "differ"
             notes.append(
-                f"only {informative} of {problems} problems differ from the commonest value"
+                f"only {informative} of {problems} problems {differ} from the commonest value"
             )
     return tuple(notes)
+
+
+def _cluster_notes(question: Question) -> list[str]:
+    clustered = question.over == "problems" and question.outcomes.clusters is not None
+    several = int((question.outcomes.trials >= question.k).sum()) > 1
+    return [FEW_CLUSTERS] if clustered and several and _units(question) < 20 else []
+
+
+def _units(question: Question) -> int:
+    """Return how many problems count, or how many clusters they are in."""
+    enough = question.outcomes.trials >= question.k
+    clusters = question.outcomes.clusters
+    if clusters is None:
+        return int(enough.sum())
+    return len({clusters[at] for at in np.flatnonzero(enough)})
 
 
 def _commonest(mixture: Mixture, values: Floats) -> int:
@@ -89,7 +111,7 @@ def _commonest(mixture: Mixture, values: Floats) -> int:
     return int(np.bincount(kind, weights=mixture.counts).max())
 
 
-def _one_sided(question: Question, mixture: Mixture) -> Interval | None:
+def one_sided(question: Question, mixture: Mixture) -> Interval | None:
     """Return the exact bound where no trial succeeded, or none failed."""
     lattice, counts = mixture.lattice, mixture.counts
     seen = counts > 0
@@ -101,16 +123,21 @@ def _one_sided(question: Question, mixture: Mixture) -> Interval | None:
         return None
     problems = int(counts.sum())
     if question.over == "problems" or lattice.ns[-1] == 1:
-        clusters = question.outcomes.clusters
-        units = problems if clusters is None else len(set(clusters))
+        units = _units(question) if question.over == "problems" else problems
         reach = 1.0 - question.tail ** (1.0 / units)
-        low, high = question.range()
-        far = high if abs(high - question.value) > abs(low - question.value) else low
-        ends = sorted([question.value, question.value + reach * (far - question.value)])
+        ends = [question.value + reach * (far - question.value) for far in _reachable(question)]
     else:
         trials = float(counts @ lattice.trials) / problems
         ends = _hull_over_trials(question, problems, trials, end)
     return Interval(ends[0], ends[1], None)
+
+
+def _reachable(question: Question) -> tuple[float, float]:
+    """Return the smallest and largest value that a problem with as many trials could have."""
+    if question.metric.powers is not None:
+        return question.range()
+    values = question.values(question.mixture())
+    return float(values.min()), float(values.max())
 
 
 def _hull_over_trials(question: Question, problems: int, trials: float, end: float) -> list[float]:
@@ -128,12 +155,11 @@ def _hull_over_trials(question: Question, problems: int, trials: float, end: flo
 
 def _blend_at_zero(question: Question) -> Interval:
     """Return the interval of a product one of whose factors is zero: from the factors' own ends."""
-    highs = []
-    for at in range(len(question.metric.parts)):
-        highs.append(auto(question.of_part(at)).high or 0.0)
+    factors = [auto(question.of_part(at)) for at in range(len(question.metric.parts))]
+    notes = dict.fromkeys(note for factor in factors for note in factor.notes)
     return Interval(
         0.0,
-        question.metric.combine(highs),
+        question.metric.combine([factor.high or 0.0 for factor in factors]),
         None,
-        ("a factor of the blend is zero: the upper end combines the ends of the factors",),
+        ("a factor of the blend is zero: the upper end combines the ends of the factors", *notes),
     )

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.stats.auto import one_sided
 from passband.stats.clusters import over_clusters
 from passband.stats.estimate import Over
-from passband.stats.lattice import Lattice
+from passband.stats.lattice import Lattice, is_too_large
 from passband.stats.measure import curve
-from passband.stats.methods import mixture_of
+from passband.stats.methods import Question, mixture_of
 from passband.stats.metrics import Metric, expand_metrics
 from passband.stats.mixture import Mixture
 from passband.stats.outcomes import Outcomes, Policy
-from passband.stats.score import Ends, normal_quantile, over_problems, over_trials
+from passband.stats.score import Ends, level_of, normal_quantile, over_problems, over_trials
 from passband.types import Floats, Ints
 
 __all__ = ["Band", "band"]
@@ -70,6 +71,8 @@ def band(
     metrics = expand_metrics(found.metric, judged.most_trials())
     if judged.rewards is not None or any(m.powers is not None for m in metrics):
         raise InvalidInput(f"a band needs scores of 0 or 1 and one average per k; got {metric!r}.")
+    if is_too_large(judged.histogram):
+        raise InvalidInput(f"a band needs fewer trials; the most of a problem is {len(found)}.")
     critical = _critical(judged, metrics, over, level)
     ends = [_ends(judged, m, over, level, critical) for m in metrics]
     return Band(
@@ -88,7 +91,7 @@ def band(
 def critical_value(covariance: Floats, level: float) -> float:
     """Return the quantile that the largest of correlated standard normals stays within.
 
-    By simulation from a fixed seed: the same number in every run.
+    By simulation from a fixed seed: the same number in every run. Bonferroni's is the most.
     """
     sd = np.sqrt(np.diagonal(covariance))
     kept = sd > 1e-9 * max(float(sd.max(initial=0.0)), 1e-300)
@@ -99,7 +102,8 @@ def critical_value(covariance: Floats, level: float) -> float:
     root = vectors * np.sqrt(np.maximum(size, 0.0))
     draws = np.random.default_rng(0).standard_normal((_DRAWS, len(root)))
     largest = np.abs(draws @ root.T).max(axis=1)
-    return max(float(np.quantile(largest, level)), normal_quantile(level))
+    most = normal_quantile(1.0 - (1.0 - level) / len(root))
+    return min(max(float(np.quantile(largest, level)), normal_quantile(level)), most)
 
 
 def _critical(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) -> float:
@@ -135,12 +139,13 @@ def _problem_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Flo
 def _trial_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Floats:
     lattice = mixture.lattice
     scaled = values / shares
-    weight = lattice.spread(mixture.shares) * mixture.marginal
+    mixing = mixture.close  # k runs up to n
+    weight = lattice.spread(mixture.shares) * mixing.marginal
     covariance = scaled.T @ (weight[:, None] * scaled)
     for share, start, n in zip(mixture.shares, lattice.starts.tolist(), lattice.ns, strict=True):
         cells = slice(start, start + n + 1)
         centre = lattice.binomial[:, cells] @ scaled[cells]
-        covariance = covariance - share * centre.T @ (mixture.mixing[:, None] * centre)
+        covariance = covariance - share * centre.T @ (mixing.weights[:, None] * centre)
     return covariance
 
 
@@ -150,9 +155,17 @@ def _ends(
     mixture = mixture_of(outcomes, metric.k)
     part = metric.parts[0]
     low, high = part.bounds
-    scale = (high - low) or 1.0
+    scale = high - low
     lattice = mixture.lattice
-    values = (part.at(lattice.trials, lattice.successes, metric.k) - low) / scale
+    found = part.at(lattice.trials, lattice.successes, metric.k)
+    mean = float(mixture.counts @ found / mixture.counts.sum())
+    if scale == 0.0:
+        return mean, mean
+    asked = Question(outcomes, metric, (mean,), mean, over, level_of(critical), None)
+    alike = one_sided(asked, mixture)
+    if alike is not None and alike.low is not None and alike.high is not None:
+        return alike.low, alike.high
+    values = (found - low) / scale
     ends: Ends
     if over == "trials" and lattice.ns[-1] > 1:
         ends = over_trials(mixture, values, metric.k, level, critical)

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.stats.latent import Pieces, SpikedBeta, fit_spiked, latent_values
+from passband.stats.latent_values import latent_values
 from passband.stats.metrics import Metric, parse_metric
 from passband.stats.outcomes import Outcomes, Policy
+from passband.stats.pieces import Pieces
+from passband.stats.spread import SpikedBeta, fit_spiked
 
 __all__ = ["Extrapolation", "extrapolate"]
 

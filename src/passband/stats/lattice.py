@@ -15,10 +15,11 @@ import numpy as np
 from passband.stats.counts import Histogram
 from passband.types import Floats, Ints
 
-__all__ = ["GRID_POINTS", "Lattice", "lattice_of"]
+__all__ = ["GRID_POINTS", "Lattice", "is_too_large", "lattice_of"]
 
 GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
 _MEANS = 24
+_MOST_PAIRS = 200_000  # two tables of 240 numbers each: about a gigabyte
 _ROOT_CORRELATIONS = np.concatenate([[0.003], np.linspace(0.04, 0.98, 9)])
 
 
@@ -94,6 +95,12 @@ def _lattice(ns: tuple[int, ...]) -> Lattice:
 def lattice_of(histogram: Histogram) -> Lattice:
     """Return the lattice of the numbers of trials that occur, with its tables kept."""
     return _lattice(tuple(np.unique(histogram.trials).tolist()))
+
+
+def is_too_large(histogram: Histogram) -> bool:
+    """Say whether the tables of the lattice would not fit into memory."""
+    ns = np.unique(histogram.trials)
+    return int(ns.sum()) + len(ns) > _MOST_PAIRS
 
 
 @lru_cache(maxsize=1)

@@ -4,9 +4,13 @@ First a beta-binomial, averaged over 240 members of the family by their likeliho
 further problem would look like. Then, from there, a free distribution over 61 probabilities by a
 few steps of expectation maximisation; it says how noisy the trials are. Two things are on purpose.
 The steps stop early: the converged fit puts every problem that was never solved exactly at zero,
-and so finds too little noise. And as many problems as the square root of those observed are added
-from the smooth start, so that no probability is ever ruled out. Both were chosen by measured
-coverage (docs/coverage.md).
+and so finds too little noise. And a little of the smooth start is mixed in again, so that no
+probability is ever ruled out.
+
+How many steps, and how much of the start, was chosen by measured coverage (docs/coverage.md), for
+two uses. Where n is at least 2k the data measure the noise, and the fit only has to be near. Where
+n is less, the noise has to be extrapolated; then a closer fit does better, kept honest by more of
+the smooth start.
 """
 
 from __future__ import annotations
@@ -18,9 +22,17 @@ import numpy as np
 from passband.stats.lattice import Lattice, beta_masses
 from passband.types import Floats
 
-__all__ = ["Mixture", "fit_mixture"]
+__all__ = ["Mixing", "Mixture", "fit_mixture"]
 
 _LEAST = 1e-300  # a pair between two grid points may be out of reach of both
+
+
+@dataclass(frozen=True, eq=False)
+class Mixing:
+    """Weights of the success probabilities, and the law of c given n that they imply."""
+
+    weights: Floats  # (..., points)
+    marginal: Floats  # (..., pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +42,13 @@ class Mixture:
     lattice: Lattice
     counts: Floats  # (..., pairs) problems observed at each pair
     predictive: Floats  # (..., pairs) law of one further problem, n being drawn from those seen
-    mixing: Floats  # (..., points) weight of each success probability
-    marginal: Floats  # (..., pairs) law of c given n under the mixing weights
+    near: Mixing  # for k up to half of n
+    close: Mixing  # for larger k
     shares: Floats  # (..., ns) share of the problems that have each n
 
-    @property
-    def n_problems(self) -> Floats:
-        total: Floats = self.counts.sum(axis=-1)
-        return total
+    def mixing(self, k: int) -> Mixing:
+        """Return the fit to use for a metric with k draws."""
+        return self.near if 2 * k <= self.lattice.ns[0] else self.close
 
 
 def fit_mixture(lattice: Lattice, counts: Floats) -> Mixture:
@@ -51,16 +62,22 @@ def fit_mixture(lattice: Lattice, counts: Floats) -> Mixture:
     smooth = weight @ beta_masses() + 1e-9
     smooth /= smooth.sum(axis=-1, keepdims=True)
     total = int(problems.flat[0])
-    mixing = smooth
-    for _ in range(_steps(total)):
-        ratio = counts / np.maximum(mixing @ lattice.binomial, _LEAST)
-        mixing = mixing * (ratio @ lattice.binomial.T) / problems
+    few, many = min(max(round(total / 5), 5), 100), min(max(round(total / 2), 10), 150)
+    early = _maximised(lattice, counts / problems, smooth, few)
+    late = _maximised(lattice, counts / problems, early, many - few)
+    near = _mixing(lattice, (total * early + smooth) / (total + 1.0))
     extra = total**0.5
-    mixing = (total * mixing + extra * smooth) / (total + extra)
-    marginal = np.maximum(mixing @ lattice.binomial, _LEAST)
-    return Mixture(lattice, counts, predictive, mixing, marginal, shares)
+    close = _mixing(lattice, (total * late + extra * smooth) / (total + extra))
+    return Mixture(lattice, counts, predictive, near, close, shares)
 
 
-def _steps(problems: int) -> int:
-    """More problems allow a closer fit."""
-    return min(max(round(problems / 2), 10), 150)
+def _maximised(lattice: Lattice, frequencies: Floats, weights: Floats, steps: int) -> Floats:
+    """Take steps of expectation maximisation."""
+    for _ in range(steps):
+        ratio = frequencies / np.maximum(weights @ lattice.binomial, _LEAST)
+        weights = weights * (ratio @ lattice.binomial.T)
+    return weights
+
+
+def _mixing(lattice: Lattice, weights: Floats) -> Mixing:
+    return Mixing(weights, np.maximum(weights @ lattice.binomial, _LEAST))

@@ -13,8 +13,11 @@ from passband.types import Floats, Ints
 __all__ = ["reward_interval"]
 
 NO_SPREAD = "all problems have the same value: the spread is unknown, so there is no interval"
+SAME_TRIALS = "all trials of a problem have the same score: the noise of sampling is unknown"
 NO_REPEATS = "no problem has enough trials to measure the noise of sampling"
-_ONE_PROBLEM = "a single problem says nothing about the spread of problems"
+ONE_PROBLEM = "a single problem says nothing about the spread of problems"
+ONE_CLUSTER = "a single cluster says nothing about the spread of clusters"
+_ROUNDING = 1e-12  # what is smaller, next to the scores, is not spread
 
 
 def reward_interval(question: Question) -> Interval:
@@ -25,6 +28,8 @@ def reward_interval(question: Question) -> Interval:
         return _over_trials(question, rewards)
     values, cluster = _values(question, rewards)
     deviations = values - values.mean()
+    if len(values) > 1 and np.abs(deviations).max() <= _ROUNDING * np.abs(values).max():
+        return Interval(None, None, None, (NO_SPREAD,))
     if cluster is not None:
         deviations = np.bincount(cluster, weights=deviations)
     return _skewed(question, deviations, len(values))
@@ -43,7 +48,7 @@ def _skewed(question: Question, deviations: Floats, problems: int) -> Interval:
     """Return ends that follow the skewness of the values, of problems or of whole clusters."""
     units = len(deviations)
     if units < 2:
-        return Interval(None, None, None, (_ONE_PROBLEM,))
+        return Interval(None, None, None, (ONE_PROBLEM if problems == 1 else ONE_CLUSTER,))
     scale = problems / units
     away = deviations / scale
     second = float(away @ away) / units
@@ -76,9 +81,8 @@ def _over_trials(question: Question, rewards: Rewards) -> Interval:
         return Interval(None, None, None, (NO_REPEATS,))
     se = float(np.sqrt(noise / measured / problems))
     reach = normal_quantile(question.level) * se
-    notes = (NO_SPREAD,) if se == 0.0 else ()
-    if notes:
-        return Interval(None, None, None, notes)
+    if se <= _ROUNDING * np.abs(rewards.values).max():
+        return Interval(None, None, None, (SAME_TRIALS,))
     return Interval(question.value - reach, question.value + reach, se)
 
 

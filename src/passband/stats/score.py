@@ -15,12 +15,14 @@ All arrays may have leading axes, one entry per data set. Values are scaled to [
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from passband.stats.mixture import Mixture
+from passband.stats.lattice import Lattice
+from passband.stats.mixture import Mixing, Mixture
 from passband.types import Floats
 
 __all__ = [
@@ -101,27 +103,30 @@ def over_trials(
     m_problems = mixture.counts.sum(axis=-1)
     count = float(m_problems.flat[0])
     mean = mixture.counts @ values / m_problems
-    variance, tilt = trial_moments(mixture, values)
+    variance, tilt = trial_moments(mixture, values, k)
+    measured = 2 * k <= mixture.lattice.ns[0]  # else two disjoint sets of k trials do not fit in n
     z = normal_quantile(level)
-    q = student_quantile(level, 2.0 * count) * (1.0 if reach is None else reach / z)
-    # The tilt is an average of shrunken quantities and comes out too small, the more so where
-    # the variance has to be extrapolated because two disjoint sets of k trials do not fit in n.
-    lean = 2.0 if 2 * k <= min(mixture.lattice.ns) else 3.0
+    q = student_quantile(level, (4.0 if measured else 2.0) * count)
+    q *= 1.0 if reach is None else reach / z
+    # The tilt is an average of shrunken quantities and comes out too small, the more so where the
+    # variance has to be extrapolated.
+    lean = 2.0 if measured else 3.0
     low, high = roots(mean, variance, lean * tilt, 0.0, q, count)
     return Ends(low, high, np.sqrt(variance / count)).containing(mean)
 
 
-def trial_moments(mixture: Mixture, values: Floats) -> tuple[Floats, Floats]:
+def trial_moments(mixture: Mixture, values: Floats, k: int) -> tuple[Floats, Floats]:
     """Return the mean variance of a problem's value given its success probability, and its tilt."""
-    lattice, weight = mixture.lattice, mixture.mixing
+    lattice, mixing = mixture.lattice, mixture.mixing(k)
+    weight = mixing.weights
     centre = lattice.per_n(lattice.binomial * values)  # (points, ns)
     square = lattice.per_n(lattice.binomial * values**2)
     within = np.maximum(square - centre**2, 0.0)
     by_n = weight @ within  # (..., ns)
     variance = np.maximum((mixture.shares * by_n).sum(axis=-1), _LEAST_VARIANCE)
-    expected = _pull_back(mixture, within)
+    expected = _pull_back(lattice, mixing, within)
     share = lattice.spread(mixture.shares)
-    with_value = (share * mixture.marginal * expected * values).sum(axis=-1)
+    with_value = (share * mixing.marginal * expected * values).sum(axis=-1)
     apart = np.zeros_like(variance)
     for at, (start, n) in enumerate(zip(lattice.starts.tolist(), lattice.ns, strict=True)):
         cells = slice(start, start + n + 1)
@@ -130,14 +135,13 @@ def trial_moments(mixture: Mixture, values: Floats) -> tuple[Floats, Floats]:
     return variance, (with_value - apart) / variance
 
 
-def _pull_back(mixture: Mixture, within: Floats) -> Floats:
+def _pull_back(lattice: Lattice, mixing: Mixing, within: Floats) -> Floats:
     """Return the expected variance of a value given the pair that was observed."""
-    lattice, weight = mixture.lattice, mixture.mixing
     parts = [
-        (weight * within[:, at]) @ lattice.binomial[:, start : start + n + 1]
+        (mixing.weights * within[:, at]) @ lattice.binomial[:, start : start + n + 1]
         for at, (start, n) in enumerate(zip(lattice.starts.tolist(), lattice.ns, strict=True))
     ]
-    result: Floats = np.concatenate(parts, axis=-1) / mixture.marginal
+    result: Floats = np.concatenate(parts, axis=-1) / mixing.marginal
     return result
 
 
@@ -163,16 +167,16 @@ def between_ends(
 
 def normal_quantile(level: float) -> float:
     """Return z such that a standard normal lies within +-z with probability `level`."""
-    return NormalDist().inv_cdf((1.0 + level) / 2.0)
+    return -NormalDist().inv_cdf((1.0 - level) / 2.0)  # the small tail keeps its digits
 
 
 def level_of(z: float) -> float:
     """Return the probability that a standard normal lies within +-z."""
-    return 2.0 * NormalDist().cdf(z) - 1.0
+    return min(2.0 * NormalDist().cdf(z) - 1.0, math.nextafter(1.0, 0.0))
 
 
 def student_quantile(level: float, freedom: float) -> float:
     """Return t such that Student's t lies within +-t with probability `level`."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, (1.0 + level) / 2.0))
+    return -float(stdtrit(freedom, (1.0 - level) / 2.0))

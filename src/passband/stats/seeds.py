@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 
 import numpy as np
 
@@ -22,10 +23,15 @@ def seed_of(given: int | str | None) -> int | None:
     if given is None:
         return None
     if isinstance(given, str):
-        return int.from_bytes(hashlib.sha256(given.encode()).digest()[:4], "big") % 2**31
-    if isinstance(given, bool) or given < 0 or int(given) != given:
+        name = given.encode("utf-8", "surrogatepass")  # a shell may hand over any bytes
+        return int.from_bytes(hashlib.sha256(name).digest()[:4], "big") % 2**31
+    try:
+        number = operator.index(given)
+    except TypeError:
+        number = -1
+    if isinstance(given, bool) or number < 0:
         raise WrongType(f"seed must be a whole number of at least 0 or a name; got {given!r}.")
-    return int(given)
+    return number
 
 
 def generator(seed: int) -> np.random.Generator:

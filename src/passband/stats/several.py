@@ -11,10 +11,11 @@ from types import MappingProxyType
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, nearest
-from passband.stats.compare import Contrast, contrast_of, problem_values, shared_units, take
+from passband.stats.contrast import Contrast, contrast_of
 from passband.stats.estimate import Over, estimate
 from passband.stats.metrics import Metric, parse_metric
 from passband.stats.outcomes import Outcomes, Policy
+from passband.stats.pairing import problem_values, shared_units, take
 from passband.stats.score import normal_quantile
 from passband.stats.seeds import generator, seed_of
 from passband.types import Floats, Ints

@@ -205,7 +205,7 @@ def _noise_at(question: Question, mixture: Mixture, n: int) -> float:
     values = question.values(replace(mixture, lattice=lattice))
     mean = lattice.binomial @ values
     square = lattice.binomial @ values**2
-    return float(mixture.mixing @ np.maximum(square - mean**2, 0.0))
+    return float(mixture.mixing(question.k).weights @ np.maximum(square - mean**2, 0.0))
 
 
 def _of_rewards(question: Question, used: int) -> _Parts:
