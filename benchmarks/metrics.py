@@ -38,6 +38,7 @@ import passband
 import passband.eval
 from passband.report.render import Row, render
 from passband.stats.metrics import parse_metric
+from passband.stats.parts import values_of
 
 Outcome = NDArray[np.int8]
 Call = Callable[[], Any]
@@ -340,7 +341,8 @@ def values(metric: str, n: int, k: int) -> NDArray[np.float64]:
     """Return the observed values of passband for c = 0..n successes in n trials."""
     weights = ",".join([f"1/{k}"] * k) if "{weights}" in metric else ""
     outcomes = passband.Outcomes.from_counts(range(n + 1), n)
-    return parse_metric(metric.format(k=k, weights=weights)).parts[0].values(outcomes, k).values
+    part = parse_metric(metric.format(k=k, weights=weights)).parts[0]
+    return values_of(part, outcomes, k).values
 
 
 def stays_finite(metric: str, n: int = 10_000) -> bool:

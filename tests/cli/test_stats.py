@@ -62,15 +62,20 @@ def test_a_table_to_read(trials: Path) -> None:
     done = run("stats", trials, "--metric", "pass@1,8", "--metric", "pass^8")
     assert done.code == 0
     assert done.out.splitlines() == [
-        "metric   value  problems  left out  trials",
-        "------  ------  --------  --------  ------",
-        "pass@1  0.5000         3         0      24",
-        "pass@8  0.6667         3         0      24",
-        "pass^8  0.3333         3         0      24",
+        "metric  value  95% interval  problems  left out  trials",
+        "------  -----  ------------  --------  --------  ------",
+        "pass@1  0.50   [0.12, 0.88]         3         0      24",
+        "pass@8  0.67   [0.17, 0.97]         3         0      24",
+        "pass^8  0.33   [0.03, 0.83]         3         0      24",
     ]
-    assert done.err.splitlines() == [
-        "columns: problem = problem, score = score, trial = trial",
-        "3 problems, 8 trials each, 24 scored",
+    read, counted, blank, meaning, *notes = done.err.splitlines()
+    assert read == "columns: problem = problem, score = score, trial = trial"
+    assert counted == "3 problems, 8 trials each, 24 scored"
+    assert blank == ""
+    assert meaning.startswith("Intervals (95%) are for problems like these")
+    assert notes == [
+        "pass@1: only 2 of 3 problems differ from the commonest value",
+        "pass@8, pass^8: only 1 of 3 problems differs from the commonest value",
     ]
 
 
@@ -112,8 +117,8 @@ def test_several_models_are_split(tmp_path: Path) -> None:
     done = stats(tmp_path, text, "-m", "pass@1")
     assert "split by: model" in done.err
     assert done.out.splitlines()[2:] == [
-        "M      pass@1    1.0         2         0       2",
-        "N      pass@1    0.5         2         0       2",
+        "M      pass@1  1.00   [0.16, 1.00]         2         0       2",  # 0.025 ** (1/2) = 0.16
+        "N      pass@1  0.50   [0.01, 0.99]         2         0       2",
     ]
 
 
@@ -128,6 +133,95 @@ def test_every_metric_can_be_asked_for(trials: Path) -> None:
     for key in families:
         if key != "spectrum@":
             assert run("stats", trials, "-m", f"{key}4" if key[-1] in "@^" else key).code == 0
+
+
+# -- intervals -------------------------------------------------------------------------------
+
+
+def metrics_of(done: Done) -> list[dict]:
+    assert done.code == 0, done.err
+    return json.loads(done.out)["groups"][0]["metrics"]
+
+
+def test_an_interval_is_for_one_of_two_targets(trials: Path) -> None:
+    asked = ("stats", trials, "-m", "pass@1", "--json")
+    (like,) = metrics_of(run(*asked))
+    (very,) = metrics_of(run(*asked, "--over", "trials"))
+    assert (like["over"], very["over"]) == ("problems", "trials")
+    assert run(*asked, "--over", "problems") == run(*asked)
+    assert like["value"] == very["value"] == 0.5
+    assert like["low"] < very["low"] < 0.5 < very["high"] < like["high"]
+    shown = run("stats", trials, "-m", "pass@1", "--over", "trials")
+    assert "these very problems" in shown.err
+    assert shown.out != run("stats", trials, "-m", "pass@1").out
+
+
+def test_a_higher_level_gives_a_wider_interval(trials: Path) -> None:
+    widths = []
+    for level in ("0.5", "0.8", "0.95", "0.999"):
+        (found,) = metrics_of(run("stats", trials, "-m", "pass@2", "--level", level, "--json"))
+        assert found["level"] == float(level)
+        widths.append(found["high"] - found["low"])
+    assert widths == sorted(set(widths))
+    shown = run("stats", trials, "-m", "pass@2", "--level", "0.8")
+    assert "80% interval" in shown.out
+    assert "Intervals (80%)" in shown.err
+
+
+def test_the_json_says_what_the_interval_rests_on(trials: Path) -> None:
+    (found,) = metrics_of(run("stats", trials, "-m", "pass@8", "--over", "trials", "--json"))
+    assert found["low"] < found["value"] < found["high"]
+    assert (found["method"], found["over"], found["level"]) == ("auto", "trials", 0.95)
+    assert found["seed"] is None
+    assert [note[:24] for note in found["notes"]] == [
+        "k is more than half of n",
+        "only 1 of 3 problems dif",
+    ]
+
+
+def test_the_csv_has_numbers_in_full(trials: Path) -> None:
+    done = run("stats", trials, "-m", "pass@1,8", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.out)))
+    found = metrics_of(run("stats", trials, "-m", "pass@1,8", "--json"))
+    assert list(rows[0]) == [
+        "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
+        "trials",
+    ]  # fmt: skip
+    for row, full in zip(rows, found, strict=True):
+        for name in ("value", "low", "high", "se", "level"):
+            assert float(row[name]) == full[name]
+        assert (row["over"], row["method"], row["metric"]) == ("problems", "auto", full["metric"])
+        assert len(row["low"]) > 10
+    assert "interval" not in done.out
+
+
+def test_a_missing_interval_is_an_empty_cell(tmp_path: Path) -> None:
+    done = stats(tmp_path, "problem,score\na,0.5\na,0.7\n", "-m", "avg", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(done.out))
+    assert (row["low"], row["high"], row["se"]) == ("", "", "")
+
+
+def test_a_seed_is_a_number_or_a_name(trials: Path) -> None:
+    asked = ("stats", trials, "-m", "pass@1", "--json")
+    for given, read in (("7", 7), ("0", 0), ("nightly", "nightly"), ("-3", "-3"), ("1.5", "1.5")):
+        done = run(*asked, "--seed", given)
+        assert done.code == 0
+        assert json.loads(done.out)["seed"] == read
+    plain, seeded = metrics_of(run(*asked)), metrics_of(run(*asked, "--seed", "nightly"))
+    assert plain == seeded  # nothing is random in the default intervals
+
+
+def test_a_method_can_be_chosen(trials: Path) -> None:
+    asked = ("stats", trials, "-m", "pass@1", "-q")
+    assert run(*asked, "--method", "auto") == run(*asked)
+
+
+def test_the_result_is_the_same_in_every_process(trials: Path) -> None:
+    shown = [
+        finish("stats", trials, "--over", "trials", "--json", PYTHONHASHSEED=seed).out
+        for seed in ("0", "1")
+    ]
+    assert shown[0] == shown[1]
 
 
 # -- what it refuses -------------------------------------------------------------------------
@@ -154,6 +248,13 @@ def test_every_metric_can_be_asked_for(trials: Path) -> None:
         (TRIALS, ["-m", "pass@"], ["'pass@' is not the name of a metric", "pass@8"]),
         (TRIALS, ["-m", "pass@1,pass@8"], ["is not the name of a metric"]),
         (TRIALS, ["-m", ""], ["is not the name of a metric"]),
+        (TRIALS, ["--level", "0"], ["level must be a number between 0 and 1; got 0.0"]),
+        (TRIALS, ["--level", "1"], ["level must be a number between 0 and 1; got 1.0"]),
+        (TRIALS, ["--level", "95"], ["level must be a number between 0 and 1; got 95.0"]),
+        (TRIALS, ["--level", "-0.5"], ["level must be a number between 0 and 1; got -0.5"]),
+        (TRIALS, ["--level", "nan"], ["level must be a number between 0 and 1; got nan"]),
+        (TRIALS, ["--method", "autoo"], ["no interval method named 'autoo'", "'auto'?"]),
+        (TRIALS, ["--method", "zzzzzz"], ["no interval method named", "Known: auto"]),
         (TRIALS, ["--threshold", "nan"], ["threshold must be a finite number"]),
         (TRIALS, ["--threshold", "2"], ["threshold must be in (0, 1]"]),
         ("problem,score\na,1\na,\n", ["--policy", "error"], ["1 missing without a score"]),
@@ -181,7 +282,8 @@ def test_bad_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["--policy", "ignore"], ["--format", "yaml"], ["--threshold", "high"], ["--nonsense"]],
+    [[], ["--policy", "ignore"], ["--format", "yaml"], ["--threshold", "high"], ["--nonsense"],
+     ["--over", "models"], ["--level", "high"]],
 )
 def test_options_that_are_not(trials: Path, arguments: list[str]) -> None:
     done = run("stats", *([trials] if arguments else []), *arguments)
@@ -349,7 +451,8 @@ def test_help_and_version() -> None:
     assert "stats" in runner.invoke(app, ["--help"]).output
     shown = runner.invoke(app, ["stats", "--help"])
     assert shown.exit_code == 0
-    for option in ("--metric", "--by", "--threshold", "--policy", "--format", "--json", "--quiet"):
+    for option in ("--metric", "--by", "--threshold", "--policy", "--over", "--level", "--method",
+                   "--seed", "--format", "--json", "--quiet"):  # fmt: skip
         assert option in shown.output
 
 

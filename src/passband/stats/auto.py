@@ -102,7 +102,7 @@ def _units(question: Question) -> int:
     clusters = question.outcomes.clusters
     if clusters is None:
         return int(enough.sum())
-    return len({clusters[at] for at in np.flatnonzero(enough)})
+    return len({clusters[at] for at in np.flatnonzero(enough).tolist()})
 
 
 def _commonest(mixture: Mixture, values: Floats) -> int:

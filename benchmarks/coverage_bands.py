@@ -1,0 +1,188 @@
+"""Measured coverage of whole curves: how often a band contains the truth at every k at once.
+
+For each population of `coverage.py`, number of trials n and number of problems M, data sets are
+drawn and `passband.stats.band.band` is asked for pass@* and pass^*. It covers if the true curve
+lies in the band at k = 1, ..., n: over problems the mean of 1 - (1-p)^k or of p^k in the
+population, over trials the mean over the very problems that were drawn. Beside it stands how often
+the intervals of `passband.estimate`, each meant for one k, contain the whole curve.
+
+    python benchmarks/coverage_bands.py               200 data sets per population and size
+    python benchmarks/coverage_bands.py --held-out    other populations
+    python benchmarks/coverage_bands.py --quick       a fifth of the data sets
+
+Wanted is 93-97 %, the mean over populations, with 30 problems or more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from coverage import HELD_OUT, LEVEL, PUBLISHED, Floats, Job, at_the_edge, latent
+
+from passband import Outcomes
+from passband.stats.band import band
+from passband.stats.estimate import Over
+from passband.stats.lattice import Lattice
+from passband.stats.metrics import parse_metric
+from passband.stats.mixture import fit_mixture
+from passband.stats.score import over_problems, over_trials
+from passband.types import Ints
+
+FAMILIES = ("pass@", "pass^")
+TARGETS: tuple[Over, ...] = ("problems", "trials")
+TRIALS = (16, 64)
+PROBLEMS = (10, 30, 100, 300)
+ENOUGH = 30  # problems from which on the band is held to its level
+SLACK = 1e-12
+
+
+@dataclass(frozen=True)
+class Curves(Job):
+    """Data sets of one population and size, and the family of metrics asked for at every k."""
+
+    family: str = "pass@"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One line of the results."""
+
+    population: str
+    metric: str
+    over: Over
+    trials: int
+    problems: int
+    coverage: float
+    pointwise: float  # the same for intervals that are each meant for one k
+    critical: float
+    width: float  # of the band, over that of the pointwise intervals, mean over k
+
+
+def cells_of(job: Curves) -> list[Cell]:
+    """Measure both targets on the same data sets."""
+    population = (HELD_OUT if job.held_out else PUBLISHED)[job.name]
+    rng = np.random.default_rng(job.seed)
+    p = population(rng, (job.sets, job.problems))
+    successes = rng.binomial(job.trials, p)
+    truth = {
+        "problems": population_curve(job.name, job.held_out, job.family, job.trials),
+        "trials": np.stack([latent(job.family, k, p).mean(axis=1) for k in ks(job.trials)], axis=1),
+    }
+    return [cell(job, successes, over, truth[over]) for over in TARGETS]
+
+
+def ks(trials: int) -> range:
+    return range(1, trials + 1)
+
+
+@cache
+def population_curve(name: str, held_out: bool, family: str, trials: int) -> Floats:
+    """Return the mean of the metric in the population, at every k."""
+    many = (HELD_OUT if held_out else PUBLISHED)[name](np.random.default_rng(1), (400_000,))
+    return np.array([latent(family, k, many).mean() for k in ks(trials)])
+
+
+def cell(job: Curves, successes: Ints, over: Over, truth: Floats) -> Cell:
+    data = [Outcomes.from_counts(c, job.trials) for c in successes]
+    bands = [band(outcomes, f"{job.family}*", over=over) for outcomes in data]
+    low, high = (np.stack([getattr(found, end) for found in bands]) for end in ("low", "high"))
+    alone_low, alone_high = pointwise(job, successes, over)
+    return Cell(
+        population=job.name,
+        metric=f"{job.family}*",
+        over=over,
+        trials=job.trials,
+        problems=job.problems,
+        coverage=inside(low, truth, high),
+        pointwise=inside(alone_low, truth, alone_high),
+        critical=float(np.mean([found.critical for found in bands])),
+        width=float(((high - low).mean(0) / (alone_high - alone_low).mean(0)).mean()),
+    )
+
+
+def inside(low: Floats, truth: Floats, high: Floats) -> float:
+    """Return the share of data sets whose ends enclose the truth at every k."""
+    return float(((low <= truth + SLACK) & (truth <= high + SLACK)).all(axis=1).mean())
+
+
+def pointwise(job: Curves, successes: Ints, over: Over) -> tuple[Floats, Floats]:
+    """Return the default intervals of every data set (rows) at every k (columns)."""
+    counts = np.stack([np.bincount(c, minlength=job.trials + 1) for c in successes]).astype(float)
+    mixture = fit_mixture(Lattice((job.trials,)), counts)
+    ends = []
+    for k in ks(job.trials):
+        metric = parse_metric(f"{job.family}{k}")
+        values = metric.parts[0].at(mixture.lattice.trials, mixture.lattice.successes, metric.k)
+        if over == "problems":
+            found = over_problems(mixture, values, LEVEL)
+        else:
+            found = over_trials(mixture, values, metric.k, LEVEL)
+        ends.append(at_the_edge(job, metric.name, over, counts, found.low, found.high))
+    return np.stack([low for low, _ in ends], axis=1), np.stack([high for _, high in ends], axis=1)
+
+
+def jobs(held_out: bool, sets: int) -> list[Curves]:
+    populations = HELD_OUT if held_out else PUBLISHED
+    grid = product(FAMILIES, TRIALS, PROBLEMS, populations)
+    return [
+        Curves(name, held_out, m, n, sets, (21, int(held_out), at), family)
+        for at, (family, n, m, name) in enumerate(grid)
+    ]
+
+
+def report(cells: list[Cell]) -> Iterator[str]:
+    """Write one line per metric, target and size: means over the populations."""
+    yield (
+        "| metric | over | n | problems | band | least | where | critical value "
+        "| width | pointwise | |"
+    )
+    yield "|:--|:--|--:|--:|--:|--:|:--|--:|--:|--:|:--|"
+    for metric, over, n, m in dict.fromkeys(map(size_of, cells)):
+        part = [c for c in cells if size_of(c) == (metric, over, n, m)]
+        worst = min(part, key=lambda c: c.coverage)
+        mean = np.mean([c.coverage for c in part])
+        verdict = "" if m < ENOUGH else "ok" if 0.93 <= round(float(mean), 3) <= 0.97 else "SHORT"
+        yield (
+            f"| {metric} | {over} | {n} | {m} | {mean:.3f} | {worst.coverage:.3f} "
+            f"| {worst.population} | {np.mean([c.critical for c in part]):.2f} "
+            f"| {np.median([c.width for c in part]):.2f} "
+            f"| {np.mean([c.pointwise for c in part]):.3f} | {verdict} |"
+        )
+
+
+def size_of(cell: Cell) -> tuple[str, Over, int, int]:
+    return cell.metric, cell.over, cell.trials, cell.problems
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--csv", type=Path, help="write every cell to this file")
+    given = parser.parse_args()
+    todo = jobs(given.held_out, given.sets)
+    if given.quick:
+        todo = [replace(job, sets=given.sets // 5) for job in todo]
+    with ProcessPoolExecutor(given.workers) as pool:
+        cells = [cell for found in pool.map(cells_of, todo) for cell in found]
+    cells.sort(key=lambda c: (c.metric, c.over, c.trials, c.problems))
+    print("\n".join(report(cells)))
+    if given.csv:
+        with given.csv.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(asdict(cells[0])), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(asdict(c) for c in cells)
+
+
+if __name__ == "__main__":
+    main()
