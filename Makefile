@@ -14,17 +14,19 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench clean
+.PHONY: help demo test bench coverage clean
 
 help:
 	@echo "make demo    install passband in $(VENV) and try it on examples/trials.csv"
 	@echo "make test    install the development tools too; check style, types, layers and tests"
-	@echo "make bench   time the metrics next to scorio $(SCORIO)"
+	@echo "make bench   time the metrics next to scorio $(SCORIO), and the intervals"
+	@echo "make coverage  measure how often the intervals contain the truth"
 	@echo "make clean   remove $(VENV), caches and build products"
 
 demo: $(VENV)/.installed
-	@echo "estimating from examples/trials.csv ..."
-	@"$(VENV)/bin/passband" stats examples/trials.csv
+	@echo "passband stats examples/trials.csv --metric pass@1,8,16 --metric pass^8 --metric maj@8"
+	@"$(VENV)/bin/passband" stats examples/trials.csv \
+	    --metric pass@1,8,16 --metric pass^8 --metric maj@8
 
 test: $(VENV)/.installed-dev
 	@echo "checking style ..."
@@ -46,6 +48,19 @@ bench: $(VENV)/.installed
 	    $(PIP) install "scorio==$(SCORIO)"; }
 	@echo "timing the metrics ..."
 	@$(PY) benchmarks/metrics.py
+	@echo "timing the intervals ..."
+	@$(PY) benchmarks/intervals.py
+
+coverage: $(VENV)/.installed
+	@echo "measuring the coverage of the intervals on the published grid (several minutes) ..."
+	@$(PY) benchmarks/coverage.py
+	@echo "on populations and sizes that were not looked at ..."
+	@$(PY) benchmarks/coverage.py --held-out
+	@echo "of bands, of clusters, of single proportions, and of the other methods ..."
+	@$(PY) benchmarks/coverage_bands.py
+	@$(PY) benchmarks/coverage_clusters.py
+	@$(PY) benchmarks/proportions.py
+	@$(PY) benchmarks/coverage_methods.py
 
 clean:
 	@echo "removing $(VENV), caches and build products ..."

@@ -151,7 +151,10 @@ def cells_of(job: Job) -> list[Cell]:
             if over == "problems" or job.trials == 1:
                 ends = over_problems(mixture, values, LEVEL)
             else:
-                ends = over_trials(mixture, values, metric.k, LEVEL)
+                squares = part.square_at(
+                    mixture.lattice.trials, mixture.lattice.successes, metric.k
+                )
+                ends = over_trials(mixture, values, metric.k, LEVEL, squares=squares)
             low, high = at_the_edge(job, name, over, counts, ends.low, ends.high)
             other = (
                 student(counts, values) if over == "problems" else uniform(job, part.credit, counts)

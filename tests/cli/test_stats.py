@@ -282,8 +282,15 @@ def test_bad_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["--policy", "ignore"], ["--format", "yaml"], ["--threshold", "high"], ["--nonsense"],
-     ["--over", "models"], ["--level", "high"]],
+    [
+        [],
+        ["--policy", "ignore"],
+        ["--format", "yaml"],
+        ["--threshold", "high"],
+        ["--nonsense"],
+        ["--over", "models"],
+        ["--level", "high"],
+    ],
 )
 def test_options_that_are_not(trials: Path, arguments: list[str]) -> None:
     done = run("stats", *([trials] if arguments else []), *arguments)
@@ -400,7 +407,12 @@ def assert_survived(done: Done) -> None:
 
 
 @ANY
-@given(text=tables(), options=st.sampled_from([[], ["-m", "pass@1"], ["-m", "avg"], ["--json"]]))
+@given(
+    text=tables(),
+    options=st.sampled_from(
+        [[], ["-m", "pass@1"], ["-m", "avg"], ["--json"], ["--over", "trials"], ["--level", "0.5"]]
+    ),
+)
 def test_any_table(tmp_path: Path, text: str, options: list[str]) -> None:
     assert_survived(stats(tmp_path, text.encode("utf-8", "surrogatepass"), *options))
 

@@ -62,7 +62,8 @@ def auto(question: Question) -> Interval:
 def _ends(question: Question, mixture: Mixture, values: Floats) -> Ends:
     one_trial = mixture.lattice.ns[-1] == 1
     if question.over == "trials" and not one_trial:
-        return over_trials(mixture, values, question.k, question.level)
+        squares = question.squares(mixture, values)
+        return over_trials(mixture, values, question.k, question.level, squares=squares)
     if question.over == "problems" and question.outcomes.clusters is not None:
         return over_clusters(question.outcomes, mixture, values, question.k, question.level)
     return over_problems(mixture, values, question.level)

@@ -168,7 +168,8 @@ def _ends(
     values = (found - low) / scale
     ends: Ends
     if over == "trials" and lattice.ns[-1] > 1:
-        ends = over_trials(mixture, values, metric.k, level, critical)
+        squares = asked.squares(mixture, values)
+        ends = over_trials(mixture, values, metric.k, level, squares=squares, reach=critical)
     elif outcomes.clusters is not None and over == "problems":
         ends = over_clusters(outcomes, mixture, values, metric.k, level, critical)
     else:

@@ -60,6 +60,19 @@ class Question:
             linear = linear + self.value * power / mean * (part - mean)
         return linear
 
+    def squares(self, mixture: Mixture, values: Floats) -> Floats | None:
+        """Return unbiased estimates of the squared latent value, on the scale of [0, 1]."""
+        if self.metric.powers is not None:
+            return None
+        low, high = self.range()
+        trials, successes = mixture.lattice.trials, mixture.lattice.successes
+        found = self.metric.parts[0].square_at(trials, successes, self.k)
+        if found is None or high == low:
+            return None
+        scale = high - low
+        scaled: Floats = (found - low**2) / scale**2 - 2.0 * low * values / scale
+        return scaled
+
     def latent(self, p: Floats) -> Floats:
         """Return the expected value of a problem with success probability p, at its many trials."""
         n = max(self.outcomes.most_trials(), 1)

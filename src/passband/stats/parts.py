@@ -10,7 +10,7 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.credits import all_of, at_least, share
-from passband.stats.kernel import expected_credit, none_of_first
+from passband.stats.kernel import expected_credit, none_of_first, products
 from passband.stats.outcomes import Outcomes
 from passband.stats.rewards import Rewards
 from passband.types import Floats, Ints
@@ -55,6 +55,10 @@ class Part(Protocol):
         """Return the value of problems with these counts."""
         ...
 
+    def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
+        """Return an unbiased estimate of the squared latent value; None if there is none."""
+        ...
+
     def of_rewards(self, rewards: Rewards, k: int) -> Floats:
         """Return the value of each problem with k trials or more, in the order of the groups."""
         ...
@@ -74,6 +78,9 @@ class _NeedsBinary:
 
     bounds = (0.0, 1.0)
 
+    def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
+        return None
+
     def of_rewards(self, rewards: Rewards, k: int) -> Floats:
         raise InvalidInput("this metric needs scores of 0 or 1.")
 
@@ -90,6 +97,9 @@ class Credit(_NeedsBinary):
 
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         return expected_credit(trials, successes, self.credit)
+
+    def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
+        return _square_of(self.credit, trials, successes)
 
 
 @dataclass(frozen=True)
@@ -126,6 +136,9 @@ class MeanReward:
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         return expected_credit(trials, successes, share(1))
 
+    def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
+        return _square_of(share(1), trials, successes)
+
     def of_rewards(self, rewards: Rewards, k: int) -> Floats:
         return rewards.means()
 
@@ -139,6 +152,9 @@ class BestReward:
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         return expected_credit(trials, successes, at_least(k, 1))
 
+    def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
+        return _square_of(at_least(k, 1), trials, successes)
+
     def of_rewards(self, rewards: Rewards, k: int) -> Floats:
         return rewards.best_of(k)
 
@@ -150,6 +166,14 @@ class PosteriorMean(_NeedsBinary):
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         mean: Floats = (successes + 1.0) / (trials + 2.0)
         return mean
+
+
+def _square_of(credit: Floats, trials: Ints, successes: Ints) -> Floats | None:
+    """Return the mean product of the credits of two disjoint sets of k trials, if they fit in n."""
+    if 2 * (len(credit) - 1) > trials.min():
+        return None
+    _, squares = products(credit[:, None])
+    return expected_credit(trials, successes, squares[:, 0, 0])
 
 
 def blend(values: Floats, powers: Sequence[float]) -> Floats:

@@ -92,18 +92,30 @@ def over_problems(
 
 
 def over_trials(
-    mixture: Mixture, values: Floats, k: int, level: float, reach: float | None = None
+    mixture: Mixture,
+    values: Floats,
+    k: int,
+    level: float,
+    *,
+    squares: Floats | None = None,
+    reach: float | None = None,
 ) -> Ends:
     """Return the interval for these problems, the model being sampled again.
 
     The only unknown is how much the values would move. It is read off the fitted spread of
     success probabilities: the variance of a value at each, averaged; and its tilt, from how that
-    variance goes along with the value across problems.
+    variance goes along with the value across problems. Where n is at least 2k, `squares` may hold
+    unbiased estimates of the squared latent value; then the variance is also measured without any
+    model, and the more problems there are the more that counts.
     """
     m_problems = mixture.counts.sum(axis=-1)
     count = float(m_problems.flat[0])
     mean = mixture.counts @ values / m_problems
     variance, tilt = trial_moments(mixture, values, k)
+    if squares is not None:
+        free = mixture.counts @ (values**2 - squares) / m_problems
+        trust = count / (count + 100.0)
+        variance = np.maximum(variance + trust * (free - variance), 0.85 * variance)
     measured = 2 * k <= mixture.lattice.ns[0]  # else two disjoint sets of k trials do not fit in n
     z = normal_quantile(level)
     q = student_quantile(level, (4.0 if measured else 2.0) * count)
