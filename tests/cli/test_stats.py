@@ -203,8 +203,8 @@ def test_a_missing_interval_is_an_empty_cell(tmp_path: Path) -> None:
 
 def test_a_seed_is_a_number_or_a_name(trials: Path) -> None:
     asked = ("stats", trials, "-m", "pass@1", "--json")
-    for given, read in (("7", 7), ("0", 0), ("nightly", "nightly"), ("-3", "-3"), ("1.5", "1.5")):
-        done = run(*asked, "--seed", given)
+    for text, read in (("7", 7), ("0", 0), ("nightly", "nightly"), ("-3", "-3"), ("1.5", "1.5")):
+        done = run(*asked, "--seed", text)
         assert done.code == 0
         assert json.loads(done.out)["seed"] == read
     plain, seeded = metrics_of(run(*asked)), metrics_of(run(*asked, "--seed", "nightly"))

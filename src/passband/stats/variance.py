@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -17,7 +16,8 @@ from passband.stats.metrics import Metric, parse_metric
 from passband.stats.mixture import Mixture
 from passband.stats.outcomes import Outcomes, Policy
 from passband.stats.parts import values_of
-from passband.stats.score import over_problems
+from passband.stats.score import over_problems, over_trials
+from passband.types import Floats
 
 __all__ = ["Spread", "VarianceSplit", "split_variance", "spread_of"]
 
@@ -186,11 +186,23 @@ def _of_counts(question: Question, used: int) -> _Parts:
     else:
         ends = over_clusters(question.outcomes, mixture, values, question.k, question.level)
     total = used * (scale * float(ends.se)) ** 2
-    noise = partial(_mean_noise, question, mixture)
+    noise = _measured_noise(question, mixture, values, scale)
     notes = (
         (WIDE_K,) if mixture.lattice.ns[0] > 1 and 2 * question.k > mixture.lattice.ns[0] else ()
     )
     return total, noise(lambda n: n), noise, notes
+
+
+def _measured_noise(
+    question: Question, mixture: Mixture, values: Floats, scale: float
+) -> Callable[[Grow], float]:
+    """Return the noise at grown numbers of trials: as measured now, growing as the fit says."""
+    squares = question.squares(mixture, values)
+    ends = over_trials(mixture, values, question.k, question.level, squares=squares)
+    now = float(mixture.counts.sum()) * (scale * float(ends.se)) ** 2
+    fitted = _mean_noise(question, mixture, lambda n: n)
+    factor = now / fitted if fitted > 0.0 else 1.0
+    return lambda grow: factor * _mean_noise(question, mixture, grow)
 
 
 def _mean_noise(question: Question, mixture: Mixture, grow: Grow) -> float:
