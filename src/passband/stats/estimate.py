@@ -96,7 +96,7 @@ def estimate(
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
     >>> found = estimate(outcomes, "pass@1", over="trials")
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
-    (0.5, 0.461, 0.539)
+    (0.5, 0.46, 0.54)
     """
     if over not in ("problems", "trials"):
         raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")

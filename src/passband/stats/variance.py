@@ -60,7 +60,7 @@ class VarianceSplit:
         """Say the standard error and the shares.
 
         >>> print(split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1"))
-        pass@1 se 0.059: 89% between problems, 11% sampling
+        pass@1 se 0.059: 88% between problems, 12% sampling
         """
         if self.se is None:
             return f"{self.metric} se unknown"
