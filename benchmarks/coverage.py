@@ -29,13 +29,13 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc
 
 from passband import Outcomes, estimate
-from passband.stats.counts import Histogram
-from passband.stats.lattice import Lattice
-from passband.stats.metrics import parse_metric
-from passband.stats.mixture import fit_mixture
-from passband.stats.parts import Credit
-from passband.stats.posterior import posterior_moments
-from passband.stats.score import over_problems, over_trials, student_quantile
+from passband.stats.data.counts import Histogram
+from passband.stats.interval.lattice import Lattice
+from passband.stats.interval.mixture import fit_mixture
+from passband.stats.interval.score import over_problems, over_trials, student_quantile
+from passband.stats.metric.metrics import parse_metric
+from passband.stats.metric.parts import Credit
+from passband.stats.metric.posterior import posterior_moments
 
 Floats = NDArray[np.float64]
 Population = Callable[[np.random.Generator, tuple[int, ...]], Floats]

@@ -1,7 +1,7 @@
 """Measured coverage of whole curves: how often a band contains the truth at every k at once.
 
 For each population of `coverage.py`, number of trials n and number of problems M, data sets are
-drawn and `passband.stats.band.band` is asked for pass@* and pass^*. It covers if the true curve
+drawn and `passband.band` is asked for pass@* and pass^*. It covers if the true curve
 lies in the band at k = 1, ..., n: over problems the mean of 1 - (1-p)^k or of p^k in the
 population, over trials the mean over the very problems that were drawn. Beside it stands how often
 the intervals of `passband.estimate`, each meant for one k, contain the whole curve.
@@ -28,12 +28,12 @@ import numpy as np
 from coverage import HELD_OUT, LEVEL, PUBLISHED, Floats, Job, at_the_edge, latent
 
 from passband import Outcomes
-from passband.stats.band import band
-from passband.stats.estimate import Over
-from passband.stats.lattice import Lattice
-from passband.stats.metrics import parse_metric
-from passband.stats.mixture import fit_mixture
-from passband.stats.score import over_problems, over_trials
+from passband.stats.interval.band import band
+from passband.stats.interval.estimate import Over
+from passband.stats.interval.lattice import Lattice
+from passband.stats.interval.mixture import fit_mixture
+from passband.stats.interval.score import over_problems, over_trials
+from passband.stats.metric.metrics import parse_metric
 from passband.types import Ints
 
 FAMILIES = ("pass@", "pass^")

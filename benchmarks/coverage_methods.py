@@ -27,10 +27,10 @@ import numpy as np
 from coverage import PUBLISHED, Floats, is_dense, latent
 
 from passband import Outcomes, estimate
-from passband.stats.estimate import Over
-from passband.stats.lattice import Lattice
-from passband.stats.methods import load_methods, methods
-from passband.stats.metrics import parse_metric
+from passband.stats.interval.estimate import Over
+from passband.stats.interval.lattice import Lattice
+from passband.stats.interval.methods import load_methods, methods
+from passband.stats.metric.metrics import parse_metric
 
 POPULATIONS = ("Beta(.3,.5)", "Beta(2,2)", "Beta(.1,1.5)", "all .97", "half 0, Beta(2,2)", ".2 .8")
 PROBLEMS = (10, 30, 100)

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 import passband
 from passband.report.render import Row, render
-from passband.stats.bootstrap_draws import bootstrap_means
-from passband.stats.bootstrap_law import bootstrap_law
+from passband.stats.interval.bootstrap_draws import bootstrap_means
+from passband.stats.interval.bootstrap_law import bootstrap_law
 
 PROBLEMS, TRIALS = 100_000, 64
 EVA_REPLICATES = 2000

@@ -46,46 +46,52 @@ __all__ = [
 
 if TYPE_CHECKING:
     from passband.errors import InvalidInput, NotEnoughData, PassbandError, PassbandWarning
-    from passband.stats.band import Band, band
-    from passband.stats.compare import Comparison, compare
-    from passband.stats.estimate import Estimate, estimate
-    from passband.stats.extrapolate import Extrapolation, extrapolate
-    from passband.stats.measure import Curve, Measurement, curve, measure, measure_all
-    from passband.stats.metrics import register_metric
-    from passband.stats.outcomes import Outcomes
-    from passband.stats.plan import Detectable, Plan, detectable, plan_difference, plan_width
-    from passband.stats.several import Ranking, compare_all
-    from passband.stats.variance import VarianceSplit, split_variance
+    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.decision.compare import Comparison, compare
+    from passband.stats.decision.plan import (
+        Detectable,
+        Plan,
+        detectable,
+        plan_difference,
+        plan_width,
+    )
+    from passband.stats.decision.several import Ranking, compare_all
+    from passband.stats.decision.variance import VarianceSplit, split_variance
+    from passband.stats.interval.band import Band, band
+    from passband.stats.interval.estimate import Estimate, estimate
+    from passband.stats.interval.extrapolate import Extrapolation, extrapolate
+    from passband.stats.metric.measure import Curve, Measurement, curve, measure, measure_all
+    from passband.stats.metric.metrics import register_metric
 
 _HOME = {
-    "Band": "passband.stats.band",
-    "Comparison": "passband.stats.compare",
-    "Curve": "passband.stats.measure",
-    "Detectable": "passband.stats.plan",
-    "Estimate": "passband.stats.estimate",
-    "Extrapolation": "passband.stats.extrapolate",
+    "Band": "passband.stats.interval.band",
+    "Comparison": "passband.stats.decision.compare",
+    "Curve": "passband.stats.metric.measure",
+    "Detectable": "passband.stats.decision.plan",
+    "Estimate": "passband.stats.interval.estimate",
+    "Extrapolation": "passband.stats.interval.extrapolate",
     "InvalidInput": "passband.errors",
-    "Measurement": "passband.stats.measure",
+    "Measurement": "passband.stats.metric.measure",
     "NotEnoughData": "passband.errors",
-    "Outcomes": "passband.stats.outcomes",
+    "Outcomes": "passband.stats.data.outcomes",
     "PassbandError": "passband.errors",
     "PassbandWarning": "passband.errors",
-    "Plan": "passband.stats.plan",
-    "Ranking": "passband.stats.several",
-    "VarianceSplit": "passband.stats.variance",
-    "band": "passband.stats.band",
-    "compare": "passband.stats.compare",
-    "compare_all": "passband.stats.several",
-    "curve": "passband.stats.measure",
-    "detectable": "passband.stats.plan",
-    "estimate": "passband.stats.estimate",
-    "extrapolate": "passband.stats.extrapolate",
-    "measure": "passband.stats.measure",
-    "measure_all": "passband.stats.measure",
-    "plan_difference": "passband.stats.plan",
-    "plan_width": "passband.stats.plan",
-    "register_metric": "passband.stats.metrics",
-    "split_variance": "passband.stats.variance",
+    "Plan": "passband.stats.decision.plan",
+    "Ranking": "passband.stats.decision.several",
+    "VarianceSplit": "passband.stats.decision.variance",
+    "band": "passband.stats.interval.band",
+    "compare": "passband.stats.decision.compare",
+    "compare_all": "passband.stats.decision.several",
+    "curve": "passband.stats.metric.measure",
+    "detectable": "passband.stats.decision.plan",
+    "estimate": "passband.stats.interval.estimate",
+    "extrapolate": "passband.stats.interval.extrapolate",
+    "measure": "passband.stats.metric.measure",
+    "measure_all": "passband.stats.metric.measure",
+    "plan_difference": "passband.stats.decision.plan",
+    "plan_width": "passband.stats.decision.plan",
+    "register_metric": "passband.stats.metric.metrics",
+    "split_variance": "passband.stats.decision.variance",
 }
 
 

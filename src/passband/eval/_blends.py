@@ -8,11 +8,11 @@ from passband.eval import _doors
 from passband.eval._credit import latent, observed
 from passband.eval._doors import DEFAULT_LAM, Four
 from passband.eval._thresholds import warn_if_empty
-from passband.stats import credits
-from passband.stats.counts import Histogram
-from passband.stats.kernel import expected_credit
-from passband.stats.parts import blend
-from passband.stats.posterior import Moments
+from passband.stats.data.counts import Histogram
+from passband.stats.metric import credits
+from passband.stats.metric.kernel import expected_credit
+from passband.stats.metric.parts import blend
+from passband.stats.metric.posterior import Moments
 from passband.types import ArrayLike, Floats
 
 __all__ = [

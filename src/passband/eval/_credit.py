@@ -6,9 +6,9 @@ import numpy as np
 
 from passband.eval import _doors
 from passband.eval._doors import Four
-from passband.stats.counts import Histogram
-from passband.stats.kernel import expected_credit
-from passband.stats.posterior import Moments, posterior_moments
+from passband.stats.data.counts import Histogram
+from passband.stats.metric.kernel import expected_credit
+from passband.stats.metric.posterior import Moments, posterior_moments
 from passband.types import Floats
 
 __all__ = ["latent", "observed", "posterior"]

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passband.errors import ConflictingArguments, InvalidInput, WrongType, warn
-from passband.stats.categories import CategoryCounts
-from passband.stats.counts import Histogram, binary_tally, byte_row_sums
+from passband.stats.data.counts import Histogram, binary_tally, byte_row_sums
+from passband.stats.metric.categories import CategoryCounts
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["DEFAULT_LAM", "Four", "Two", "interval"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from passband.eval import _doors
 from passband.eval._credit import observed, posterior
 from passband.eval._doors import Four
-from passband.stats import credits
+from passband.stats.metric import credits
 from passband.types import ArrayLike
 
 __all__ = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from passband.eval import _doors
 from passband.eval._doors import Four, Two
-from passband.stats import categories
+from passband.stats.metric import categories
 from passband.types import ArrayLike
 
 __all__ = ["avg", "avg_ci", "bayes", "bayes_ci", "max_at_k", "max_at_k_ci"]

@@ -11,12 +11,12 @@ from passband.errors import InvalidInput
 from passband.report.groups import read_groups
 from passband.report.render import Row
 from passband.report.stats import default_metrics
-from passband.stats.compare import Comparison, compare
-from passband.stats.estimate import Over
-from passband.stats.metrics import expand_metrics
-from passband.stats.outcomes import Outcomes, Policy
-from passband.stats.rounding import rounded_interval, rounded_value
-from passband.stats.several import Ranking, compare_all
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.several import Ranking, compare_all
+from passband.stats.interval.estimate import Over
+from passband.stats.interval.rounding import rounded_interval, rounded_value
+from passband.stats.metric.metrics import expand_metrics
 
 __all__ = ["CompareReport", "compare_files", "models_of"]
 

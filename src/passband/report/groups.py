@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.stats.files import read
-from passband.stats.outcomes import Outcomes
-from passband.stats.tables import ROLES, Roles, Table
+from passband.stats.data.files import read
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.tables import ROLES, Roles, Table
 
 __all__ = ["Reading", "named", "read_groups"]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from passband.errors import InvalidInput
 from passband.report.groups import read_groups
 from passband.report.render import render
-from passband.stats.estimate import Over
-from passband.stats.outcomes import Outcomes
-from passband.stats.plan import Detectable, Plan, detectable, plan_difference, plan_width
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.decision.plan import Detectable, Plan, detectable, plan_difference, plan_width
+from passband.stats.interval.estimate import Over
 
 __all__ = ["PlanReport", "make_plan"]
 

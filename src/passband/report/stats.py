@@ -9,10 +9,10 @@ from typing import Any
 
 from passband.report.groups import Reading, named, read_groups
 from passband.report.render import Cell, Row
-from passband.stats.estimate import Estimate, Over, estimate
-from passband.stats.outcomes import Outcomes, Policy
-from passband.stats.plan import Plan
-from passband.stats.rounding import rounded_interval, rounded_value
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.decision.plan import Plan
+from passband.stats.interval.estimate import Estimate, Over, estimate
+from passband.stats.interval.rounding import rounded_interval, rounded_value
 
 __all__ = ["Group", "StatsReport", "Wanted", "default_metrics", "measure_file"]
 

@@ -1,0 +1,1 @@
+"""What was observed: arrays, tables and files become outcomes."""

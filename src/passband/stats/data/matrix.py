@@ -1,0 +1,107 @@
+"""Scores as they come, in arrays and lists of any kind, to a matrix and what of it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from passband.errors import InvalidInput, WrongType
+from passband.stats.data.counts import byte_row_sums
+from passband.types import Bools, Ints
+
+__all__ = ["masked_sums", "score_matrix"]
+
+
+def score_matrix(scores: Any) -> tuple[NDArray[np.generic], Bools | None, Ints | None]:
+    """Return a 2-D numeric array, which entries are present, and how long the rows were.
+
+    None for either stands for all entries, and for rows as long as the array is wide.
+    """
+    if isinstance(scores, np.ma.MaskedArray):
+        unmasked = ~np.ma.getmaskarray(scores)
+        values, present, lengths = score_matrix(scores.filled(0))
+        return values, unmasked if present is None else unmasked & present, lengths
+    if not isinstance(scores, np.ndarray) and hasattr(scores, "__array__"):
+        scores = np.asarray(scores)  # a data frame, a tensor
+    if isinstance(scores, np.ndarray) and scores.dtype.kind in "biuf":
+        return *_finite(_shaped(scores)), None
+    if isinstance(scores, np.ndarray) and scores.dtype.kind != "O":
+        raise WrongType(f"scores must be numbers; got an array of {scores.dtype}.")
+    rows = _rows(scores)
+    return *_finite(_padded(rows)), np.array([len(row) for row in rows])
+
+
+def _shaped(values: NDArray[np.generic]) -> NDArray[np.generic]:
+    if values.ndim != 2:
+        raise InvalidInput(
+            f"scores must have two dimensions, problems by trials; got {values.ndim}. "
+            "For one trial per problem use scores[:, None]."
+        )
+    if values.shape[0] == 0:
+        raise InvalidInput("there must be at least one problem; got none.")
+    if values.shape[1] == 0:
+        raise InvalidInput("there must be at least one trial; got none.")
+    return values
+
+
+def _finite(values: NDArray[np.generic]) -> tuple[NDArray[np.generic], Bools | None]:
+    if values.dtype.kind != "f":
+        return values, None
+    missing = np.isnan(values)
+    if np.isinf(values).any():
+        raise InvalidInput("scores must be finite or missing; got an infinite one.")
+    return values, ~missing if missing.any() else None
+
+
+def _rows(scores: Any) -> list[list[Any]]:
+    try:
+        rows = list(scores)
+    except TypeError:
+        raise WrongType(
+            "scores must be a matrix or a list of lists, one list per problem; "
+            f"got {type(scores).__name__}."
+        ) from None
+    for at, row in enumerate(rows):
+        if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+            raise WrongType(f"problem {at} must be a list of scores; got {row!r}.")
+    return [list(row) for row in rows]
+
+
+def _padded(rows: list[list[Any]]) -> NDArray[np.generic]:
+    """Lay out rows of different lengths, with NaN for what is not there."""
+    values = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+    for at, row in enumerate(rows):
+        try:
+            values[at, : len(row)] = [_number(score) for score in row]
+        except (TypeError, ValueError, OverflowError):
+            wrong = next(score for score in row if not _is_number(score))
+            raise WrongType(
+                f"scores must be numbers or None; problem {at} has {wrong!r}."
+            ) from None
+    return _shaped(values)
+
+
+def _number(score: Any) -> float:
+    if score is None or score is np.ma.masked or type(score).__name__ == "NAType":
+        return np.nan
+    if isinstance(score, (str, bytes)):
+        raise TypeError  # "1" would pass for a number
+    return float(score)
+
+
+def _is_number(score: Any) -> bool:
+    try:
+        _number(score)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def masked_sums(values: NDArray[np.generic], present: Bools) -> Ints | None:
+    """Add up each row of the present 0s and 1s; None if any of them is something else."""
+    ones = (values == 1) & present
+    binary = (ones | (values == 0) | ~present).all()
+    return byte_row_sums(ones) if binary else None

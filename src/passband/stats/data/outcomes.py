@@ -1,0 +1,314 @@
+"""What was observed: every problem with its trials, checked once and never changed after."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from passband.errors import InvalidInput, NotEnoughData, WrongType
+from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
+from passband.stats.data.matrix import masked_sums, score_matrix
+from passband.stats.data.rewards import Rewards
+from passband.types import ArrayLike, Ints
+
+__all__ = ["MISSING", "Outcomes", "Policy"]
+
+Policy = Literal["drop", "fail", "error"]
+MISSING = "missing"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Outcomes:
+    """Problems, and what happened in the trials of each.
+
+    Make one with `from_array`, `from_counts`, `from_table` or `from_file`. Problems may have
+    different numbers of trials. A trial without a score is counted under its status, never
+    scored 0 and never forgotten.
+
+    >>> outcomes = Outcomes.from_array([[1, 0, 1, 1], [0, 0, None]])
+    >>> outcomes
+    Outcomes(2 problems, 2-4 trials each, 6 scored, 1 missing)
+    >>> outcomes.trials.tolist(), outcomes.successes.tolist()
+    ([4, 2], [3, 0])
+    """
+
+    problems: Sequence[str]
+    trials: Ints  #: scored trials of each problem
+    successes: Ints | None  #: of them, how many scored 1; None if any score is not 0 or 1
+    rewards: Rewards | None = None  #: the scores themselves, where they are not all 0 or 1
+    clusters: Sequence[str] | None = None  #: for each problem, the group it belongs to
+    unscored: Mapping[str, Ints] = field(default_factory=dict)  #: status -> count per problem
+
+    def __post_init__(self) -> None:
+        _check_labels("problems", self.problems, len(self.trials))
+        if self.clusters is not None:
+            _check_labels("clusters", self.clusters, len(self.trials))
+        if len(self.trials) == 0:
+            raise InvalidInput("there must be at least one problem; got none.")
+        numbered = isinstance(self.problems, _Numbered)
+        if not numbered and len(set(self.problems)) < len(self.problems):
+            raise InvalidInput(f"problems must be distinct; {_repeated(self.problems)}.")
+        for counts in (self.trials, self.successes, *self.unscored.values()):
+            if counts is not None:
+                counts.flags.writeable = False
+        kept = {status: counts for status, counts in self.unscored.items() if counts.any()}
+        object.__setattr__(self, "unscored", MappingProxyType(kept))
+
+    # -- ways in ---------------------------------------------------------------------------
+
+    @classmethod
+    def from_array(
+        cls,
+        scores: ArrayLike | Sequence[Sequence[float | None]],
+        *,
+        problems: Sequence[object] | None = None,
+        clusters: Sequence[object] | None = None,
+    ) -> Outcomes:
+        """Take a matrix whose rows are problems and whose columns are trials.
+
+        NaN, None and masked entries are missing trials. Rows of a list may differ in length.
+        """
+        values, present, lengths = score_matrix(scores)
+        missing: Mapping[str, Ints] = {}
+        if present is None:
+            trials: Ints = np.full(len(values), values.shape[1], dtype=np.int64)
+            successes = binary_row_sums(values)
+        else:
+            trials = byte_row_sums(present)
+            successes = masked_sums(values, present)
+            missing = {MISSING: (values.shape[1] if lengths is None else lengths) - trials}
+        rewards = None
+        if successes is None:
+            everything = np.ones(values.shape, bool) if present is None else present
+            rewards = Rewards.of_rows(np.asarray(values, dtype=np.float64), everything)
+        names = _labels(problems, len(trials))
+        return cls(names, trials, successes, rewards, _optional_labels(clusters), missing)
+
+    @classmethod
+    def from_counts(
+        cls,
+        successes: ArrayLike,
+        trials: ArrayLike,
+        *,
+        problems: Sequence[object] | None = None,
+        clusters: Sequence[object] | None = None,
+        unscored: Mapping[str, ArrayLike] | None = None,
+    ) -> Outcomes:
+        """Take, for each problem, c successes in n trials; one n may stand for all.
+
+        >>> Outcomes.from_counts([3, 0, 8], 8)
+        Outcomes(3 problems, 8 trials each, 24 scored)
+        """
+        c = _counts("successes", successes)
+        n = _counts("trials", trials)
+        n = np.full(len(c), n[0]) if len(n) == 1 else n
+        if len(c) != len(n):
+            raise InvalidInput(f"successes and trials must match; got {len(c)} and {len(n)}.")
+        wrong = np.flatnonzero(c > n)
+        if len(wrong):
+            at = int(wrong[0])
+            raise InvalidInput(
+                f"successes must not exceed trials; problem {at} has {c[at]} of {n[at]}."
+            )
+        statuses = {status: _counts(status, counts) for status, counts in (unscored or {}).items()}
+        for status, counts in statuses.items():
+            if len(counts) != len(c):
+                raise InvalidInput(
+                    f"unscored[{status!r}] must have {len(c)} entries; got {len(counts)}."
+                )
+        names = _labels(problems, len(c))
+        return cls(names, n, c, None, _optional_labels(clusters), statuses)
+
+    @classmethod
+    def from_table(cls, table: Any, **roles: str | None) -> Outcomes:
+        """Take a table with one row per trial; see `passband.stats.data.tables.Table.of`.
+
+        Columns are guessed from their names, or given as ``problem=``, ``trial=``, ``score=``,
+        ``cluster=``, ``status=``.
+
+        >>> Outcomes.from_table({"task_id": ["a", "a", "b"], "passed": [True, False, True]})
+        Outcomes(2 problems, 1-2 trials each, 3 scored)
+        """
+        from passband.stats.data.tables import Table
+
+        return Table.of(table).outcomes(**roles)
+
+    @classmethod
+    def from_file(cls, path: str | Path, **roles: str | None) -> Outcomes:
+        """Read a CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials or of a matrix."""
+        from passband.stats.data.files import read
+
+        found = read(Path(path), columns=[name for name in roles.values() if name])
+        if isinstance(found, Outcomes):
+            return found
+        return found.outcomes(**roles)
+
+    # -- what is in it ---------------------------------------------------------------------
+
+    @property
+    def n_problems(self) -> int:
+        return len(self.trials)
+
+    @property
+    def n_trials(self) -> int:
+        """Scored trials, all problems together."""
+        return int(self.trials.sum())
+
+    @property
+    def n_unscored(self) -> int:
+        return sum(int(counts.sum()) for counts in self.unscored.values())
+
+    @property
+    def status_counts(self) -> dict[str, int]:
+        """Trials by what became of them; "ok" are the scored ones."""
+        return {"ok": self.n_trials} | {s: int(c.sum()) for s, c in self.unscored.items()}
+
+    @property
+    def is_binary(self) -> bool:
+        return self.successes is not None
+
+    @cached_property
+    def histogram(self) -> Histogram:
+        """Distinct (n, c) pairs of the problems that have at least one scored trial."""
+        if self.successes is None:
+            raise InvalidInput(self._not_binary())
+        self.require(1)
+        return Histogram.of_counts(self.trials, self.successes).at_least(1)
+
+    @cached_property
+    def trial_tally(self) -> Ints:
+        """How many problems have 0, 1, 2, ... scored trials."""
+        return np.bincount(self.trials)
+
+    def most_trials(self) -> int:
+        return len(self.trial_tally) - 1
+
+    def require(self, k: int) -> None:
+        """Refuse a k that no problem has enough trials for."""
+        if not self.most_trials():
+            raise NotEnoughData(f"no trial has a score{self._and_why()}.")
+        if k > self.most_trials():
+            raise NotEnoughData(
+                f"k must not exceed the trials of every problem; got k={k}, "
+                f"and the most trials of any problem is {self.most_trials()}."
+            )
+
+    # -- other outcomes from these ---------------------------------------------------------
+
+    def binarize(self, threshold: float) -> Outcomes:
+        """Count a score of at least `threshold` as a success.
+
+        >>> Outcomes.from_array([[0.2, 0.9], [0.5, 0.1]]).binarize(0.5).successes.tolist()
+        [1, 1]
+        """
+        if not np.isfinite(threshold):
+            raise InvalidInput(f"threshold must be a finite number; got {threshold}.")
+        if self.rewards is None:
+            if not 0 < threshold <= 1:
+                raise InvalidInput(
+                    f"scores are 0 or 1 already; threshold must be in (0, 1], got {threshold}."
+                )
+            return self
+        passed = np.concatenate([[0], np.cumsum(self.rewards.values >= threshold)])
+        successes = np.diff(passed[self.rewards.offsets])
+        return Outcomes(self.problems, self.trials, successes, None, self.clusters, self.unscored)
+
+    def under(self, policy: Policy) -> Outcomes:
+        """Return the outcomes as `policy` reads unscored trials.
+
+        "drop" leaves them out, "fail" scores them 0, "error" refuses to go on if there are any.
+        """
+        if policy not in ("drop", "fail", "error"):
+            raise InvalidInput(f"policy must be 'drop', 'fail' or 'error'; got {policy!r}.")
+        if policy == "drop" or not self.unscored:
+            return self
+        if policy == "error":
+            raise InvalidInput(f"{self._unscored_text()} without a score, and policy is 'error'.")
+        absent = np.sum(list(self.unscored.values()), axis=0)
+        rewards = None
+        if self.rewards is not None:
+            at = np.repeat(self.rewards.offsets[1:], absent)
+            values = np.insert(self.rewards.values, at, 0.0)
+            rewards = Rewards(values, self.rewards.offsets + np.r_[0, np.cumsum(absent)])
+        return Outcomes(self.problems, self.trials + absent, self.successes, rewards, self.clusters)
+
+    # -- words -----------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        low, high = int(self.trials.min()), self.most_trials()
+        each = f"{low}" if low == high else f"{low}-{high}"
+        groups = f", {len(set(self.clusters))} clusters" if self.clusters is not None else ""
+        absent = f", {self._unscored_text()}" if self.unscored else ""
+        problems = "1 problem" if self.n_problems == 1 else f"{self.n_problems} problems"
+        trials = "trial" if high == 1 else "trials"
+        return f"Outcomes({problems}{groups}, {each} {trials} each, {self.n_trials} scored{absent})"
+
+    def _unscored_text(self) -> str:
+        return ", ".join(
+            f"{int(counts.sum())} {status}" for status, counts in self.unscored.items()
+        )
+
+    def _and_why(self) -> str:
+        return f" ({self._unscored_text()})" if self.unscored else ""
+
+    def _not_binary(self) -> str:
+        assert self.rewards is not None
+        seen = np.unique(self.rewards.values)
+        more = f" and {len(seen) - 5} more" if len(seen) > 5 else ""
+        shown = ", ".join(f"{value:g}" for value in seen[:5]) + more
+        middle = seen[0] / 2 + seen[-1] / 2
+        return (
+            f"this metric needs scores of 0 or 1; found {shown}. Say from where on a score is a "
+            f"success, for example .binarize({middle:g}) or, in the shell, --threshold {middle:g}."
+        )
+
+
+def _counts(name: str, counts: ArrayLike) -> Ints:
+    if np.ma.is_masked(counts):
+        raise InvalidInput(f"{name} must be there for every problem; some are masked.")
+    found = np.atleast_1d(np.asarray(counts))
+    if found.ndim != 1 or found.dtype.kind not in "iuf":
+        raise WrongType(f"{name} must be a list of whole numbers; got {counts!r}.")
+    fits = (found >= 0) & (found < 2**53) & (np.floor(found) == found)
+    if not fits.all():
+        raise InvalidInput(f"{name} must be whole numbers of at least 0; got {found[~fits][0]}.")
+    return found.astype(np.int64)
+
+
+def _labels(labels: Sequence[object] | None, count: int) -> Sequence[str]:
+    return _Numbered(count) if labels is None else _optional_labels(labels) or ()
+
+
+def _optional_labels(labels: Sequence[object] | None) -> tuple[str, ...] | None:
+    return None if labels is None else tuple(str(label) for label in labels)
+
+
+def _check_labels(name: str, labels: Sequence[str], count: int) -> None:
+    if len(labels) != count:
+        raise InvalidInput(f"{name} must name all {count} problems; got {len(labels)} names.")
+
+
+def _repeated(labels: Sequence[str]) -> str:
+    twice = next(label for label, count in Counter(labels).items() if count > 1)
+    return f"{twice!r} stands twice"
+
+
+class _Numbered(Sequence[str]):
+    """The names "0", "1", ..., made when asked for."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        found = range(self._count)[index]
+        return str(found) if isinstance(found, int) else tuple(map(str, found))

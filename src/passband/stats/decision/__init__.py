@@ -1,0 +1,1 @@
+"""What to conclude: comparisons of models, splits of variance, plans."""

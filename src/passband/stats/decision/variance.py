@@ -1,0 +1,235 @@
+"""Where the uncertainty of an estimate comes from: few problems, or few trials of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.interval.auto import WIDE_K
+from passband.stats.interval.clusters import over_clusters
+from passband.stats.interval.lattice import Lattice
+from passband.stats.interval.methods import Question, interval_for
+from passband.stats.interval.mixture import Mixture
+from passband.stats.interval.score import over_problems, over_trials
+from passband.stats.metric.metrics import Metric, parse_metric
+from passband.stats.metric.parts import values_of
+from passband.types import Floats
+
+__all__ = ["Spread", "VarianceSplit", "split_variance", "spread_of"]
+
+UNKNOWN = (
+    "with one trial per problem the noise of sampling cannot be told from the spread of the "
+    "problems; two trials of some problems would do"
+)
+ONLY_NOISE = "the problems differ no more than the noise of sampling explains"
+FALLS = "scores are not 0 or 1: the noise of sampling is taken to fall as 1/n"
+GROUPED = "problems come in clusters: a further problem is taken to bring its share of a cluster"
+
+Grow = Callable[[int], int]
+
+
+@dataclass(frozen=True)
+class VarianceSplit:
+    """The variance of an estimate over problems, in two parts, and what more data would bring.
+
+    With M problems of n trials the variance of the mean is ``(between + within) / M``. More
+    trials make `within` smaller, more problems divide both.
+    """
+
+    metric: str
+    n_problems: int
+    fewest_trials: int  #: of any problem that counts
+    most_trials: int
+    between: float | None  #: variance, across problems, of the values at unlimited trials
+    within: float | None  #: variance of one problem's value when it is sampled again, on average
+    share_between: float | None  #: of the variance of the estimate
+    share_within: float | None
+    variance: float | None  #: of the estimate
+    se: float | None
+    se_one_more_trial: float | None  #: with one more trial of every problem
+    se_double_trials: float | None
+    se_one_more_problem: float | None
+    se_double_problems: float | None
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Say the standard error and the shares.
+
+        >>> print(split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1"))
+        pass@1 se 0.059: 88% between problems, 12% sampling
+        """
+        if self.se is None:
+            return f"{self.metric} se unknown"
+        if self.share_between is None or self.share_within is None:
+            return f"{self.metric} se {self.se:.2g}"
+        shares = f"{self.share_between:.0%} between problems, {self.share_within:.0%} sampling"
+        return f"{self.metric} se {self.se:.2g}: {shares}"
+
+
+def split_variance(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> VarianceSplit:
+    """Split the variance of an estimate into the problems' part and the sampling's part.
+
+    Use it to decide what to buy next. If most of the variance lies between problems, more trials
+    hardly help; if most is sampling, they help as much as problems do and are easier to get. It
+    is about the target "problems like these"; for these problems alone only `within` counts.
+
+    The total is the one that the default interval uses, which never vanishes at 0 or 1. The part
+    of sampling is the variance of a value at each success probability, averaged over the fitted
+    spread of them; for one more trial it is computed anew at n + 1 for the same k.
+
+    Miller (2024), Adding Error Bars to Evals, arXiv 2411.00640: Var = (w² + s²/n) / M.
+
+    >>> found = split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
+    >>> round(found.se, 4), round(found.se_double_trials, 4), round(found.se_double_problems, 4)
+    (0.0588, 0.0571, 0.0416)
+    """
+    judged = outcomes.under(policy)
+    found = parse_metric(metric)
+    judged.require(found.k)
+    spread = spread_of(judged, found)
+    now, between, within = spread.total, spread.between, spread.within
+    one_more = spread.total_at(lambda n: n + 1)
+    double = spread.total_at(lambda n: 2 * n)
+    m = spread.n_problems
+    return VarianceSplit(
+        metric=found.name,
+        n_problems=m,
+        fewest_trials=spread.fewest_trials,
+        most_trials=spread.most_trials,
+        between=between,
+        within=within,
+        share_between=None if not now or between is None else between / now,
+        share_within=None if not now or within is None else within / now,
+        variance=None if now is None else now / m,
+        se=_error(now, m),
+        se_one_more_trial=_error(one_more, m),
+        se_double_trials=_error(double, m),
+        se_one_more_problem=_error(now, m + 1),
+        se_double_problems=_error(now, 2 * m),
+        notes=spread.notes,
+    )
+
+
+def _error(variance: float | None, problems: int) -> float | None:
+    return None if variance is None else (variance / problems) ** 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Variances per problem, and how the part of sampling changes with the number of trials."""
+
+    n_problems: int
+    fewest_trials: int
+    most_trials: int
+    total: float | None  #: M times the variance of the estimate
+    within: float | None  #: None where it cannot be told from the total
+    noise: Callable[[Grow], float]  # the part of sampling if a problem with n trials had grow(n)
+    notes: tuple[str, ...]
+
+    @property
+    def between(self) -> float | None:
+        if self.total is None or self.within is None:
+            return None
+        return self.total - self.within
+
+    def total_at(self, grow: Grow) -> float | None:
+        """Return the total if every problem with n trials had grow(n) instead."""
+        if self.between is None or self.within is None:
+            return None
+        return self.between + self.within_at(grow)
+
+    def within_at(self, grow: Grow) -> float:
+        """Return the part of sampling if every problem with n trials had grow(n) instead."""
+        now = self.noise(lambda n: n)
+        return (self.within or 0.0) * self.noise(grow) / now if now > 0.0 else 0.0
+
+
+def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
+    """Return the variances behind a metric on outcomes without unscored trials."""
+    k = metric.k
+    tally = outcomes.trial_tally
+    used = int(tally[max(k, 1) :].sum())
+    trials = outcomes.trials[outcomes.trials >= max(k, 1)]
+    fewest, most = int(trials.min()), int(trials.max())
+    means = tuple(values_of(part, outcomes, k).mean() for part in metric.parts)
+    if metric.powers is not None and min(means) == 0.0:
+        raise InvalidInput(
+            f"{metric.name} is a product with a factor of 0: its variance has no parts to split."
+        )
+    value = metric.combine(list(means))
+    question = Question(outcomes, metric, means, value, "problems", 0.95, None)
+    build = _of_counts if outcomes.rewards is None else _of_rewards
+    total, within, noise, notes = build(question, used)
+    if most == 1:
+        within, notes = None, (*notes, UNKNOWN)
+    elif total is not None and within is not None and within >= total:
+        within, notes = total, (*notes, ONLY_NOISE)
+    if outcomes.clusters is not None:
+        notes = (*notes, GROUPED)
+    return Spread(used, fewest, most, total, within, noise, notes)
+
+
+_Parts = tuple[float | None, float | None, Callable[[Grow], float], tuple[str, ...]]
+
+
+def _of_counts(question: Question, used: int) -> _Parts:
+    mixture = question.mixture()
+    low, high = question.range()
+    scale = (high - low) or 1.0
+    values = (question.values(mixture) - low) / scale
+    if question.outcomes.clusters is None:
+        ends = over_problems(mixture, values, question.level)
+    else:
+        ends = over_clusters(question.outcomes, mixture, values, question.k, question.level)
+    total = used * (scale * float(ends.se)) ** 2
+    noise = _measured_noise(question, mixture, values, scale)
+    notes = (
+        (WIDE_K,) if mixture.lattice.ns[0] > 1 and 2 * question.k > mixture.lattice.ns[0] else ()
+    )
+    return total, noise(lambda n: n), noise, notes
+
+
+def _measured_noise(
+    question: Question, mixture: Mixture, values: Floats, scale: float
+) -> Callable[[Grow], float]:
+    """Return the noise at grown numbers of trials: as measured now, growing as the fit says."""
+    squares = question.squares(mixture, values)
+    ends = over_trials(mixture, values, question.k, question.level, squares=squares)
+    now = float(mixture.counts.sum()) * (scale * float(ends.se)) ** 2
+    fitted = _mean_noise(question, mixture, lambda n: n)
+    factor = now / fitted if fitted > 0.0 else 1.0
+    return lambda grow: factor * _mean_noise(question, mixture, grow)
+
+
+def _mean_noise(question: Question, mixture: Mixture, grow: Grow) -> float:
+    """Average the variance of a value over the fitted probabilities, at grown numbers of trials."""
+    ns = [grow(n) for n in mixture.lattice.ns]
+    at = {n: _noise_at(question, mixture, n) for n in set(ns)}
+    return float(sum(share * at[n] for n, share in zip(ns, mixture.shares, strict=True)))
+
+
+def _noise_at(question: Question, mixture: Mixture, n: int) -> float:
+    lattice = Lattice((n,))
+    values = question.values(replace(mixture, lattice=lattice))
+    mean = lattice.binomial @ values
+    square = lattice.binomial @ values**2
+    return float(mixture.mixing(question.k).weights @ np.maximum(square - mean**2, 0.0))
+
+
+def _of_rewards(question: Question, used: int) -> _Parts:
+    whole = interval_for("auto", question)
+    part = interval_for("auto", replace(question, over="trials"))
+    trials = question.outcomes.trials[question.outcomes.trials >= max(question.k, 1)]
+
+    def noise(grow: Grow) -> float:
+        ns, counts = np.unique(trials, return_counts=True)
+        return float(counts @ [1.0 / grow(int(n)) for n in ns]) / used
+
+    total = None if whole.se is None else used * whole.se**2
+    within = None if part.se is None else used * part.se**2
+    notes = whole.notes + tuple(note for note in part.notes if note not in whole.notes)
+    return total, within, noise, notes if within is None else (*notes, FALLS)

@@ -1,0 +1,1 @@
+"""How sure a metric is: fits, intervals by several methods, bands, extrapolation."""

@@ -1,0 +1,153 @@
+"""Estimates: a value with an interval that says what it is an interval for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, overload
+
+from passband.errors import InvalidInput
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.interval.methods import Question, interval_for
+from passband.stats.interval.seeds import seed_of
+from passband.stats.metric.metrics import Metric, expand_metrics, parse_metric
+from passband.stats.metric.parts import values_of
+
+__all__ = ["Estimate", "Over", "estimate"]
+
+Over = Literal["problems", "trials"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A metric's value, its interval, and everything the interval rests on.
+
+    ``over`` names the target. "problems": problems like these, the model sampled anew. "trials":
+    these very problems, the model sampled anew. The two differ, often by a factor of three.
+    """
+
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    se: float | None  #: standard error, on the scale of the value
+    level: float
+    over: Over
+    method: str
+    n_problems: int
+    n_trials: int
+    left_out: int  #: problems with too few trials for this k
+    n_unscored: int  #: trials without a score
+    policy: Policy  #: what was done with them
+    seed: int | None  #: None where nothing is random
+    notes: tuple[str, ...] = ()  #: where the coverage of the interval is known to be weak
+
+    def __str__(self) -> str:
+        """Write the value with its interval, rounded by the error.
+
+        >>> from passband import Outcomes
+        >>> print(estimate(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1"))
+        pass@1 0.50 [0.39, 0.61]
+        """
+        from passband.stats.interval.rounding import rounded
+
+        return f"{self.metric} {rounded(self.value, self.low, self.high)}"
+
+
+@overload
+def estimate(
+    outcomes: Outcomes,
+    metrics: str,
+    *,
+    over: Over = ...,
+    method: str = ...,
+    level: float = ...,
+    policy: Policy = ...,
+    seed: int | str | None = ...,
+) -> Estimate: ...
+@overload
+def estimate(
+    outcomes: Outcomes,
+    metrics: list[str] | tuple[str, ...],
+    *,
+    over: Over = ...,
+    method: str = ...,
+    level: float = ...,
+    policy: Policy = ...,
+    seed: int | str | None = ...,
+) -> list[Estimate]: ...
+def estimate(
+    outcomes: Outcomes,
+    metrics: str | list[str] | tuple[str, ...],
+    *,
+    over: Over = "problems",
+    method: str = "auto",
+    level: float = 0.95,
+    policy: Policy = "drop",
+    seed: int | str | None = None,
+) -> Estimate | list[Estimate]:
+    """Return a metric with its interval, or a list of them for a list of names.
+
+    `over` is the target: "problems" for problems like these, "trials" for these problems with the
+    model sampled again. `method` names how the interval is made; see docs/intervals.md for all of
+    them and docs/coverage.md for how often each contains the truth. `seed` is a number or a name,
+    used by the methods that draw random numbers; without it the data decide.
+
+    >>> from passband import Outcomes
+    >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
+    >>> found = estimate(outcomes, "pass@1", over="trials")
+    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    (0.5, 0.46, 0.54)
+    """
+    if over not in ("problems", "trials"):
+        raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
+    if not 0.0 < level < 1.0:
+        raise InvalidInput(f"level must be a number between 0 and 1; got {level!r}.")
+    judged = outcomes.under(policy)
+    blank = _Blank(outcomes, judged, over, method, level, policy, seed_of(seed))
+    if isinstance(metrics, str):
+        return blank.filled(parse_metric(metrics, judged.most_trials()))
+    return [
+        blank.filled(metric)
+        for name in metrics
+        for metric in expand_metrics(name, judged.most_trials())
+    ]
+
+
+@dataclass(frozen=True)
+class _Blank:
+    """Everything of an estimate but the metric."""
+
+    given: Outcomes
+    judged: Outcomes
+    over: Over
+    method: str
+    level: float
+    policy: Policy
+    seed: int | None
+
+    def filled(self, metric: Metric) -> Estimate:
+        tally = self.judged.trial_tally
+        used = int(tally[metric.k :].sum())
+        means = [values_of(part, self.judged, metric.k).mean() for part in metric.parts]
+        value = metric.combine(means)
+        question = Question(
+            self.judged, metric, tuple(means), value, self.over, self.level, self.seed
+        )
+        interval = interval_for(self.method, question)
+        return Estimate(
+            metric=metric.name,
+            value=value,
+            low=interval.low,
+            high=interval.high,
+            se=interval.se,
+            level=self.level,
+            over=self.over,
+            method=self.method,
+            n_problems=used,
+            n_trials=int(tally[metric.k :] @ range(metric.k, len(tally))),
+            left_out=self.judged.n_problems - used,
+            n_unscored=self.given.n_unscored,
+            policy=self.policy,
+            seed=interval.seed,
+            notes=interval.notes,
+        )

@@ -1,0 +1,207 @@
+"""Posterior intervals: what is known of the latent value once a prior has been named.
+
+The latent value of a problem with success probability p is what the metric would be after endless
+trials: ``g(p) = sum_j s_j Binomial(j; k, p)`` for a credit vector s. A prior for p, the observed c
+of n successes and independent problems give the mean of g over the problems a law. The ends are
+equal-tailed quantiles of that law, not its mean plus or minus z standard deviations, and no random
+numbers are drawn.
+
+Use these where a prior is part of the question. They are about the latent value and need not
+contain the observed one. A prior on every single problem does not wear off with more problems: a
+uniform one reads 30 problems that failed 8 times out of 8 as a pass@8 of 0.47. The notes of an
+estimate say when that happens. The default method, "auto", keeps an unbiased centre.
+
+Two models of the problems:
+
+- the same Beta(a, b) for each, given or fitted: "uniform", "jeffreys", "empirical-bayes";
+- a Beta with unknown parameters, and unknown shares of problems that are never and always solved,
+  averaged over all that is unknown: "hierarchical".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.stats.interval.latent_law import LatentLaw, beta_nodes, law_of_mean
+from passband.stats.interval.latent_values import latent_values
+from passband.stats.interval.methods import Interval, Question, method
+from passband.stats.interval.pieces import Pieces
+from passband.stats.interval.spread import MIN_WEIGHT, fit_spiked, fitted_prior
+from passband.stats.metric.metrics import Metric
+from passband.stats.metric.parts import (
+    blend,
+)
+
+__all__ = ["empirical_bayes", "hierarchical", "jeffreys", "uniform"]
+
+ON_THE_EDGE = (
+    "the likelihood of the prior is largest at the edge of what is allowed: the data do not say "
+    "how the problems are spread, and the interval is likely to be too short"
+)
+ONE_TRIAL = "with one trial per problem the prior alone tells noise from the spread of the problems"
+NO_CLUSTERS = "clusters are ignored: the problems are taken as independent"
+
+
+@method("uniform", over=("trials",), summary="posterior quantiles, Beta(1, 1) for each problem")
+def uniform(question: Question) -> Interval:
+    """Return quantiles of the posterior under a uniform prior for each problem.
+
+    For parity with published Bayesian summaries, whose mean and standard deviation it shares. Not
+    for pass@k or pass^k with few trials, where the prior outweighs them.
+
+    Reference: Hariri et al. 2025, "Don't Pass@k" (arXiv 2510.04265).
+
+    >>> from passband import Outcomes, estimate
+    >>> one = estimate(Outcomes.from_counts([7], 10), "pass@1", over="trials", method="uniform")
+    >>> round(one.low, 3), round(one.high, 3)  # those of Beta(8, 4)
+    (0.39, 0.891)
+    """
+    return _told(question, _under_beta(question, 1.0, 1.0))
+
+
+@method("jeffreys", over=("trials",), summary="posterior quantiles, Beta(1/2, 1/2) for each")
+def jeffreys(question: Question) -> Interval:
+    """Return quantiles of the posterior under the Jeffreys prior for each problem.
+
+    Pulls half as hard as "uniform" and in the same direction; the same caution applies.
+
+    Reference: Brown, Cai & DasGupta 2001, "Interval estimation for a binomial proportion".
+
+    >>> from passband import Outcomes, estimate
+    >>> one = estimate(Outcomes.from_counts([7], 10), "pass@1", over="trials", method="jeffreys")
+    >>> round(one.low, 3), round(one.high, 3)  # those of Beta(7.5, 3.5)
+    (0.394, 0.907)
+    """
+    return _told(question, _under_beta(question, 0.5, 0.5))
+
+
+@method(
+    "empirical-bayes", over=("trials",), summary="posterior quantiles, Beta(a, b) fitted to all"
+)
+def empirical_bayes(question: Question) -> Interval:
+    """Return quantiles of the posterior under the Beta prior that makes the data most likely.
+
+    Removes most of the pull of a fixed prior. Not for fewer than about 30 problems, since the
+    fitted prior is taken as known; "hierarchical" is the same idea without that.
+
+    Reference: Schaeffer et al. 2025, "How do large language monkeys get their power (laws)?"
+    (arXiv 2502.17578).
+
+    >>> from passband import Outcomes, estimate
+    >>> outcomes = Outcomes.from_counts([0, 0, 0, 1, 2, 5, 8, 8] * 5, 8)
+    >>> found = estimate(outcomes, "pass@8", over="trials", method="empirical-bayes")
+    >>> round(found.low, 2), round(found.high, 2)
+    (0.54, 0.65)
+    """
+    _need_binary(question)
+    prior = fitted_prior(question.outcomes.histogram.at_least(question.k))
+    note = f"prior Beta({prior.alpha:.3g}, {prior.beta:.3g}), fitted by maximum likelihood"
+    told = _told(question, _under_beta(question, prior.alpha, prior.beta)).with_notes(note)
+    return told.with_notes(ON_THE_EDGE) if prior.on_edge else told
+
+
+@method(
+    "hierarchical",
+    over=("problems", "trials"),
+    summary="posterior quantiles, prior learned from the problems and averaged over",
+)
+def hierarchical(question: Question) -> Interval:
+    """Return quantiles of the posterior when the spread of the problems is itself unknown.
+
+    ``p ~ z0 [p = 0] + z1 [p = 1] + (1 - z0 - z1) Beta(m s, (1-m) s)``, averaged over m, over
+    ``s = 1/r^2 - 1`` and over z0 and z1, each of which is nothing with prior probability 1/2. The
+    prior is even in ``arcsin sqrt m``, in r and in the z. Over trials: the mean of g over these
+    problems; over problems: its mean over the population, ``E g(p)``.
+
+    Good where problems are spread as the model says. Not where they come in a few sharp levels:
+    then it is off by a bias that more problems do not cure, and "auto" is not.
+
+    Reference: Gelman et al. 2013, Bayesian Data Analysis, chapter 5.
+
+    >>> from passband import Outcomes, estimate
+    >>> outcomes = Outcomes.from_counts([0, 0, 0, 1, 2, 5, 8, 8] * 5, 8)
+    >>> found = estimate(outcomes, "pass@8", method="hierarchical")
+    >>> round(found.low, 2), round(found.high, 2)
+    (0.47, 0.76)
+    """
+    _need_binary(question)
+    fitted = fit_spiked(question.outcomes, question.k)
+    models = [model for model in fitted if model.weight > MIN_WEIGHT]
+    most = question.outcomes.most_trials()
+    if question.over == "problems":
+        laws = [model.of_population(question.metric, most) for model in models]
+    else:
+        laws = [model.of_problems(question.metric, most) for model in models]
+    pieces = Pieces.together(laws, [model.weight for model in models])
+    ends = pieces.quantiles(question.tail, question.range())
+    told = _told(question, _Posterior(pieces.mean, pieces.sd, *ends))
+    if most == 1 and question.over == "trials":
+        told = told.with_notes(ONE_TRIAL)
+    if question.over == "problems" and question.outcomes.clusters is not None:
+        told = told.with_notes(NO_CLUSTERS)
+    return told
+
+
+@dataclass(frozen=True)
+class _Posterior:
+    mean: float
+    sd: float
+    low: float
+    high: float
+
+
+def _told(question: Question, posterior: _Posterior) -> Interval:
+    """Return the interval, with its mean and with a warning where the prior speaks loudest."""
+    mean, sd, seen = posterior.mean, posterior.sd, question.value
+    notes = [f"posterior mean {mean:.4g}"]
+    if abs(mean - seen) > 2.0 * sd + 1e-12:
+        notes.append(
+            f"the prior moves the answer more than the data do: posterior mean {mean:.4g}, "
+            f"observed value {seen:.4g}, posterior standard deviation {sd:.2g}"
+        )
+    if not posterior.low - 1e-12 <= seen <= posterior.high + 1e-12:
+        notes.append(
+            f"the observed value {seen:.4g} lies outside: the interval is about the latent value"
+        )
+    return Interval(posterior.low, posterior.high, sd, tuple(notes))
+
+
+def _need_binary(question: Question) -> None:
+    if not question.outcomes.is_binary:
+        raise InvalidInput(
+            "posterior intervals need scores of 0 or 1; binarize the scores or use method='auto'."
+        )
+
+
+def _under_beta(question: Question, alpha: float, beta: float) -> _Posterior:
+    """Return the posterior of the metric when each problem has the same Beta prior."""
+    _need_binary(question)
+    pairs, metric = question.outcomes.histogram.at_least(question.k), question.metric
+    good = np.asarray(pairs.successes + alpha, dtype=np.float64)
+    bad = np.asarray(pairs.trials - pairs.successes + beta, dtype=np.float64)
+    p, weights = beta_nodes(good, bad)
+    most = question.outcomes.most_trials()
+    values = np.stack([latent_values(part, p, question.k, most) for part in metric.parts])
+    if metric.powers is not None and pairs.n_problems > 1:
+        pieces = _blended(law_of_mean(values, weights, pairs.problems), metric)
+        ends = pieces.quantiles(question.tail, question.range())
+        return _Posterior(pieces.mean, pieces.sd, *ends)
+    if metric.powers is not None:
+        values = blend(np.moveaxis(values, 0, -1), metric.powers)[None]
+    law = law_of_mean(values, weights, pairs.problems)
+    ends = law.quantiles(question.tail, question.range())
+    return _Posterior(float(law.mean[0]), float(law.sd[0]), *ends)
+
+
+def _blended(law: LatentLaw, metric: Metric) -> Pieces:
+    """Return the law of a blend of means from their joint law."""
+    assert metric.powers is not None
+    clipped = [
+        np.clip(axis, *part.bounds) for axis, part in zip(law.axes, metric.parts, strict=True)
+    ]
+    grid = np.stack(np.meshgrid(*clipped, indexing="ij"), axis=-1)
+    weights = np.maximum(law.masses, 0.0)
+    return Pieces.of_cells(blend(grid, metric.powers), weights / weights.sum())

@@ -1,0 +1,169 @@
+"""The ways to make an interval, by name, and which target each is for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.registry import Registry
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.lattice import lattice_of
+from passband.stats.interval.mixture import Mixture, fit_mixture
+from passband.stats.metric.metrics import Metric
+from passband.types import Floats
+
+__all__ = ["Interval", "Question", "interval_for", "method", "methods"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What an interval is asked for."""
+
+    outcomes: Outcomes
+    metric: Metric
+    means: tuple[float, ...]  # of the metric's parts
+    value: float
+    over: str
+    level: float
+    seed: int | None
+
+    @property
+    def k(self) -> int:
+        return self.metric.k
+
+    @property
+    def tail(self) -> float:
+        return (1.0 - self.level) / 2.0
+
+    def mixture(self) -> Mixture:
+        """Return the fitted spread of success probabilities of the problems that count."""
+        return mixture_of(self.outcomes, self.k)
+
+    def values(self, mixture: Mixture) -> Floats:
+        """Return the value of a problem at each pair of the lattice.
+
+        A metric that blends averages over the whole data set is replaced by its linear part,
+        which has the same mean and, to first order, the same spread.
+        """
+        trials, successes = mixture.lattice.trials, mixture.lattice.successes
+        parts = [part.at(trials, successes, self.k) for part in self.metric.parts]
+        if self.metric.powers is None:
+            return parts[0]
+        linear = np.full(len(trials), self.value)
+        for part, mean, power in zip(parts, self.means, self.metric.powers, strict=True):
+            linear = linear + self.value * power / mean * (part - mean)
+        return linear
+
+    def squares(self, mixture: Mixture, values: Floats) -> Floats | None:
+        """Return unbiased estimates of the squared latent value, on the scale of [0, 1]."""
+        if self.metric.powers is not None:
+            return None
+        low, high = self.range()
+        trials, successes = mixture.lattice.trials, mixture.lattice.successes
+        found = self.metric.parts[0].square_at(trials, successes, self.k)
+        if found is None or high == low:
+            return None
+        scale = high - low
+        scaled: Floats = (found - low**2) / scale**2 - 2.0 * low * values / scale
+        return scaled
+
+    def latent(self, p: Floats) -> Floats:
+        """Return the expected value of a problem with success probability p, at its many trials."""
+        n = max(self.outcomes.most_trials(), 1)
+        c = np.arange(n + 1)
+        trials = np.full(n + 1, n)
+        parts = [part.at(trials, c, self.k) for part in self.metric.parts]
+        from scipy.special import gammaln, xlog1py, xlogy
+
+        ways = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+        law = np.exp(ways + xlogy(c, p[:, None]) + xlog1py(n - c, -p[:, None]))
+        return np.array([self.metric.combine(list(row)) for row in law @ np.stack(parts, axis=1)])
+
+    def of_part(self, at: int) -> Question:
+        """Return the same question about one part of a blend."""
+        metric = Metric(self.metric.name, self.k, (self.metric.parts[at],))
+        mean = self.means[at]
+        return Question(self.outcomes, metric, (mean,), mean, self.over, self.level, self.seed)
+
+    def range(self) -> tuple[float, float]:
+        """Return the smallest and largest value the metric can have."""
+        if self.metric.powers is not None:
+            return 0.0, 1.0
+        return self.metric.parts[0].bounds
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The ends, the standard error, and what to keep in mind."""
+
+    low: float | None
+    high: float | None
+    se: float | None
+    notes: tuple[str, ...] = ()
+    seed: int | None = None
+
+    def with_notes(self, *notes: str) -> Interval:
+        return Interval(self.low, self.high, self.se, (*self.notes, *notes), self.seed)
+
+
+Make = Callable[[Question], Interval]
+
+
+@dataclass(frozen=True)
+class Method:
+    name: str
+    summary: str
+    over: tuple[str, ...]
+    make: Make
+
+
+methods: Registry[Method] = Registry("interval method")
+_HOMES = (
+    "passband.stats.interval.auto",
+    "passband.stats.interval.bootstrap",
+    "passband.stats.interval.eva",
+    "passband.stats.interval.latent",
+)
+_mixtures: WeakKeyDictionary[Outcomes, dict[Any, Mixture]] = WeakKeyDictionary()
+
+
+def method(name: str, *, over: tuple[str, ...], summary: str) -> Callable[[Make], Make]:
+    """Register a way to make intervals."""
+
+    def add(make: Make) -> Make:
+        methods.add(name, Method(name, summary, over, make))
+        return make
+
+    return add
+
+
+def interval_for(name: str, question: Question) -> Interval:
+    """Return the interval by the method of that name."""
+    load_methods()
+    chosen = methods.get(name)
+    if question.over not in chosen.over:
+        targets = " and ".join(f"over={target!r}" for target in chosen.over)
+        raise InvalidInput(f"method {name!r} is for {targets}; got over={question.over!r}.")
+    return chosen.make(question)
+
+
+def load_methods() -> None:
+    """Import the modules that register methods."""
+    for home in _HOMES:
+        importlib.import_module(home)
+
+
+def mixture_of(outcomes: Outcomes, k: int) -> Mixture:
+    """Fit the problems with at least k trials, once for every metric on the same outcomes."""
+    kept = _mixtures.setdefault(outcomes, {})
+    pairs = outcomes.histogram.at_least(k)
+    lattice = lattice_of(pairs)
+    if lattice.ns not in kept:
+        kept[lattice.ns] = fit_mixture(lattice, lattice.counts(pairs))
+    return kept[lattice.ns]

@@ -1,0 +1,104 @@
+"""Default intervals where scores are not 0 or 1: no model of the trials, only their moments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from passband.stats.data.rewards import Rewards, best_weights
+from passband.stats.interval.methods import Interval, Question
+from passband.stats.interval.score import normal_quantile, roots, student_quantile
+from passband.stats.metric.parts import BestReward
+from passband.types import Floats, Ints
+
+__all__ = ["reward_interval"]
+
+NO_SPREAD = "all problems have the same value: the spread is unknown, so there is no interval"
+SAME_TRIALS = "all trials of a problem have the same score: the noise of sampling is unknown"
+NO_REPEATS = "no problem has enough trials to measure the noise of sampling"
+ONE_PROBLEM = "a single problem says nothing about the spread of problems"
+ONE_CLUSTER = "a single cluster says nothing about the spread of clusters"
+_ROUNDING = 1e-12  # what is smaller, next to the scores, is not spread
+
+
+def reward_interval(question: Question) -> Interval:
+    """Return the default interval for scores of any kind."""
+    rewards = question.outcomes.rewards
+    assert rewards is not None
+    if question.over == "trials":
+        return _over_trials(question, rewards)
+    values, cluster = _values(question, rewards)
+    deviations = values - values.mean()
+    if len(values) > 1 and np.abs(deviations).max() <= _ROUNDING * np.abs(values).max():
+        return Interval(None, None, None, (NO_SPREAD,))
+    if cluster is not None:
+        deviations = np.bincount(cluster, weights=deviations)
+    return _skewed(question, deviations, len(values))
+
+
+def _values(question: Question, rewards: Rewards) -> tuple[Floats, Ints | None]:
+    values = question.metric.parts[0].of_rewards(rewards, question.k)
+    if question.outcomes.clusters is None:
+        return values, None
+    order = np.concatenate([g.problem for g in rewards.groups if g.n >= question.k])
+    _, cluster = np.unique(np.array(question.outcomes.clusters)[order], return_inverse=True)
+    return values, cluster
+
+
+def _skewed(question: Question, deviations: Floats, problems: int) -> Interval:
+    """Return ends that follow the skewness of the values, of problems or of whole clusters."""
+    units = len(deviations)
+    if units < 2:
+        return Interval(None, None, None, (ONE_PROBLEM if problems == 1 else ONE_CLUSTER,))
+    scale = problems / units
+    away = deviations / scale
+    second = float(away @ away) / units
+    if second == 0.0:
+        return Interval(None, None, None, (NO_SPREAD,))
+    tilt = float((away**3).mean()) / second
+    variance = np.asarray(second * units / (units - 1))
+    q = student_quantile(question.level, units - 1.0)
+    low, high = roots(np.asarray(question.value), variance, np.asarray(tilt), 0.0, q, float(units))
+    return Interval(
+        min(float(low), question.value),
+        max(float(high), question.value),
+        float(np.sqrt(variance / units)),
+    )
+
+
+def _over_trials(question: Question, rewards: Rewards) -> Interval:
+    """Return the normal interval from the noise within problems that have repeats."""
+    best = isinstance(question.metric.parts[0], BestReward)
+    noise, problems, measured = 0.0, 0, 0
+    for group in rewards.groups:
+        if group.n < question.k:
+            continue
+        problems += len(group.problem)
+        if group.n > (question.k if best else 1):
+            found = _jackknife(group.ordered, question.k) if best else _of_mean(group.ordered)
+            noise += float(found.sum())
+            measured += len(group.problem)
+    if measured == 0:
+        return Interval(None, None, None, (NO_REPEATS,))
+    se = float(np.sqrt(noise / measured / problems))
+    reach = normal_quantile(question.level) * se
+    if se <= _ROUNDING * np.abs(rewards.values).max():
+        return Interval(None, None, None, (SAME_TRIALS,))
+    return Interval(question.value - reach, question.value + reach, se)
+
+
+def _of_mean(ordered: Floats) -> Floats:
+    variance: Floats = ordered.var(axis=1, ddof=1) / ordered.shape[1]
+    return variance
+
+
+def _jackknife(ordered: Floats, k: int) -> Floats:
+    """Return the jackknife variance of the expected best of k, per problem."""
+    n = ordered.shape[1]
+    weights = best_weights(n - 1, k)
+    below = np.concatenate([[0.0], weights])  # weight of a score when one above it is left out
+    rising = np.cumsum(ordered * np.append(weights, 0.0), axis=1)
+    falling = np.cumsum((ordered * below)[:, ::-1], axis=1)[:, ::-1]
+    left_out = np.concatenate([np.zeros((len(ordered), 1)), rising[:, :-1]], axis=1)
+    left_out[:, :-1] += falling[:, 1:]
+    variance: Floats = (n - 1) * left_out.var(axis=1)
+    return variance

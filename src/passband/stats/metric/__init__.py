@@ -1,0 +1,1 @@
+"""What is computed from outcomes: credit vectors, their kernel, and the metrics by name."""

@@ -1,0 +1,179 @@
+"""Bands: one statement about the whole curve."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from passband import InvalidInput, Outcomes, curve, estimate
+from passband.stats.interval.band import Band, band, critical_value
+from passband.stats.interval.estimate import Over
+from passband.stats.interval.score import normal_quantile
+from passband.stats.metric.metrics import families
+
+STEADY = settings(deadline=None, derandomize=True, max_examples=60)
+TARGETS: tuple[Over, ...] = ("problems", "trials")
+ROUNDING = 1e-9
+
+counts = st.lists(
+    st.integers(1, 7).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+    min_size=1,
+    max_size=15,
+)
+
+
+def of(pairs: list[tuple[int, int]]) -> Outcomes:
+    successes, trials = zip(*pairs, strict=True)
+    return Outcomes.from_counts(successes, trials)
+
+
+def bonferroni(level: float, k: int) -> float:
+    return normal_quantile(1 - (1 - level) / k)
+
+
+def pointwise(outcomes: Outcomes, found: Band) -> tuple[list[float], list[float]]:
+    each = estimate(outcomes, [found.metric], over=found.over, level=found.level)
+    return [e.low or 0.0 for e in each], [1.0 if e.high is None else e.high for e in each]
+
+
+@pytest.mark.parametrize("name", ["pass@*", "pass^*", "maj@*", "auc@*", "geom@*", "g-pass@*:0.5"])
+@pytest.mark.parametrize("over", TARGETS)
+@STEADY
+@given(pairs=counts, level=st.floats(0.5, 0.999))
+def test_a_band_contains_the_curve_and_the_pointwise_intervals(
+    name: str, over: Over, pairs: list[tuple[int, int]], level: float
+) -> None:
+    outcomes = of(pairs)
+    found = band(outcomes, name, over=over, level=level)
+    line = curve(outcomes, name)
+    assert found.k.tolist() == list(range(1, outcomes.most_trials() + 1))
+    assert len(found) == len(line)
+    assert found.value.tolist() == line.value.tolist()
+    assert found.n_problems.tolist() == line.n_problems.tolist()
+    assert (found.low <= found.value).all()
+    assert (found.value <= found.high).all()
+    assert found.low.min() >= -ROUNDING
+    assert found.high.max() <= 1 + ROUNDING
+    low, high = pointwise(outcomes, found)
+    assert (found.low <= np.array(low) + ROUNDING).all()
+    assert (found.high >= np.array(high) - ROUNDING).all()
+    assert normal_quantile(level) <= found.critical <= bonferroni(level, len(found))
+
+
+@pytest.mark.parametrize("over", TARGETS)
+@pytest.mark.parametrize("name", ["pass@*", "pass^*"])
+def test_a_band_is_wider_than_pointwise_but_not_by_bonferroni(over: Over, name: str) -> None:
+    outcomes = Outcomes.from_counts([0, 16, 7, 1, 12, 3, 15, 5] * 10, 16)
+    found = band(outcomes, name, over=over)
+    low, high = pointwise(outcomes, found)
+    assert (found.high - found.low > np.array(high) - np.array(low)).all()
+    assert normal_quantile(0.95) + 0.05 < found.critical < bonferroni(0.95, 16) - 0.2
+
+
+@pytest.mark.parametrize("over", TARGETS)
+def test_the_level_and_the_policy_are_followed(over: Over) -> None:
+    outcomes = Outcomes.from_counts(
+        [0, 4, 2, 1] * 5, [4] * 20, unscored={"timeout": [1, 0, 0, 2] * 5}
+    )
+    narrow, wide = (band(outcomes, "pass@*", over=over, level=level) for level in (0.8, 0.99))
+    assert narrow.critical < wide.critical
+    assert (wide.low <= narrow.low).all()
+    assert (wide.high >= narrow.high).all()
+    assert (wide.level, wide.over) == (0.99, over)
+    assert len(band(outcomes, "pass@*", over=over, policy="fail")) == 6
+    with pytest.raises(InvalidInput, match="without a score"):
+        band(outcomes, "pass@*", policy="error")
+
+
+@pytest.mark.parametrize("over", TARGETS)
+def test_all_trials_alike(over: Over) -> None:
+    for c in (0, 5):
+        outcomes = Outcomes.from_counts([c] * 12, 5)
+        found = band(outcomes, "pass@*", over=over)
+        low, high = pointwise(outcomes, found)
+        assert (found.high - found.low > np.array(high) - np.array(low)).all()
+
+
+@pytest.mark.parametrize("over", TARGETS)
+def test_one_trial_is_one_interval(over: Over) -> None:
+    outcomes = Outcomes.from_counts([1, 0, 0, 1] * 10, 1)
+    assert band(outcomes, "pass@*", over=over).critical == normal_quantile(0.95)
+
+
+def test_clusters_widen_a_band() -> None:
+    successes = np.repeat([0, 8, 3, 5, 1, 2, 7, 8] * 3, 4)
+    plain = band(Outcomes.from_counts(successes, 8), "pass@*")
+    grouped = band(Outcomes.from_counts(successes, 8, clusters=np.repeat(range(24), 4)), "pass@*")
+    assert (grouped.high - grouped.low > plain.high - plain.low).all()
+
+
+def test_what_has_no_band() -> None:
+    outcomes = Outcomes.from_counts([1, 2, 3], 4)
+    for name in ("pass@2", "pass@1,2", "avg"):
+        with pytest.raises(InvalidInput, match="a curve needs a star"):
+            band(outcomes, name)
+    with pytest.raises(InvalidInput, match="a band needs scores of 0 or 1 and one average per k"):
+        band(outcomes, "geom-ds@*")
+    with pytest.raises(InvalidInput, match="a band needs scores of 0 or 1"):
+        band(Outcomes.from_array([[0.5, 0.1]]), "max@*")
+    with pytest.raises(InvalidInput, match="over must be"):
+        band(outcomes, "pass@*", over="models")  # type: ignore[arg-type]
+    for level in (0.0, 1.0, float("nan")):
+        with pytest.raises(InvalidInput, match="level must be"):
+            band(outcomes, "pass@*", level=level)
+
+
+def test_every_family_with_a_curve_has_a_band() -> None:
+    outcomes = Outcomes.from_counts([1, 2, 3, 0], 4)
+    for key in families:
+        if key[-1] in "@^" and key not in ("spectrum@", "geom-ds@", "geospectrum@"):
+            assert len(band(outcomes, f"{key}*")) == 4
+
+
+# -- the quantile ------------------------------------------------------------------------------
+
+
+def test_the_quantile_of_one_error_is_the_normal_one() -> None:
+    assert critical_value(np.array([[2.5]]), 0.9) == normal_quantile(0.9)
+    assert critical_value(np.zeros((3, 3)), 0.9) == normal_quantile(0.9)
+
+
+def test_the_quantile_of_errors_that_move_together_is_the_normal_one() -> None:
+    same = np.outer([1, 2, 3, 4], [1, 2, 3, 4]).astype(float)
+    assert critical_value(same, 0.95) == pytest.approx(normal_quantile(0.95), abs=0.08)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("size", [2, 5, 20])
+def test_the_quantile_of_independent_errors_is_sidak_s(size: int, level: float) -> None:
+    # the quantile of 8192 draws is off by a few hundredths
+    assert critical_value(np.diag(np.arange(1.0, size + 1)), level) == pytest.approx(
+        normal_quantile(level ** (1 / size)), abs=0.12
+    )
+
+
+def test_an_error_of_zero_does_not_count() -> None:
+    assert critical_value(np.diag([1.0, 0.0, 0.0]), 0.95) == normal_quantile(0.95)
+
+
+SCRIPT = """
+from passband import Outcomes
+from passband.stats.interval.band import band
+outcomes = Outcomes.from_counts([0, 8, 3, 5, 1] * 5, 8)
+for over in ("problems", "trials"):
+    found = band(outcomes, "pass@*", over=over)
+    print(found.critical, found.low.tolist(), found.high.tolist())
+"""
+
+
+def test_the_same_in_every_process() -> None:
+    shown = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT], capture_output=True, timeout=60, check=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert shown[0] == shown[1]
