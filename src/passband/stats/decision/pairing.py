@@ -149,7 +149,7 @@ def problem_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
     if min(means) == 0.0:
         return None
     value = metric.combine(means)
-    linear = np.full(outcomes.n_problems, value)
+    linear: Floats = np.full(outcomes.n_problems, value)
     for part, mean, power in zip(parts, means, metric.powers, strict=True):
         linear = linear + value * power / mean * (part - mean)
     return linear

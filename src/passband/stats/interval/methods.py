@@ -55,7 +55,7 @@ class Question:
         parts = [part.at(trials, successes, self.k) for part in self.metric.parts]
         if self.metric.powers is None:
             return parts[0]
-        linear = np.full(len(trials), self.value)
+        linear: Floats = np.full(len(trials), self.value)
         for part, mean, power in zip(parts, self.means, self.metric.powers, strict=True):
             linear = linear + self.value * power / mean * (part - mean)
         return linear
