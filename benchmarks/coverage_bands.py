@@ -120,11 +120,12 @@ def pointwise(job: Curves, successes: Ints, over: Over) -> tuple[Floats, Floats]
     ends = []
     for k in ks(job.trials):
         metric = parse_metric(f"{job.family}{k}")
-        values = metric.parts[0].at(mixture.lattice.trials, mixture.lattice.successes, metric.k)
+        part, pairs = metric.parts[0], (mixture.lattice.trials, mixture.lattice.successes)
+        values, squares = part.at(*pairs, k), part.square_at(*pairs, k)
         if over == "problems":
             found = over_problems(mixture, values, LEVEL)
         else:
-            found = over_trials(mixture, values, metric.k, LEVEL)
+            found = over_trials(mixture, values, k, LEVEL, squares=squares)
         ends.append(at_the_edge(job, metric.name, over, counts, found.low, found.high))
     return np.stack([low for low, _ in ends], axis=1), np.stack([high for _, high in ends], axis=1)
 

@@ -168,6 +168,28 @@ def agreement() -> Iterator[Row]:
         }
 
 
+def default_and_posterior() -> Iterator[Row]:
+    """The default interval from scratch and once the fit is there, and the hierarchical one."""
+    outcomes = simulated(1000)
+    for over in ("problems", "trials"):
+        scratch = partial(_estimated, outcomes, "pass@8", over, "auto")
+        yield _timed(f"auto over {over}, from scratch", seconds(scratch), 5.0)
+        passband.estimate(outcomes, "pass@8", over=over)
+        for metric in ("pass@8", "pass^32", "maj@16", "auc@8"):
+            further = partial(passband.estimate, outcomes, metric, over=over)
+            yield _timed(f"auto over {over}, {metric} on the same outcomes", seconds(further), 0.3)
+        posterior = partial(_estimated, outcomes, "pass@8", over, "hierarchical")
+        yield _timed(f"hierarchical over {over}, from scratch", seconds(posterior), 200.0)
+
+
+def _estimated(outcomes: passband.Outcomes, metric: str, over: str, method: str) -> object:
+    return passband.estimate(fresh(outcomes), metric, over=over, method=method)  # type: ignore
+
+
+def _timed(what: str, took: float, target: float) -> Row:
+    return {"what": what, **at_most("ms", took * 1e3, target, 3)}
+
+
 def every_method() -> Iterator[Row]:
     for problems in (30, 1000, PROBLEMS):
         outcomes = simulated(problems)
@@ -202,6 +224,7 @@ def sections() -> Iterator[tuple[str, Iterator[Row]]]:
     )
     yield "Memory of multinomial replicates, 100,000 problems", memory()
     yield "The exact law next to replicates, pass@1", agreement()
+    yield "1,000 problems x 64 trials", default_and_posterior()
     yield "Every method over problems, 64 trials each", every_method()
 
 

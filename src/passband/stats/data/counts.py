@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,11 @@ class Histogram:
     @property
     def n_trials(self) -> int:
         return int(self.problems @ self.trials)
+
+    @cached_property
+    def ns(self) -> tuple[int, ...]:
+        """The different numbers of trials, fewest first."""
+        return tuple(np.unique(self.trials).tolist())
 
     def where(self, keep: Bools) -> Histogram:
         """Return the pairs for which `keep` is true."""

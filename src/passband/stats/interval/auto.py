@@ -45,12 +45,12 @@ def auto(question: Question) -> Interval:
     if scale == 0.0:
         return Interval(question.value, question.value, 0.0, (CONSTANT,))
     mixture = question.mixture()
-    notes = _notes(question, mixture)
+    values = question.values(mixture)
+    notes = _notes(question, mixture, values)
     bound = one_sided(question, mixture)
     if bound is not None:
         return bound.with_notes(*notes)
-    values = (question.values(mixture) - low) / scale
-    ends = _ends(question, mixture, values)
+    ends = _ends(question, mixture, (values - low) / scale)
     return Interval(
         min(max(low + scale * float(ends.low), low), question.value),
         max(min(low + scale * float(ends.high), high), question.value),
@@ -69,7 +69,7 @@ def _ends(question: Question, mixture: Mixture, values: Floats) -> Ends:
     return over_problems(mixture, values, question.level)
 
 
-def _notes(question: Question, mixture: Mixture) -> tuple[str, ...]:
+def _notes(question: Question, mixture: Mixture, values: Floats) -> tuple[str, ...]:
     """Say where the coverage of the default intervals is known to be weak."""
     notes = []
     problems = int(mixture.counts.sum())
@@ -82,7 +82,7 @@ def _notes(question: Question, mixture: Mixture) -> tuple[str, ...]:
         notes.append(ONE_PROBLEM)
     notes += _cluster_notes(question)
     if problems > 1:
-        informative = problems - _commonest(mixture, question.values(mixture))
+        informative = problems - _commonest(mixture, values)
         if informative < 10:
             differ = "differs" if informative == 1 else "differ"
             notes.append(
@@ -92,9 +92,10 @@ def _notes(question: Question, mixture: Mixture) -> tuple[str, ...]:
 
 
 def _cluster_notes(question: Question) -> list[str]:
-    clustered = question.over == "problems" and question.outcomes.clusters is not None
+    if question.over == "trials" or question.outcomes.clusters is None:
+        return []
     several = int((question.outcomes.trials >= question.k).sum()) > 1
-    return [FEW_CLUSTERS] if clustered and several and _units(question) < 20 else []
+    return [FEW_CLUSTERS] if several and _units(question) < 20 else []
 
 
 def _units(question: Question) -> int:

@@ -20,6 +20,7 @@ __all__ = ["GRID_POINTS", "Lattice", "is_too_large", "lattice_of"]
 GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
 _MEANS = 24
 _MOST_PAIRS = 200_000  # two tables of 240 numbers each: about a gigabyte
+_MOST_PAIRS_KEPT = 1_024  # 4 MB of tables
 _ROOT_CORRELATIONS = np.concatenate([[0.003], np.linspace(0.04, 0.98, 9)])
 
 
@@ -87,20 +88,22 @@ class Lattice:
         return np.repeat(values, np.array(self.ns) + 1, axis=-1)
 
 
-@lru_cache(maxsize=64)
-def _lattice(ns: tuple[int, ...]) -> Lattice:
-    return Lattice(ns)
+_kept_lattice = lru_cache(maxsize=32)(Lattice)
 
 
 def lattice_of(histogram: Histogram) -> Lattice:
-    """Return the lattice of the numbers of trials that occur, with its tables kept."""
-    return _lattice(tuple(np.unique(histogram.trials).tolist()))
+    """Return the lattice of the numbers of trials that occur, with its tables kept if small."""
+    kept = _pairs(histogram) <= _MOST_PAIRS_KEPT
+    return _kept_lattice(histogram.ns) if kept else Lattice(histogram.ns)
 
 
 def is_too_large(histogram: Histogram) -> bool:
     """Say whether the tables of the lattice would not fit into memory."""
-    ns = np.unique(histogram.trials)
-    return int(ns.sum()) + len(ns) > _MOST_PAIRS
+    return _pairs(histogram) > _MOST_PAIRS
+
+
+def _pairs(histogram: Histogram) -> int:
+    return sum(histogram.ns) + len(histogram.ns)
 
 
 @lru_cache(maxsize=1)
