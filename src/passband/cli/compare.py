@@ -7,7 +7,23 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.stats import Format, Policies, Target
+from passband.cli.options import (
+    ClusterColumn,
+    Format,
+    FormatOption,
+    JsonOption,
+    Level,
+    Metrics,
+    Over,
+    Policies,
+    PolicyOption,
+    ProblemColumn,
+    Quiet,
+    ScoreColumn,
+    Target,
+    Threshold,
+    TrialColumn,
+)
 
 __all__ = ["compare"]
 
@@ -16,29 +32,21 @@ def compare(
     files: Annotated[
         list[Path], typer.Argument(help="Two files or more, or one that holds several models.")
     ],
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", "-m", help="Such as pass@1,8; repeatable.")
-    ] = None,
-    problem: Annotated[str | None, typer.Option(help="Column that names the problem.")] = None,
-    trial: Annotated[str | None, typer.Option(help="Column that numbers the trial.")] = None,
-    score: Annotated[str | None, typer.Option(help="Column that holds the score.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="Column that groups problems.")] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Scores of at least this count as successes.")
-    ] = None,
-    over: Annotated[
-        Target, typer.Option(help="Intervals for problems like these, or for these very problems.")
-    ] = Target.problems,
-    level: Annotated[float, typer.Option(help="Coverage that the intervals aim at.")] = 0.95,
+    metric: Metrics = None,
+    problem: ProblemColumn = None,
+    trial: TrialColumn = None,
+    score: ScoreColumn = None,
+    cluster: ClusterColumn = None,
+    threshold: Threshold = None,
+    over: Over = Target.problems,
+    level: Level = 0.95,
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="The two were asked different problems on purpose.")
     ] = False,
-    policy: Annotated[
-        Policies, typer.Option(help="Trials without a score: leave out, count as 0, or stop.")
-    ] = Policies.drop,
-    format: Annotated[Format, typer.Option(help="How to print the result.")] = Format.table,
-    json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
+    policy: PolicyOption = Policies.drop,
+    format: FormatOption = Format.table,
+    json: JsonOption = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare models problem by problem: difference, interval, p-value, who flipped."""
     from passband.report.compare import compare_files

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.stats import Target
+from passband.cli.options import Over, Target
 
 __all__ = ["plan"]
 
@@ -23,7 +23,7 @@ def plan(
         Path | None, typer.Option(help="File of trials to take the variances from.")
     ] = None,
     metric: Annotated[str, typer.Option("--metric", "-m", help="Metric of the pilot.")] = "pass@1",
-    over: Annotated[Target, typer.Option(help="What the interval is for.")] = Target.problems,
+    over: Over = Target.problems,
     between: Annotated[
         float | None,
         typer.Option(help="Variance across problems, of values or of their differences."),

@@ -2,66 +2,49 @@
 
 from __future__ import annotations
 
-import enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["Format", "Policies", "Target", "stats"]
+from passband.cli.options import (
+    ClusterColumn,
+    Format,
+    FormatOption,
+    JsonOption,
+    Level,
+    Metrics,
+    Over,
+    Policies,
+    PolicyOption,
+    ProblemColumn,
+    Quiet,
+    ScoreColumn,
+    Target,
+    Threshold,
+    TrialColumn,
+)
 
-
-class Format(str, enum.Enum):
-    """How a result is printed."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    markdown = "markdown"
-    latex = "latex"
-
-
-class Target(str, enum.Enum):
-    """What an interval is for."""
-
-    problems = "problems"
-    trials = "trials"
-
-
-class Policies(str, enum.Enum):
-    """What to do with trials that have no score."""
-
-    drop = "drop"
-    fail = "fail"
-    error = "error"
+__all__ = ["stats"]
 
 
 def stats(
     file: Annotated[
         Path, typer.Argument(help="CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials.")
     ],
-    metric: Annotated[
-        list[str] | None,
-        typer.Option("--metric", "-m", help="Such as pass@1,8, pass^8, pass@*, avg; repeatable."),
-    ] = None,
-    problem: Annotated[str | None, typer.Option(help="Column that names the problem.")] = None,
-    trial: Annotated[str | None, typer.Option(help="Column that numbers the trial.")] = None,
-    score: Annotated[str | None, typer.Option(help="Column that holds the score.")] = None,
+    metric: Metrics = None,
+    problem: ProblemColumn = None,
+    trial: TrialColumn = None,
+    score: ScoreColumn = None,
     status: Annotated[str | None, typer.Option(help="Column with the fate of a trial.")] = None,
-    cluster: Annotated[str | None, typer.Option(help="Column that groups problems.")] = None,
+    cluster: ClusterColumn = None,
     by: Annotated[
         list[str] | None, typer.Option(help="Column to split by, such as model; repeatable.")
     ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(help="Scores of at least this count as successes.")
-    ] = None,
-    policy: Annotated[
-        Policies, typer.Option(help="Trials without a score: leave out, count as 0, or stop.")
-    ] = Policies.drop,
-    over: Annotated[
-        Target, typer.Option(help="Intervals for problems like these, or for these very problems.")
-    ] = Target.problems,
-    level: Annotated[float, typer.Option(help="Coverage that the intervals aim at.")] = 0.95,
+    threshold: Threshold = None,
+    policy: PolicyOption = Policies.drop,
+    over: Over = Target.problems,
+    level: Level = 0.95,
     method: Annotated[str, typer.Option(help="How the intervals are made.")] = "auto",
     seed: Annotated[
         str | None, typer.Option(help="Number or name, for methods that draw random numbers.")
@@ -69,9 +52,9 @@ def stats(
     plan: Annotated[
         Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
     ] = None,
-    format: Annotated[Format, typer.Option(help="How to print the result.")] = Format.table,
-    json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")] = False,
+    format: FormatOption = Format.table,
+    json: JsonOption = False,
+    quiet: Quiet = False,
 ) -> None:
     """Print metrics, with intervals, of a file with one row per trial or of a matrix."""
     from passband.report.render import printable, render
