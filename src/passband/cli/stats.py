@@ -80,6 +80,7 @@ def stats(
             seed=int(seed) if seed and seed.isdecimal() else seed,
         ),
     )
+    said = [*report.explanation(), *report.against(plan)]
     if json or format is Format.json:
         from json import dumps
 
@@ -92,5 +93,5 @@ def stats(
     typer.echo(render(rows, format.value), nl=False)
     if not quiet:
         typer.echo("", err=True)
-        for line in [*report.explanation(), *report.against(plan)]:
+        for line in said:
             typer.echo(printable(line), err=True)

@@ -1,0 +1,126 @@
+"""`passband compare` and `passband plan`, as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import run
+
+
+def write(path: Path, shift: float, seed: int, model: str | None = None) -> Path:
+    rng = np.random.default_rng(seed)
+    p = np.clip(np.linspace(0, 1, 30) + shift, 0, 1)
+    head = "task_id,sample,passed" if model is None else "model,task_id,sample,passed"
+    rows = [
+        ("" if model is None else f"{model},") + f"T{at},{trial},{int(rng.random() < rate)}"
+        for at, rate in enumerate(p)
+        for trial in range(8)
+    ]
+    path.write_text("\n".join([head, *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    return write(tmp_path / "a.csv", 0.0, 1), write(tmp_path / "b.csv", 0.2, 2)
+
+
+def test_two_files(two: tuple[Path, Path]) -> None:
+    done = run("compare", *two, "-m", "pass@1,4")
+    assert done.code == 0
+    head, _, first, second = done.out.splitlines()
+    assert head.split()[:4] == ["metric", "a", "b", "difference"]
+    assert first.startswith("pass@1")
+    assert second.startswith("pass@4")
+    assert "paired by problem" in done.err
+    assert "95% intervals are for problems like these" in done.err
+    assert "30 problems count" in done.err
+
+
+def test_json_holds_the_comparison_in_full(two: tuple[Path, Path]) -> None:
+    done = run("compare", *two, "-m", "pass@1", "--json")
+    (found,) = json.loads(done.out)["comparisons"]
+    assert found["value"] == pytest.approx(found["value_b"] - found["value_a"])
+    assert found["low"] < found["value"] < found["high"]
+    assert found["n_shared"] == 30
+
+
+def test_one_file_with_several_models_is_ranked(tmp_path: Path) -> None:
+    parts = [write(tmp_path / f"{m}.csv", s, i, m) for i, (m, s) in enumerate(MODELS.items())]
+    whole = tmp_path / "all.csv"
+    lines = [part.read_text().splitlines() for part in parts]
+    whole.write_text("\n".join([lines[0][0], *(row for part in lines for row in part[1:])]))
+    done = run("compare", whole, "-m", "pass@1")
+    assert done.code == 0
+    assert done.out.splitlines()[2].split()[:3] == ["pass@1", "1", "strong"]
+    assert "p (Holm)" in done.out
+    assert len(json.loads(run("compare", whole, "-m", "pass@1", "--json").out)["rankings"]) == 1
+
+
+MODELS = {"weak": -0.4, "middle": 0.0, "strong": 0.5}
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
+def test_other_formats(two: tuple[Path, Path], form: str) -> None:
+    assert run("compare", *two, "-m", "pass@1", "--format", form, "-q").code == 0
+
+
+def test_asked_wrongly(two: tuple[Path, Path], tmp_path: Path) -> None:
+    alone = run("compare", two[0])
+    assert (alone.code, alone.out) == (2, "")
+    assert "several models" in alone.err
+    other = tmp_path / "c.csv"
+    other.write_text("task_id,passed\nX1,1\nX2,0\n")
+    apart = run("compare", two[0], other)
+    assert (apart.code, apart.out) == (2, "")
+    assert run("compare", *two, "-m", "pass@9").code == 2
+    assert run("compare", *two, "--level", "1").code == 2
+
+
+def test_a_plan_is_written_and_checked(two: tuple[Path, Path], tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    done = run("plan", "--half-width", "0.05", "--pilot", two[0], "--out", out)
+    assert done.code == 0
+    assert "for an interval of ±0.05 at level 0.95" in done.out
+    checked = run("stats", two[0], "-m", "pass@1", "--plan", out)
+    assert "planned" in checked.err
+    assert "done 30 x 8" in checked.err
+    out.write_text(out.read_text().replace('"trials": 1,', '"trials": 2,', 1))
+    tampered = run("stats", two[0], "-m", "pass@1", "--plan", out)
+    assert (tampered.code, tampered.out) == (2, "")
+    assert "changed after it was saved" in tampered.err
+
+
+def test_millers_numbers() -> None:
+    done = run("plan", "--difference", "0.03", "--between", "0.1111111111", "--json")
+    assert round(json.loads(done.out)["exact"], 1) == 969.0
+    arguments = ("--between", "0.1111111111", "--within", "0.1666666667", "--trials", "10")
+    done = run("plan", "--difference", "0.03", *arguments, "--json")
+    assert round(json.loads(done.out)["exact"], 1) == 1259.7
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--half-width", "0.1", "--difference", "0.1"),
+        ("--half-width", "0.1"),
+        ("--difference", "0.1"),
+        ("--difference", "-1", "--between", "0.1"),
+        ("--half-width", "0", "--between", "0.1", "--within", "0.1"),
+    ],
+)
+def test_plans_asked_wrongly(arguments: tuple[str, ...]) -> None:
+    done = run("plan", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("passband: ")
+
+
+def test_what_a_pilot_detects(two: tuple[Path, Path]) -> None:
+    done = run("plan", "--pilot", two[0])
+    assert done.code == 0
+    assert "30 problems find a difference in pass@1 of" in done.out
