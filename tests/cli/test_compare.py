@@ -124,3 +124,39 @@ def test_what_a_pilot_detects(two: tuple[Path, Path]) -> None:
     done = run("plan", "--pilot", two[0])
     assert done.code == 0
     assert "30 problems find a difference in pass@1 of" in done.out
+
+
+def test_models_named_like_columns_keep_their_own(tmp_path: Path) -> None:
+    p, better = write(tmp_path / "p.csv", 0.0, 1), write(tmp_path / "better.csv", 0.2, 2)
+    done = run("compare", p, better, "-m", "pass@1")
+    assert "p (model)" in done.out
+    assert "better (model)" in done.out
+
+
+def test_the_same_file_twice_is_refused(two: tuple[Path, Path]) -> None:
+    assert run("compare", two[0], two[0]).code == 2
+    assert run("compare", two[0], two[1], two[0]).code == 2
+
+
+def test_default_metrics_fit_the_side_with_fewer_trials(tmp_path: Path) -> None:
+    short = tmp_path / "short.csv"
+    long = write(tmp_path / "long.csv", 0.0, 1)
+    rows = [row for row in long.read_text().splitlines() if not row.endswith((",7,0", ",7,1"))]
+    short.write_text("\n".join(rows))
+    assert run("compare", long, short).code == run("compare", short, long).code == 0
+
+
+def test_tasks_are_not_taken_for_models(tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    rows = [f"{m},{t},x,1" for m in "AB" for t in ("t1", "t2")]
+    path.write_text("\n".join(["model,task,problem,passed", *rows]))
+    done = run("compare", path)
+    assert done.code == 2
+    assert "model and task" in done.err
+
+
+def test_csv_has_numbers_in_full(two: tuple[Path, Path]) -> None:
+    head, row = run("compare", *two, "-m", "pass@1", "--format", "csv", "-q").out.splitlines()
+    found = dict(zip(head.split(","), row.split(","), strict=True))
+    assert len(found["low"]) > 8
+    assert found["n_problems"] == "30"

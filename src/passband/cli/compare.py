@@ -67,8 +67,12 @@ def compare(
 
         typer.echo(dumps(report.as_json(), indent=2))
         return
-    typer.echo(render(report.rows(), format.value), nl=False)
-    if report.rankings:
+    if not quiet:
+        for line in report.remarks:
+            typer.echo(printable(line), err=True)
+    rows = report.full_rows() if format is Format.csv else report.rows()
+    typer.echo(render(rows, format.value), nl=False)
+    if report.rankings and format is not Format.csv:
         typer.echo("\n" + render(report.pair_rows(), format.value), nl=False)
     if not quiet:
         typer.echo("", err=True)

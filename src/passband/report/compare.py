@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.report.groups import read_groups
+from passband.report.groups import Reading, read_groups
 from passband.report.render import Row
 from passband.report.stats import default_metrics
 from passband.stats.data.outcomes import Outcomes, Policy
@@ -21,6 +21,14 @@ from passband.stats.metric.metrics import expand_metrics
 __all__ = ["CompareReport", "compare_files", "models_of"]
 
 
+_HEADS = ("metric", "difference", "p", "P(b > a)", "better", "worse", "problems")
+_COMPARISON_FIELDS = (
+    "metric", "value_a", "value_b", "value", "low", "high", "se", "p_value", "probability",
+    "level", "over", "method", "improved", "worsened", "flipped", "n_problems", "only_a", "only_b",
+    "left_out",
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class CompareReport:
     """The comparisons of two models by each metric, or of several by one."""
@@ -30,6 +38,7 @@ class CompareReport:
     rankings: list[Ranking]
     level: float
     over: Over
+    remarks: tuple[str, ...] = ()  # on how the files were read
 
     def rows(self) -> list[Row]:
         """Return a row per metric for two models, or a row per model and metric for several."""
@@ -64,19 +73,41 @@ class CompareReport:
             for pair in found.pairs
         ]
 
+    def full_rows(self) -> list[Row]:
+        """Return the same for programs, numbers in full."""
+        if self.comparisons:
+            return [
+                {name: getattr(found, name) for name in _COMPARISON_FIELDS}
+                for found in self.comparisons
+            ]
+        return [
+            {"metric": found.metric, **asdict(each)}
+            for found in self.rankings
+            for each in found.standings
+        ]
+
     def explanation(self) -> list[str]:
         """Return what the numbers mean, which problems count, and what to keep in mind."""
         target = "problems like these" if self.over == "problems" else "these very problems"
-        lines = [f"Differences are paired by problem; {self._interval}s are for {target}."]
+        lines = [f"{self._pairing()}; {self._interval}s are for {target}."]
         for found in self.comparisons:
-            if not found.paired:
-                lines[0] = lines[0].replace("paired by problem", "not paired")
             lines.append(_counts(found))
             lines += [f"{found.metric}: {note}" for note in found.notes]
         for ranking in self.rankings:
-            lines.append(f"{ranking.metric}: {ranking.n_problems} problems shared by all models")
+            dropped = ", ".join(f"{n} of {name}" for name, n in ranking.dropped.items() if n)
+            left_out = f"; left out: {dropped}" if dropped else ""
+            lines.append(
+                f"{ranking.metric}: {ranking.n_problems} problems shared by all models{left_out}"
+            )
             lines += [f"{ranking.metric}: {note}" for note in ranking.notes]
         return lines
+
+    def _pairing(self) -> str:
+        if any(not found.paired for found in self.comparisons):
+            return "Differences are not paired"
+        if self.over == "trials":
+            return "Differences are on the shared problems, each model with the noise of its trials"
+        return "Differences are paired by problem"
 
     def as_json(self) -> dict[str, Any]:
         """Return the report for programs, numbers in full."""
@@ -92,7 +123,7 @@ class CompareReport:
         return f"{100 * self.level:g}% interval"
 
     def _difference(self, found: Comparison) -> Row:
-        a, b = self.models
+        a, b = (_head(name) for name in self.models)
         return {
             "metric": found.metric,
             a: rounded_value(found.value_a, found.low, found.high),
@@ -100,34 +131,40 @@ class CompareReport:
             "difference": rounded_value(found.value, found.low, found.high),
             self._interval: rounded_interval(found.low, found.high),
             "p": _p(found.p_value),
+            "P(b > a)": None if found.probability is None else round(found.probability, 3),
             "better": found.improved,
             "worse": found.worsened,
             "problems": found.n_problems,
         }
 
 
-def models_of(
-    paths: Sequence[Path], *, columns: Mapping[str, str | None], threshold: float | None = None
-) -> dict[str, Outcomes]:
-    """Return the models that the files hold: one per file, or the groups of a single file."""
-    if len(paths) == 1:
-        reading = read_groups(paths[0], columns=columns, threshold=threshold)
-        if len(reading.groups) < 2:
-            raise InvalidInput(
-                f"{paths[0]}: one file must hold several models, in a column named model; "
-                "or give two files."
-            )
-        return {" / ".join(key): outcomes for key, outcomes in reading.groups}
+def models_of(readings: Sequence[Reading]) -> dict[str, Outcomes]:
+    """Return the models that files hold: one per file, or the groups of a single file."""
+    if len(readings) == 1:
+        return _models_of_one(readings[0])
     found: dict[str, Outcomes] = {}
-    for path, name in zip(paths, _names(paths), strict=True):
-        reading = read_groups(path, columns=columns, threshold=threshold)
+    for reading, name in zip(readings, _names(readings), strict=True):
         if len(reading.groups) > 1:
             raise InvalidInput(
-                f"{path}: holds several groups, split by {', '.join(reading.by)}; "
+                f"{reading.source}: holds several groups, split by {', '.join(reading.by)}; "
                 "give it alone to compare them."
             )
         found[name] = reading.groups[0][1]
     return found
+
+
+def _models_of_one(reading: Reading) -> dict[str, Outcomes]:
+    if len(reading.groups) < 2:
+        raise InvalidInput(
+            f"{reading.source}: one file must hold several models, in a column named model; "
+            "or give two files."
+        )
+    if len(reading.by) > 1:
+        raise InvalidInput(
+            f"{reading.source}: differs in {' and '.join(reading.by)}; only one of them can tell "
+            "the models apart. Take the file apart by the other first."
+        )
+    return {key[0]: outcomes for key, outcomes in reading.groups}
 
 
 def compare_files(
@@ -142,10 +179,14 @@ def compare_files(
     policy: Policy = "drop",
 ) -> CompareReport:
     """Compare two models by each metric, or rank several."""
-    models = models_of(paths, columns=columns, threshold=threshold)
+    readings = [read_groups(path, columns=columns, threshold=threshold) for path in paths]
+    models = models_of(readings)
     names = tuple(models)
-    most = min(outcomes.under(policy).most_trials() for outcomes in models.values())
-    asked = list(metrics) or default_metrics(next(iter(models.values())))[:1]
+    remarks = tuple(f"{each.source}: {line}" for each in readings for line in each.understood())
+    counted = [outcomes.under(policy) for outcomes in models.values()]
+    most = min(outcomes.most_trials() for outcomes in counted)
+    fewest = min(counted, key=lambda outcomes: int(outcomes.trials.min()))
+    asked = list(metrics) or default_metrics(fewest)[:1]
     wanted = [metric.name for text in asked for metric in expand_metrics(text, most)]
     if len(names) == 2:
         a, b = models.values()
@@ -153,17 +194,27 @@ def compare_files(
             compare(a, b, name, over=over, level=level, paired=paired, policy=policy)
             for name in wanted
         ]
-        return CompareReport(names, found, [], level, over)
+        return CompareReport(names, found, [], level, over, remarks)
     if not paired:
         raise InvalidInput("several models are compared on the problems they share; not unpaired.")
     rankings = [compare_all(models, name, over=over, level=level, policy=policy) for name in wanted]
-    return CompareReport(names, [], rankings, level, over)
+    return CompareReport(names, [], rankings, level, over, remarks)
 
 
-def _names(paths: Sequence[Path]) -> list[str]:
+def _names(readings: Sequence[Reading]) -> list[str]:
     """Name each file by its stem, or by its path where stems repeat."""
-    stems = [path.stem for path in paths]
-    return stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+    for names in (
+        [Path(each.source).stem for each in readings],
+        [each.source for each in readings],
+    ):
+        if len(set(names)) == len(names):
+            return names
+    raise InvalidInput("the same file is given twice; a model cannot be compared with itself.")
+
+
+def _head(name: str) -> str:
+    """Return a column head for a model, apart from the heads of the table."""
+    return f"{name} (model)" if name in _HEADS else name
 
 
 def _span(low: int, high: int) -> str:

@@ -443,3 +443,33 @@ def test_coverage_with_few_changes() -> None:
     u = rng.random((2000, 50))
     change = np.where(u < 0.06, 1.0, np.where(u < 0.08, -1.0, 0.0))
     assert share_covered(change, 0.04) >= 0.926
+
+
+def test_sides_with_different_numbers_of_trials() -> None:
+    # The rough side never succeeded in its single trial, which says little at a rate of 4 %.
+    rough = Outcomes.from_counts([0] * 10, 1)
+    fine = Outcomes.from_counts([2, 3, 1, 2, 4, 1, 2, 3, 2, 1], 50)
+    found = compare(rough, fine, "pass@1")
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0 < found.high
+    assert found.p_value is not None
+    assert found.p_value > 0.5
+    assert any("different numbers of trials" in note for note in found.notes)
+    back = compare(fine, rough, "pass@1")
+    assert (back.value, back.low, back.high) == pytest.approx(
+        (-found.value, -found.high, -found.low)
+    )
+
+
+def test_size_of_the_test_with_uneven_trials() -> None:
+    rng = np.random.default_rng(5)
+    rejected = 0
+    for _ in range(60):
+        p = rng.beta(5, 1, 30)
+        a = Outcomes.from_counts(rng.binomial(4, p), 4)
+        b = Outcomes.from_counts(rng.binomial(16, p), 16)
+        found = compare(a, b, "pass@4").p_value
+        assert found is not None
+        rejected += found <= 0.05
+    assert rejected <= 15  # 5 % would be 3; more than 15 has a chance below 1e-6

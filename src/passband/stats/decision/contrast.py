@@ -25,11 +25,15 @@ from passband.stats.interval.score import roots, student_quantile
 from passband.stats.metric.metrics import Metric
 from passband.types import Floats, Ints
 
-__all__ = ["Contrast", "Paired", "Separate", "contrast_of"]
+__all__ = ["Contrast", "Paired", "Separate", "Uneven", "contrast_of"]
 
 NO_CHANGE = (
     "all problems changed alike: the interval is what could have been missed, should a further "
     "problem differ as much as the metric allows"
+)
+UNEVEN = (
+    "the sides have different numbers of trials: the test is not exact, and the interval is at "
+    "least as wide as the noise of the trials"
 )
 ZERO_FACTOR = "a factor of the blend is zero: the interval makes no use of the pairing"
 
@@ -69,7 +73,42 @@ def contrast_of(a: Outcomes, b: Outcomes, metric: Metric, over: Over) -> Contras
         return Separate(a, b, metric, over, (ZERO_FACTOR,))
     low, high = common_range((a, b), metric)
     notes = (ONE_TRIAL,) if one_trial else ()
-    return Paired(without_dust(values[1] - values[0]), unit, high - low, notes)
+    paired = Paired(without_dust(values[1] - values[0]), unit, high - low, notes)
+    if (a.trials == b.trials).all():
+        return paired
+    return Uneven(paired, Separate(a, b, metric, "trials"))
+
+
+class Uneven:
+    """Paired differences where the sides have different numbers of trials of a problem.
+
+    Then a difference is not symmetric even if the models are alike: the side with fewer trials is
+    the rougher one, and its rare values all fall to one side. The interval is never narrower than
+    the noise of either side's trials says, and the p-value never smaller.
+    """
+
+    method = "paired, and no narrower than the noise of the trials"
+    test = "sign flips, and no surer than the noise of the trials"
+
+    def __init__(self, paired: Paired, noise: Separate) -> None:
+        self._paired, self._noise = paired, noise
+        self.value, self.se = paired.value, paired.se
+        self.notes = (*paired.notes, UNEVEN)
+
+    @property
+    def p_value(self) -> float | None:
+        found = [p for p in (self._paired.p_value, self._noise.p_value) if p is not None]
+        return max(found, default=None)
+
+    @property
+    def probability(self) -> float | None:
+        return _confidence(self.value, self.ends)
+
+    def ends(self, level: float) -> Ends | None:
+        found = [ends for each in (self._paired, self._noise) if (ends := each.ends(level))]
+        if not found:
+            return None
+        return min(low for low, _ in found), max(high for _, high in found)
 
 
 class Paired:
@@ -247,7 +286,7 @@ def _confidence(value: float, ends: Callable[[float], Ends | None]) -> float | N
     normal = NormalDist()
 
     def gap(z: float) -> float:
-        low, high = ends(2.0 * normal.cdf(z) - 1.0) or (0.0, 0.0)
+        low, high = ends(max(2.0 * normal.cdf(z) - 1.0, 1e-6)) or (0.0, 0.0)
         return low if value > 0 else -high
 
     near, at_near = 0.0, abs(value)
