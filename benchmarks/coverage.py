@@ -111,8 +111,8 @@ class Cell:
     coverage: float
     below: float  # share of data sets whose interval lies above the truth
     width: float
-    t_coverage: float  # over problems: Student's t; over trials: the uniform prior's interval
-    t_width: float
+    other_coverage: float  # over problems: Student's t; over trials: the uniform prior's interval
+    other_width: float
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ def cell(
         coverage=float(covered.mean()),
         below=float((truth + slack < ends[0]).mean()),
         width=float((ends[1] - ends[0]).mean()),
-        t_coverage=float(other_covered.mean()),
-        t_width=float((other[1] - other[0]).mean()),
+        other_coverage=float(other_covered.mean()),
+        other_width=float((other[1] - other[0]).mean()),
     )
 
 

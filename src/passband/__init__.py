@@ -97,6 +97,8 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that importing passband is instant."""
+    if name == "eval":
+        return importlib.import_module("passband.eval")
     if name not in _HOME:
         raise AttributeError(f"module 'passband' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)
