@@ -12,12 +12,18 @@ from passband.stats.interval.reward_intervals import reward_interval
 from passband.stats.interval.score import Ends, over_problems, over_trials
 from passband.types import Floats
 
-__all__ = ["auto", "one_sided"]
+__all__ = ["auto", "few_repeats", "one_sided", "target_notes"]
 
 ONE_TRIAL = (
     "with one trial per problem the noise of sampling cannot be told from the spread of the "
     "problems; this interval is an upper bound, the one over problems"
 )
+FEW_REPEATS = (
+    "only {repeated} of {problems} problems have more than one trial, too few to tell the noise of "
+    "sampling from the spread of the problems; this interval is an upper bound, the one over "
+    "problems"
+)
+_ENOUGH_REPEATS = 10  # problems, and a tenth of them
 WIDE_K = (
     "k is more than half of n: the width rests on a model; 2k trials per problem would measure it"
 )
@@ -60,8 +66,7 @@ def auto(question: Question) -> Interval:
 
 
 def _ends(question: Question, mixture: Mixture, values: Floats) -> Ends:
-    one_trial = mixture.lattice.ns[-1] == 1
-    if question.over == "trials" and not one_trial:
+    if question.over == "trials" and not few_repeats(mixture):
         squares = question.squares(mixture, values)
         return over_trials(mixture, values, question.k, question.level, squares=squares)
     if question.over == "problems" and question.outcomes.clusters is not None:
@@ -71,16 +76,8 @@ def _ends(question: Question, mixture: Mixture, values: Floats) -> Ends:
 
 def _notes(question: Question, mixture: Mixture, values: Floats) -> tuple[str, ...]:
     """Say where the coverage of the default intervals is known to be weak."""
-    notes = []
+    notes = target_notes(question, mixture)
     problems = int(mixture.counts.sum())
-    if question.over == "trials":
-        if mixture.lattice.ns[-1] == 1:
-            notes.append(ONE_TRIAL)
-        elif 2 * question.k > mixture.lattice.ns[0]:
-            notes.append(WIDE_K)
-    elif problems == 1:
-        notes.append(ONE_PROBLEM)
-    notes += _cluster_notes(question)
     if problems > 1:
         informative = problems - _commonest(mixture, values)
         if informative < 10:
@@ -89,6 +86,33 @@ def _notes(question: Question, mixture: Mixture, values: Floats) -> tuple[str, .
                 f"only {informative} of {problems} problems {differ} from the commonest value"
             )
     return tuple(notes)
+
+
+def target_notes(question: Question, mixture: Mixture) -> list[str]:
+    """Say where problems, clusters or trials are too few for the target."""
+    notes = []
+    problems = int(mixture.counts.sum())
+    if question.over == "trials":
+        if mixture.lattice.ns[-1] == 1:
+            notes.append(ONE_TRIAL)
+        elif few_repeats(mixture):
+            notes.append(FEW_REPEATS.format(repeated=_repeated(mixture), problems=problems))
+        elif 2 * question.k > mixture.lattice.ns[0]:
+            notes.append(WIDE_K)
+    elif problems == 1:
+        notes.append(ONE_PROBLEM)
+    return notes + _cluster_notes(question)
+
+
+def few_repeats(mixture: Mixture) -> bool:
+    """Say whether most problems have one trial, and too few have more to measure the noise."""
+    problems, repeated = int(mixture.counts.sum()), _repeated(mixture)
+    return 2 * repeated < problems and repeated < max(_ENOUGH_REPEATS, problems / 10)
+
+
+def _repeated(mixture: Mixture) -> int:
+    """Return how many problems have more than one trial."""
+    return int(mixture.counts[mixture.lattice.trials > 1].sum())
 
 
 def _cluster_notes(question: Question) -> list[str]:
@@ -124,7 +148,7 @@ def one_sided(question: Question, mixture: Mixture) -> Interval | None:
     else:
         return None
     problems = int(counts.sum())
-    if question.over == "problems" or lattice.ns[-1] == 1:
+    if question.over == "problems" or few_repeats(mixture):
         units = _units(question) if question.over == "problems" else problems
         reach = 1.0 - question.tail ** (1.0 / units)
         ends = [question.value + reach * (far - question.value) for far in _reachable(question)]

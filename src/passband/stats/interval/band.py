@@ -13,10 +13,11 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.auto import one_sided
+from passband.stats.interval.asked import check_level, check_outcomes, check_over, check_text
+from passband.stats.interval.auto import few_repeats, one_sided, target_notes
 from passband.stats.interval.clusters import over_clusters
 from passband.stats.interval.estimate import Over
-from passband.stats.interval.lattice import Lattice, is_too_large
+from passband.stats.interval.lattice import Lattice
 from passband.stats.interval.methods import Question, mixture_of
 from passband.stats.interval.mixture import Mixture
 from passband.stats.interval.score import (
@@ -26,13 +27,15 @@ from passband.stats.interval.score import (
     over_problems,
     over_trials,
 )
-from passband.stats.metric.measure import curve
+from passband.stats.metric.measure import curve, curve_name
 from passband.stats.metric.metrics import Metric, expand_metrics
+from passband.stats.metric.names import MetricName
 from passband.types import Floats, Ints
 
 __all__ = ["Band", "band"]
 
 _DRAWS = 1 << 13
+_MOST_CELLS = 4_000_000  # pairs (n, c) times k
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,9 @@ class Band:
     over: Over
     critical: float  #: the quantile used at every k
     n_problems: Ints
-    notes: tuple[str, ...] = ()
+    left_out: Ints  #: problems with too few trials, at each k
+    policy: Policy  #: what was done with trials without a score
+    notes: tuple[str, ...] = ()  #: where the coverage of the band is known to be weak at some k
 
     def __len__(self) -> int:
         return len(self.k)
@@ -68,17 +73,16 @@ def band(
     >>> found.value.round(2).tolist(), round(found.critical, 1)
     ([0.5, 0.67, 0.75, 0.8], 2.2)
     """
-    if over not in ("problems", "trials"):
-        raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be a number between 0 and 1; got {level!r}.")
+    check_outcomes("outcomes", outcomes)
+    check_text("metric", metric, "pass@*")
+    check_over(over)
+    check_level(level)
     judged = outcomes.under(policy)
+    _check_size(judged, curve_name(metric))
     found = curve(judged, metric)
     metrics = expand_metrics(found.metric, judged.most_trials())
     if judged.rewards is not None or any(m.powers is not None for m in metrics):
         raise InvalidInput(f"a band needs scores of 0 or 1 and one average per k; got {metric!r}.")
-    if is_too_large(judged.histogram):
-        raise InvalidInput(f"a band needs fewer trials; the most of a problem is {len(found)}.")
     critical = _critical(judged, metrics, over, level)
     ends = [_ends(judged, m, over, level, critical) for m in metrics]
     return Band(
@@ -91,7 +95,31 @@ def band(
         over=over,
         critical=critical,
         n_problems=found.n_problems,
+        left_out=judged.n_problems - found.n_problems,
+        policy=policy,
+        notes=_notes(judged, metrics, over, level),
     )
+
+
+def _check_size(outcomes: Outcomes, name: MetricName) -> None:
+    """Refuse a table of every possible problem at every k that would take minutes or more."""
+    ns = outcomes.histogram.ns if outcomes.rewards is None else ()
+    most = outcomes.most_trials()
+    if most * (sum(ns) + len(ns)) > _MOST_CELLS:
+        raise InvalidInput(
+            "a band needs fewer trials, or fewer different numbers of them; got up to "
+            f"{most} trials of a problem, and {len(ns)} different numbers. "
+            f"Ask for single k, as in estimate(outcomes, [{name.at('1,10,100')!r}])."
+        )
+
+
+def _notes(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) -> tuple[str, ...]:
+    """Collect what estimates at the single k would say of too few problems, clusters or trials."""
+    notes: dict[str, None] = {}
+    for metric in metrics:
+        asked = Question(outcomes, metric, (), 0.0, over, level, None)
+        notes |= dict.fromkeys(target_notes(asked, asked.mixture()))
+    return tuple(notes)
 
 
 def critical_value(covariance: Floats, level: float) -> float:
@@ -173,7 +201,7 @@ def _ends(
         return alike.low, alike.high
     values = (found - low) / scale
     ends: Ends
-    if over == "trials" and lattice.ns[-1] > 1:
+    if over == "trials" and not few_repeats(mixture):
         squares = asked.squares(mixture, values)
         ends = over_trials(mixture, values, metric.k, level, squares=squares, reach=critical)
     elif outcomes.clusters is not None and over == "problems":

@@ -2,8 +2,9 @@
 
 They are here because readers ask for them and to reproduce what others report; "auto" covers
 better (docs/coverage.md). Where the estimate is a plain mean of independent draws, the law of the
-bootstrap is computed and not simulated (see `bootstrap_law`); nothing is random then and the seed
-is None. Elsewhere 10,000 replicates are drawn from a seed that is given or made from the data.
+bootstrap is computed and not simulated (see `bootstrap_law`); so it is where clusters are
+so few that all their resamples can be gone through. Nothing is random then and the seed is None.
+Elsewhere 10,000 replicates are drawn from a seed that is given or made from the data.
 
 Ends are quantiles of that law: the lower the smallest value with at least `tail` of the law at or
 below it, the upper the largest with at least `tail` at or above it. So the interval for failures
@@ -20,7 +21,7 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.interval.bootstrap_draws import REPLICATES, Replicates, bootstrap_totals
-from passband.stats.interval.bootstrap_law import law_of_mean
+from passband.stats.interval.bootstrap_law import MeanLaw, law_of_mean
 from passband.stats.interval.bootstrap_units import (
     Units,
     data_seed,
@@ -140,7 +141,8 @@ def studentized(question: Question) -> Interval:
 
     Each replicate is measured by the standard error that it would have reported itself; a
     replicate without any spread counts as infinitely far. The best of the bootstraps for clusters,
-    at the price of width. The ends are cut to the scale of 0/1 metrics.
+    at the price of width. The ends are cut to the scale where there is one: [0, 1] for scores
+    that all lie within it.
     """
     units = units_of(question)
     reason = _blind(question, units)
@@ -193,8 +195,8 @@ def student_t(question: Question) -> Interval:
 
     The textbook interval: s / sqrt(M) for problems, the root of the summed squared cluster
     residuals for clusters, the delta method for blends. Good in the middle of the scale, and too
-    short near its ends, where the spread of a small sample vanishes. Cut to the scale of 0/1
-    metrics.
+    short near its ends, where the spread of a small sample vanishes. Cut to the
+    scale where there is one: [0, 1] for scores that all lie within it.
 
     >>> from passband import Outcomes, estimate
     >>> found = estimate(Outcomes.from_counts([3, 0, 8, 5], 8), "pass@1", method="t")
@@ -220,8 +222,28 @@ def _law_of(question: Question, units: Units) -> tuple[Law, int | None]:
     """Return the law of the estimate over resamples of units; no seed if it is computed."""
     if units.is_mean:
         return law_of_mean([units.pool()], units.draws), None
+    if question.outcomes.clusters is not None and units.is_enumerable:
+        return _enumerated(*units.every_resample()), None
     seed = units.seed(question.seed)
     return Replicates(units.replicates(REPLICATES, generator(seed))), seed
+
+
+class _Enumerated(MeanLaw):
+    """A law on points that are not evenly spaced."""
+
+    def below(self, value: float) -> float:
+        near = 1e-12 * max(1.0, abs(value))
+        start, end = np.searchsorted(self.points, [value - near, value + near])
+        return float(self.masses[:start].sum() + self.masses[start:end].sum() / 2)
+
+
+def _enumerated(values: Floats, masses: Floats) -> Law:
+    """Return the law of estimates with their probabilities; equal but for rounding is equal."""
+    _, first, at = np.unique(np.round(values, 12), return_index=True, return_inverse=True)
+    mean = float(masses @ values)
+    sd = float(np.sqrt(masses @ (values - mean) ** 2))
+    shares: Floats = np.bincount(at, weights=masses).astype(np.float64)
+    return _Enumerated(values[first], shares, mean, sd)
 
 
 def _law_over_trials(question: Question) -> tuple[Law, int | None]:
@@ -271,8 +293,8 @@ def _quantiles(question: Question, law: Law, seed: int | None) -> Interval:
 
 
 def _around(question: Question, ends: tuple[float, float], se: float, seed: int | None) -> Interval:
-    """Cut the ends to the scale of 0/1 metrics, and stretch them to contain the estimate."""
-    least, most = (-np.inf, np.inf) if question.outcomes.rewards is not None else question.range()
+    """Cut the ends to the scale, if there is one, and stretch them to contain the estimate."""
+    least, most = question.range()
     low = min(max(ends[0], least), question.value)
     high = max(min(ends[1], most), question.value)
     room = 1e-9 * se
@@ -286,7 +308,7 @@ def _around_open(
     """Let the scale close an infinite end; where there is none, there is no interval."""
     if np.isfinite(ends).all():
         return _around(question, ends, se, seed)
-    if question.outcomes.rewards is not None:
+    if not np.isfinite(question.range()).all():
         return _nothing(NO_END)
     return _around(question, ends, se, seed).with_notes(OPEN_END)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations_with_replacement
+from math import comb
 
 import numpy as np
 
@@ -33,6 +35,9 @@ __all__ = [
     "two_level_units",
     "units_of",
 ]
+
+
+_MOST_RESAMPLES = 10_000  # of 8 units there are 6,435
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +77,25 @@ class Units:
     def replicates(self, size: int, rng: np.random.Generator) -> Floats:
         """Return the estimates from `size` resamples of the units."""
         return self.statistic(bootstrap_totals(self.rows, self.shares, self.draws, size, rng))
+
+    @property
+    def is_enumerable(self) -> bool:
+        """Whether the resamples that differ are few enough to go through all of them."""
+        kinds = len(self.rows)
+        return self.draws <= _MOST_RESAMPLES and (
+            comb(self.draws + kinds - 1, kinds - 1) <= _MOST_RESAMPLES
+        )
+
+    def every_resample(self) -> tuple[Floats, Floats]:
+        """Return the estimate from every resample that can be drawn, and its probability."""
+        from scipy.special import gammaln
+
+        kinds = len(self.rows)
+        picks = combinations_with_replacement(range(kinds), self.draws)
+        counts = np.array([np.bincount(pick, minlength=kinds) for pick in picks])
+        ways = gammaln(self.draws + 1) - gammaln(counts + 1).sum(axis=1)
+        masses = np.exp(ways + counts @ np.log(self.shares))
+        return self.statistic(counts @ self.rows), masses / masses.sum()
 
     def left_out(self) -> Floats:
         """Return the estimate without one unit of each kind."""

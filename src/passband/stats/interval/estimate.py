@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, overload
 
-from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.interval.asked import (
+    check_level,
+    check_outcomes,
+    check_over,
+    check_text,
+    names_in,
+)
 from passband.stats.interval.methods import Question, interval_for
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metrics import Metric, expand_metrics, parse_metric
@@ -98,17 +104,18 @@ def estimate(
     >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
     (0.5, 0.46, 0.54)
     """
-    if over not in ("problems", "trials"):
-        raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be a number between 0 and 1; got {level!r}.")
+    check_outcomes("outcomes", outcomes)
+    check_over(over)
+    check_level(level)
+    check_text("method", method, "auto")
+    names = [] if isinstance(metrics, str) else names_in(metrics)
     judged = outcomes.under(policy)
     blank = _Blank(outcomes, judged, over, method, level, policy, seed_of(seed))
     if isinstance(metrics, str):
         return blank.filled(parse_metric(metrics, judged.most_trials()))
     return [
         blank.filled(metric)
-        for name in metrics
+        for name in names
         for metric in expand_metrics(name, judged.most_trials())
     ]
 

@@ -18,13 +18,13 @@ OUTSIDE = "the estimate lies outside the interval, which is left as EVA has it"
 REPLICATES = 2000
 
 
-@method("eva", over=("problems",), summary="the numbers of EVA's bootstrap, bit for bit")
+@method("eva", over=("problems",), summary="EVA's bootstrap, bit for bit before EVA's round(x, 4)")
 def eva(question: Question) -> Interval:
     """Return what EVA reports for a run: percentiles of 2000 bootstrap means.
 
     For comparison with numbers that EVA published; the seed is the name of the run. EVA rounds
-    to four decimals, which is left to the reader. Nothing is stretched or refused, so the interval
-    may have no width or miss the estimate; a note says so.
+    to four decimals, ``round(x, 4)``, which is left to the reader. Nothing is stretched
+    or refused, so the interval may have no width or miss the estimate; a note says so.
 
     >>> from passband import Outcomes, estimate
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)

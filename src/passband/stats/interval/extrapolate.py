@@ -2,32 +2,38 @@
 
 pass@K with K beyond the number of trials has no unbiased estimate. How fast the curve goes on
 rising depends on the problems that no trial has solved, and no trial says whether one of them is
-hard or hopeless. What can be done is to fit how the success probabilities are spread and read the
-answer off the fit: with a share z0 of hopeless problems, z1 of certain ones, and a Beta(a, b) for
-the rest, ``pass@K = z1 + (1 - z0 - z1) (1 - B(a, b+K) / B(a, b))``.
+hard or hopeless. The value is read off a fit of how the success probabilities are spread: with a
+share z0 of hopeless problems, z1 of certain ones, and a Beta(a, b) for the rest,
+``pass@K = z1 + (1 - z0 - z1) (1 - B(a, b+K) / B(a, b))``.
 
-References: Schaeffer et al. 2025 (arXiv 2502.17578), Kazdan et al. 2025 (arXiv 2510.05197).
+The interval trusts no shape. With u the share of problems not solved in n trials and n s the share
+solved once, no spread of the probabilities at all gives more than ``1 - u (1 + s/u)^-(K - n)``:
+that is where every unsolved problem has the same odds, and those are as high as the problems solved
+only once allow. With hopeless problems pass@K is no more than what was solved already.
+
+References: Schaeffer et al. 2025 (arXiv 2502.17578), Kazdan et al. 2025 (arXiv 2510.05197); the
+use of what was seen once is that of Good and Toulmin (1956), Biometrika 43.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.latent_values import latent_values
 from passband.stats.interval.pieces import Pieces
 from passband.stats.interval.spread import SpikedBeta, fit_spiked
 from passband.stats.metric.metrics import Metric, parse_metric
+from passband.types import Floats, Ints
 
 __all__ = ["Extrapolation", "extrapolate"]
 
 MODEL = "beta-binomial with shares of problems never and always solved"
-_FAR = 4.0  # times the trials
-_POSSIBLE = 0.05  # of the largest likelihood: below, a variant of the model is ruled out
-_SURE = 0.95
+_SIDE = 256  # nodes of each of two shares
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ class Extrapolation:
 
     metric: str
     k: int
-    value: float  #: posterior mean
+    value: float  #: posterior mean, and no less than what was solved already
     low: float
     high: float
     level: float
@@ -68,8 +74,10 @@ def extrapolate(
 
     The value is the posterior mean over all that is unknown of the model. The interval is the
     widest that any of its variants gives, with or without problems that are never or always
-    solved, unless the data rule it out (a likelihood below a twentieth of the largest): where the
-    data cannot tell hard from hopeless, both are inside.
+    solved, however well each fits. For pass@k it also reaches down to nothing more being solved,
+    and up to what all unsolved problems being equally hard would give, so where problems were
+    never solved it grows with k; for pass^k the same holds of problems that never failed. For
+    other metrics it is the model's alone.
 
     >>> outcomes = Outcomes.from_counts([0, 0, 1, 2, 5, 8, 8] * 5, 8)
     >>> found = extrapolate(outcomes, "pass@64")
@@ -81,6 +89,7 @@ def extrapolate(
     judged, asked = outcomes.under(policy), parse_metric(metric)
     most = judged.most_trials()
     judged.require(1)
+    bounds = _bounds(asked)
     if asked.k <= most:
         raise InvalidInput(
             f"{asked.name} is within the trials (there are problems with {most}), so nothing need "
@@ -88,14 +97,16 @@ def extrapolate(
         )
     models = fit_spiked(judged, 1)
     laws = [model.of_population(asked, most) for model in models]
-    low, high = _widest(models, laws, (1.0 - level) / 2.0, _bounds(asked))
+    tail = (1.0 - level) / 2.0
     whole = Pieces.together(laws, [model.weight for model in models])
+    value, reach = _without_shape(judged, asked, whole.mean, tail)
+    ends = np.array([value, *reach, *(at for law in laws for at in law.quantiles(tail, bounds))])
     return Extrapolation(
         metric=asked.name,
         k=asked.k,
-        value=whole.mean,
-        low=min(low, whole.mean),
-        high=max(high, whole.mean),
+        value=value,
+        low=float(ends.min()),
+        high=float(ends.max()),
         level=level,
         model=MODEL,
         n_trials_max=most,
@@ -104,14 +115,63 @@ def extrapolate(
     )
 
 
-def _widest(
-    models: list[SpikedBeta], laws: list[Pieces], tail: float, bounds: tuple[float, float]
-) -> tuple[float, float]:
-    """Return the outer ends among the variants that are not ruled out."""
-    least = max(model.top for model in models) + np.log(_POSSIBLE)
-    possible = [law for model, law in zip(models, laws, strict=True) if model.top >= least]
-    ends = np.array([law.quantiles(tail, bounds) for law in possible])
-    return float(ends[:, 0].min()), float(ends[:, 1].max())
+def _without_shape(
+    outcomes: Outcomes, metric: Metric, value: float, tail: float
+) -> tuple[float, tuple[float, ...]]:
+    """Return the value within what is certain, and ends that hold whatever the shape."""
+    pairs = outcomes.histogram
+    if metric.name == f"pass@{metric.k}":
+        done = 1.0 - pairs.where(pairs.successes == 0).n_problems / pairs.n_problems
+        return max(value, done), _reach(pairs, metric.k, tail)
+    if metric.name == f"pass^{metric.k}":
+        flipped = replace(pairs, successes=pairs.trials - pairs.successes)
+        left = flipped.where(flipped.successes == 0).n_problems / pairs.n_problems
+        return min(value, left), tuple(1.0 - end for end in _reach(flipped, metric.k, tail))
+    return value, ()
+
+
+def _reach(pairs: Histogram, k: int, tail: float) -> tuple[float, float]:
+    """Return a low end of pass@n and a high end of pass@k, for any spread of the probabilities.
+
+    On the posterior of the shares of problems solved never, once and more often in n trials. With
+    unequal trials n is what at least half of the problems have, and more are thinned to it.
+    """
+    from scipy.special import betaincinv
+
+    n = _usual_trials(pairs)
+    never, once, problems = _thinned(pairs.at_least(n), n)
+    nodes = (np.arange(_SIDE) + 0.5) / _SIDE
+    seen_once = betaincinv(once + 0.5, problems - once + 0.5, nodes)[:, None]
+    more = max(problems - never - once, 0.0)
+    unsolved = (1.0 - seen_once) * betaincinv(never + 0.5, more + 0.5, nodes)
+    rising = np.log1p(seen_once / n / np.maximum(unsolved, 1e-300))
+    highest = 1.0 - unsolved * np.exp(-(k - n) * rising)
+    low = betaincinv(problems - never + 0.5, never + 0.5, tail)
+    return float(low), float(np.quantile(highest, 1.0 - tail))
+
+
+def _usual_trials(pairs: Histogram) -> int:
+    """Return the largest number of trials that at least half of the problems have."""
+    half = pairs.n_problems / 2.0
+    return max(n for n in pairs.ns if pairs.at_least(n).n_problems >= half)
+
+
+def _thinned(pairs: Histogram, n: int) -> tuple[float, float, float]:
+    """Return the problems solved never and once, as expected in n of their trials, and all."""
+    from scipy.special import gammaln
+
+    c, rest = pairs.successes, pairs.trials - pairs.successes
+
+    def log_ways(of: Ints, chosen: int) -> Floats:
+        ways: Floats = (
+            gammaln(of + 1) - gammaln(chosen + 1) - gammaln(np.maximum(of - chosen, 0) + 1)
+        )
+        return np.where(of >= chosen, ways, -np.inf)
+
+    whole = log_ways(pairs.trials, n)
+    never = np.exp(log_ways(rest, n) - whole)
+    once = c * np.exp(log_ways(rest, n - 1) - whole)
+    return float(pairs.problems @ never), float(pairs.problems @ once), float(pairs.n_problems)
 
 
 def _bounds(metric: Metric) -> tuple[float, float]:
@@ -122,11 +182,10 @@ def _notes(outcomes: Outcomes, metric: Metric, models: list[SpikedBeta]) -> list
     """Say what the answer rests on, and how far to trust it."""
     most = outcomes.most_trials()
     notes = [f"model-based: no problem has more than {most} trials"]
-    if metric.k > _FAR * most:
-        notes.append(
-            f"k is {metric.k / most:.3g} times the trials: beyond about {_FAR:g} times the shape "
-            "of the model decides, and the interval does not cover a wrong shape"
-        )
+    covered = _covered(metric)
+    notes.append(
+        f"k is {metric.k / most:.3g} times the trials: the model decides the value{covered}"
+    )
     never = outcomes.histogram.where(outcomes.histogram.successes == 0).n_problems
     if never:
         hopeless = sum(model.weight for model in models if model.has_zero)
@@ -143,13 +202,15 @@ def _never_solved(metric: Metric, never: int, outcomes: Outcomes, hopeless: floa
     problems = outcomes.histogram.n_problems
     share = never / problems
     best = metric.combine([float(share * at[0] + (1.0 - share) * at[1]) for at in values])
-    verdict = "do not tell whether some of them never will be"
-    if hopeless > _SURE:
-        verdict = "say that some of them never will be"
-    elif hopeless < 1.0 - _SURE:
-        verdict = "give no sign that any of them never will be, but cannot exclude it"
     return (
-        f"{never} of {problems} problems were never solved, and the data {verdict} (posterior "
-        f"probability {hopeless:.2f}); if none of them will, the value for these problems is at "
-        f"most {best:.3g}"
+        f"{never} of {problems} problems were never solved; the fit reads some of them as hopeless "
+        f"with probability {hopeless:.2f}, but a few hard levels look the same to it; if none of "
+        f"them is ever solved, the value for these problems is at most {best:.3g}"
     )
+
+
+def _covered(metric: Metric) -> str:
+    """Say what the interval allows for besides the model."""
+    if metric.name not in (f"pass@{metric.k}", f"pass^{metric.k}"):
+        return ", and the interval does not cover a wrong shape of it"
+    return ", and the interval allows for other shapes of it"

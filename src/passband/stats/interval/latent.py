@@ -31,9 +31,7 @@ from passband.stats.interval.methods import Interval, Question, method
 from passband.stats.interval.pieces import Pieces
 from passband.stats.interval.spread import MIN_WEIGHT, fit_spiked, fitted_prior
 from passband.stats.metric.metrics import Metric
-from passband.stats.metric.parts import (
-    blend,
-)
+from passband.stats.metric.parts import PosteriorMean, blend
 
 __all__ = ["empirical_bayes", "hierarchical", "jeffreys", "uniform"]
 
@@ -42,6 +40,9 @@ ON_THE_EDGE = (
     "how the problems are spread, and the interval is likely to be too short"
 )
 ONE_TRIAL = "with one trial per problem the prior alone tells noise from the spread of the problems"
+ALL_ALIKE = (
+    "all trials came out alike: the fitted prior has no spread left, so there is no interval"
+)
 NO_CLUSTERS = "clusters are ignored: the problems are taken as independent"
 
 
@@ -85,7 +86,8 @@ def empirical_bayes(question: Question) -> Interval:
     """Return quantiles of the posterior under the Beta prior that makes the data most likely.
 
     Removes most of the pull of a fixed prior. Not for fewer than about 30 problems, since the
-    fitted prior is taken as known; "hierarchical" is the same idea without that.
+    fitted prior is taken as known; "hierarchical" is the same idea without that. There is no
+    interval where all trials came out alike.
 
     Reference: Schaeffer et al. 2025, "How do large language monkeys get their power (laws)?"
     (arXiv 2502.17578).
@@ -96,8 +98,11 @@ def empirical_bayes(question: Question) -> Interval:
     >>> round(found.low, 2), round(found.high, 2)
     (0.54, 0.65)
     """
-    _need_binary(question)
-    prior = fitted_prior(question.outcomes.histogram.at_least(question.k))
+    _need_latent(question)
+    pairs = question.outcomes.histogram.at_least(question.k)
+    if not pairs.successes.any() or (pairs.successes == pairs.trials).all():
+        return Interval(None, None, None, (ALL_ALIKE,))
+    prior = fitted_prior(pairs)
     note = f"prior Beta({prior.alpha:.3g}, {prior.beta:.3g}), fitted by maximum likelihood"
     told = _told(question, _under_beta(question, prior.alpha, prior.beta)).with_notes(note)
     return told.with_notes(ON_THE_EDGE) if prior.on_edge else told
@@ -127,7 +132,7 @@ def hierarchical(question: Question) -> Interval:
     >>> round(found.low, 2), round(found.high, 2)
     (0.47, 0.76)
     """
-    _need_binary(question)
+    _need_latent(question)
     fitted = fit_spiked(question.outcomes, question.k)
     models = [model for model in fitted if model.weight > MIN_WEIGHT]
     most = question.outcomes.most_trials()
@@ -169,16 +174,22 @@ def _told(question: Question, posterior: _Posterior) -> Interval:
     return Interval(posterior.low, posterior.high, sd, tuple(notes))
 
 
-def _need_binary(question: Question) -> None:
+def _need_latent(question: Question) -> None:
+    """Refuse what has no latent value to be known about."""
     if not question.outcomes.is_binary:
         raise InvalidInput(
             "posterior intervals need scores of 0 or 1; binarize the scores or use method='auto'."
+        )
+    if any(isinstance(part, PosteriorMean) for part in question.metric.parts):
+        raise InvalidInput(
+            "posterior intervals are about success rates, and bayes is a posterior mean already; "
+            f"ask for avg; got {question.metric.name!r}."
         )
 
 
 def _under_beta(question: Question, alpha: float, beta: float) -> _Posterior:
     """Return the posterior of the metric when each problem has the same Beta prior."""
-    _need_binary(question)
+    _need_latent(question)
     pairs, metric = question.outcomes.histogram.at_least(question.k), question.metric
     good = np.asarray(pairs.successes + alpha, dtype=np.float64)
     bad = np.asarray(pairs.trials - pairs.successes + beta, dtype=np.float64)

@@ -92,10 +92,20 @@ class Question:
         return Question(self.outcomes, metric, (mean,), mean, self.over, self.level, self.seed)
 
     def range(self) -> tuple[float, float]:
-        """Return the smallest and largest value the metric can have."""
+        """Return the smallest and largest value the metric can have.
+
+        Scores that all lie within [0, 1] are taken to be bounded by it; others have no bounds.
+        """
+        rewards = self.outcomes.rewards
+        if rewards is not None and not _within_unit(rewards.values):
+            return -np.inf, np.inf
         if self.metric.powers is not None:
             return 0.0, 1.0
         return self.metric.parts[0].bounds
+
+
+def _within_unit(scores: Floats) -> bool:
+    return bool(scores.min(initial=0.0) >= 0.0 and scores.max(initial=1.0) <= 1.0)
 
 
 @dataclass(frozen=True)

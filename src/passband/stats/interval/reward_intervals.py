@@ -1,4 +1,8 @@
-"""Default intervals where scores are not 0 or 1: no model of the trials, only their moments."""
+"""Default intervals where scores are not 0 or 1: no model of the trials, only their moments.
+
+Scores that all lie within [0, 1] are taken to be bounded by it, and the interval is cut to it. Any
+other scores are taken to have no bounds.
+"""
 
 from __future__ import annotations
 
@@ -58,32 +62,44 @@ def _skewed(question: Question, deviations: Floats, problems: int) -> Interval:
     variance = np.asarray(second * units / (units - 1))
     q = student_quantile(question.level, units - 1.0)
     low, high = roots(np.asarray(question.value), variance, np.asarray(tilt), 0.0, q, float(units))
-    return Interval(
-        min(float(low), question.value),
-        max(float(high), question.value),
-        float(np.sqrt(variance / units)),
-    )
+    return _cut(question, float(low), float(high), float(np.sqrt(variance / units)))
+
+
+def _cut(question: Question, low: float, high: float, se: float) -> Interval:
+    """Cut the ends to the scale, if there is one, and let them contain the value."""
+    least, most = question.range()
+    return Interval(min(max(low, least), question.value), max(min(high, most), question.value), se)
 
 
 def _over_trials(question: Question, rewards: Rewards) -> Interval:
     """Return the normal interval from the noise within problems that have repeats."""
     best = isinstance(question.metric.parts[0], BestReward)
-    noise, problems, measured = 0.0, 0, 0
-    for group in rewards.groups:
-        if group.n < question.k:
-            continue
-        problems += len(group.problem)
-        if group.n > (question.k if best else 1):
-            found = _jackknife(group.ordered, question.k) if best else _of_mean(group.ordered)
-            noise += float(found.sum())
-            measured += len(group.problem)
-    if measured == 0:
+    least = question.k + 1 if best else 2
+    noise = _noise(rewards, question.k, least, best=best)
+    problems = sum(len(group.problem) for group in rewards.groups if group.n >= question.k)
+    if len(noise) == 0:
         return Interval(None, None, None, (NO_REPEATS,))
-    se = float(np.sqrt(noise / measured / problems))
-    reach = normal_quantile(question.level) * se
+    se = float(np.sqrt(noise.mean() / problems))
     if se <= _ROUNDING * np.abs(rewards.values).max():
         return Interval(None, None, None, (SAME_TRIALS,))
-    return Interval(question.value - reach, question.value + reach, se)
+    reach = normal_quantile(question.level) * se
+    interval = _cut(question, question.value - reach, question.value + reach, se)
+    if len(noise) == problems:
+        return interval
+    return interval.with_notes(
+        f"the noise of sampling is measured on {len(noise)} of {problems} problems, those with at "
+        f"least {least} trials, and taken to be the same on the others"
+    )
+
+
+def _noise(rewards: Rewards, k: int, least: int, *, best: bool) -> Floats:
+    """Return the variance that sampling gives the value of each problem with enough trials."""
+    found = [
+        _jackknife(group.ordered, k) if best else _of_mean(group.ordered)
+        for group in rewards.groups
+        if group.n >= max(least, k)
+    ]
+    return np.concatenate([np.empty(0), *found])
 
 
 def _of_mean(ordered: Floats) -> Floats:

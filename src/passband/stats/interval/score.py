@@ -124,6 +124,11 @@ def over_trials(
     # variance has to be extrapolated.
     lean = 2.0 if measured else 3.0
     low, high = roots(mean, variance, lean * tilt, 0.0, q, count)
+    if reach is not None:
+        # Where a curve saturates, an overstated tilt lets the variance vanish short of the bound,
+        # and the end on that side stops before the truth. A band visits every such k.
+        flat = roots(mean, variance, tilt / 4.0, 0.0, q, count)
+        low, high = between_ends((low, high), flat, 1.0)
     return Ends(low, high, np.sqrt(variance / count)).containing(mean)
 
 

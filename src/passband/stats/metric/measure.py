@@ -12,11 +12,11 @@ from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.metric.kernel import subset_histograms
 from passband.stats.metric.metrics import Metric, expand_metrics, parse_metric
-from passband.stats.metric.names import parse_name
+from passband.stats.metric.names import MetricName, parse_name
 from passband.stats.metric.parts import BestReward, Credit, GeometricBlend, Part, values_of
 from passband.types import Floats, Ints
 
-__all__ = ["Curve", "Measurement", "curve", "measure", "measure_all"]
+__all__ = ["Curve", "Measurement", "curve", "curve_name", "measure", "measure_all"]
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,8 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     """
     judged = outcomes.under(policy)
     judged.require(1)
-    text = re.sub(r"([@^])(?=:|$)", r"\1*", metric.strip())
-    name = parse_name(text)
-    if name.ks is not None:
-        raise InvalidInput(f"a curve needs a star for k, as in pass@*; got {metric!r}.")
-    metrics = expand_metrics(text, judged.most_trials())
+    name = curve_name(metric)
+    metrics = expand_metrics(name.at("*"), judged.most_trials())
     parts = [
         _part_curve(judged, column) for column in zip(*[m.parts for m in metrics], strict=True)
     ]
@@ -100,6 +97,18 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     ks = np.arange(1, len(metrics) + 1)
     problems = judged.trial_tally[::-1].cumsum()[::-1][1:]
     return Curve(name.at("*"), ks, np.array(values), problems)
+
+
+def curve_name(metric: str) -> MetricName:
+    """Take apart the name of a curve, whose star may be left out.
+
+    >>> curve_name("g-pass@:0.75").at("*")
+    'g-pass@*:0.75'
+    """
+    name = parse_name(re.sub(r"([@^])(?=:|$)", r"\1*", metric.strip()))
+    if name.ks is not None:
+        raise InvalidInput(f"a curve needs a star for k, as in pass@*; got {metric!r}.")
+    return name
 
 
 def _measured(judged: Outcomes, metric: Metric, given: Outcomes, policy: str) -> Measurement:
