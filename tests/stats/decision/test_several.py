@@ -195,3 +195,21 @@ def test_nonsense_is_refused() -> None:
     short = Outcomes.from_counts([1, 1, 2], [1, 1, 4])
     with pytest.raises(NotEnoughData, match="none of the 2 shared problems has 3"):
         compare_all({"a": one, "b": short}, "pass@3")
+
+
+def test_asked_with_the_wrong_kinds() -> None:
+    outcomes = Outcomes.from_counts([1, 2, 3], 4)
+    for wrong in ([outcomes, outcomes], {1: outcomes, 2: outcomes}, {"a": outcomes, "b": [[1]]}):
+        with pytest.raises(InvalidInput):
+            compare_all(wrong, "pass@1")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput):
+        compare(outcomes, [[1]], "pass@1")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput):
+        compare(outcomes, outcomes, ["pass@1"])  # type: ignore[arg-type]
+
+
+def test_unscored_trials_are_said() -> None:
+    whole = Outcomes.from_array([[1, 0], [0, 0], [1, 1]])
+    part = Outcomes.from_array([[1, None], [0, 1], [1, 0]])
+    found = compare_all({"whole": whole, "part": part}, "pass@1")
+    assert any("trials without a score: 1 of part" in note for note in found.notes)

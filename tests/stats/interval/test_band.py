@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, curve, estimate
+from passband.errors import WrongType
 from passband.stats.interval.band import Band, band, critical_value
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.score import normal_quantile
@@ -119,11 +120,55 @@ def test_what_has_no_band() -> None:
         band(outcomes, "geom-ds@*")
     with pytest.raises(InvalidInput, match="a band needs scores of 0 or 1"):
         band(Outcomes.from_array([[0.5, 0.1]]), "max@*")
+    with pytest.raises(WrongType, match="outcomes must be Outcomes"):
+        band([[0, 1]], "pass@*")  # type: ignore[arg-type]
+    with pytest.raises(WrongType, match="metric must be text"):
+        band(outcomes, None)  # type: ignore[arg-type]
+    with pytest.raises(WrongType, match="level must be"):
+        band(outcomes, "pass@*", level="0.95")  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="over must be"):
         band(outcomes, "pass@*", over="models")  # type: ignore[arg-type]
     for level in (0.0, 1.0, float("nan")):
         with pytest.raises(InvalidInput, match="level must be"):
             band(outcomes, "pass@*", level=level)
+
+
+@pytest.mark.parametrize("trials", [5_000, 10**6, range(1, 301)])
+def test_too_many_trials_are_refused_at_once(trials: int | range) -> None:
+    most = trials if isinstance(trials, int) else [*trials]
+    outcomes = Outcomes.from_counts([1] * (2 if isinstance(most, int) else len(most)), most)
+    with pytest.raises(InvalidInput, match=r"Ask for single k, .*'pass@1,10,100'"):
+        band(outcomes, "pass@")
+
+
+def notes_at_each_k(outcomes: Outcomes, over: Over) -> set[str]:
+    each = estimate(outcomes, ["pass@*"], over=over)
+    return {note for e in each for note in e.notes if "commonest" not in note}
+
+
+@pytest.mark.parametrize("over", TARGETS)
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        Outcomes.from_counts([1, 0] * 20, 1),
+        Outcomes.from_counts([0, 8, 3, 5] * 10, 8),
+        Outcomes.from_counts([0, 8, 3, 5] * 3, 8, clusters=[*range(6)] * 2),
+        Outcomes.from_counts([3], 8),
+        Outcomes.from_counts([1, 0] * 20 + [1], [1] * 40 + [2]),
+    ],
+)
+def test_a_band_carries_the_notes_of_its_points(outcomes: Outcomes, over: Over) -> None:
+    found = band(outcomes, "pass@*", over=over)
+    assert set(found.notes) == notes_at_each_k(outcomes, over)
+    assert len(found.notes) == len(set(found.notes))
+
+
+def test_a_band_says_what_was_left_out_and_under_which_policy() -> None:
+    outcomes = Outcomes.from_counts([1, 0, 2], [2, 1, 3], unscored={"timeout": [0, 1, 0]})
+    found = band(outcomes, "pass@*")
+    assert (found.policy, found.left_out.tolist()) == ("drop", [0, 1, 2])
+    found = band(outcomes, "pass@*", policy="fail")
+    assert (found.policy, found.left_out.tolist()) == ("fail", [0, 0, 2])
 
 
 def test_every_family_with_a_curve_has_a_band() -> None:

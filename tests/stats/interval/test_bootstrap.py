@@ -22,8 +22,10 @@ from passband.stats.interval.bootstrap import (
 )
 from passband.stats.interval.bootstrap_draws import Replicates, bootstrap_means, bootstrap_totals
 from passband.stats.interval.bootstrap_law import MeanLaw, Pool, bootstrap_law, law_of_mean
+from passband.stats.interval.bootstrap_units import units_of
 from passband.stats.interval.eva import NO_CLUSTERS, ZERO_WIDTH, eva_means
-from passband.stats.interval.methods import load_methods, methods
+from passband.stats.interval.methods import Question, load_methods, methods
+from passband.stats.metric.metrics import parse_metric
 from passband.types import Floats, Ints
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=40)
@@ -268,12 +270,39 @@ def test_unequal_clusters_against_all_resamples() -> None:
     outcomes = Outcomes.from_counts([8, 7, 1, 0, 2, 4, 5, 3, 6], 8, clusters="aabbbcddd")
     means = clustered_means(np.array([15, 3, 4, 14]) / 8, np.array([2.0, 3.0, 1.0, 3.0]))
     found = estimate(outcomes, "pass@1", method="percentile", seed=11)
-    assert found.se == pytest.approx(means.std(), rel=0.03)
-    low, high = quantile_ends(means, Fraction(1, 40))
-    assert found.low == pytest.approx(low, abs=0.03)
-    assert found.high == pytest.approx(high, abs=0.03)
-    assert found.seed == 11
+    assert found.se == pytest.approx(means.std())
+    assert (found.low, found.high) == pytest.approx(quantile_ends(means, Fraction(1, 40)))
+    assert found.seed is None  # all resamples were gone through
     assert "clusters" in " ".join(found.notes)
+
+
+def test_more_clusters_than_can_be_gone_through_are_drawn() -> None:
+    sizes = [1, 2, 3, 4, 1, 2, 3, 4, 5, 6, 1, 2]
+    names = np.repeat(range(12), sizes)
+    counts = np.arange(len(names)) * 5 % 9
+    for method in ("percentile", "bca"):
+        few, many = (
+            estimate(
+                Outcomes.from_counts(counts[kept], 8, clusters=names[kept]),
+                "pass@1",
+                method=method,
+                seed=11,
+            )
+            for kept in (names < 6, names < 12)
+        )
+        assert (few.seed, many.seed) == (None, 11)
+
+
+def test_going_through_all_resamples_agrees_with_drawing_them() -> None:
+    counts = [8, 7, 1, 0, 2, 4, 5, 3, 6, 1]
+    outcomes = Outcomes.from_counts(counts, 8, clusters="aabbbcddde")
+    for metric in ("pass@2", "geom-ds@2"):
+        units = units_of(Question(outcomes, parse_metric(metric), (), 0.0, "problems", 0.95, None))
+        values, masses = units.every_resample()
+        drawn = units.replicates(200_000, np.random.default_rng(5))
+        assert len(values) == 126
+        assert masses @ values == pytest.approx(drawn.mean(), abs=0.002)
+        assert masses @ (values < 0.4) == pytest.approx((drawn < 0.4).mean(), abs=0.005)
 
 
 def test_equal_clusters_are_exact() -> None:
@@ -374,6 +403,8 @@ def test_studentized_where_many_resamples_have_no_spread() -> None:
     assert (found.low, found.high) == (0.0, 1.0)
     assert "no spread" in " ".join(found.notes)
     found = estimate(Outcomes.from_array([[0.1], [0.7], [0.7]]), "avg", method="studentized")
+    assert (found.low, found.high) == (0.0, 1.0)  # scores within [0, 1] are bounded by it
+    found = estimate(Outcomes.from_array([[0.1], [1.7], [1.7]]), "avg", method="studentized")
     assert (found.low, found.high) == (None, None)
 
 
@@ -564,7 +595,7 @@ def test_the_same_bytes_in_every_process() -> None:
         for hashing in ("0", "1", "random")
     }
     assert len(shown) == 1
-    assert b"None" not in shown.pop()
+    assert shown.pop().count(b"None") == 1  # clusters so few that nothing is drawn
 
 
 def test_the_data_and_the_metric_make_the_seed() -> None:

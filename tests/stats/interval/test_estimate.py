@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure
+from passband.errors import WrongType
 from passband.stats.interval import auto, reward_intervals
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.lattice import Lattice
@@ -289,6 +290,30 @@ def test_scores_of_other_kinds() -> None:
 # -- what is refused ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("argument", "value", "kind"),
+    [
+        ("outcomes", [[0, 1]], WrongType),
+        ("outcomes", None, WrongType),
+        ("metrics", None, WrongType),
+        ("metrics", 1, WrongType),
+        ("metrics", ["pass@1", 2], WrongType),
+        ("method", None, WrongType),
+        ("method", ["auto"], WrongType),
+        ("level", "0.95", WrongType),
+        ("level", None, WrongType),
+        ("level", 1.5, InvalidInput),
+        ("level", math.nan, InvalidInput),
+        ("over", None, InvalidInput),
+        ("over", ["problems"], InvalidInput),
+    ],
+)
+def test_arguments_of_the_wrong_kind(argument: str, value: object, kind: type[Exception]) -> None:
+    asked = {"outcomes": Outcomes.from_counts([1, 2], 4), "metrics": "pass@1", argument: value}
+    with pytest.raises(kind, match=f"^{argument} must be .*; got "):
+        estimate(**asked)  # type: ignore[call-overload]
+
+
 def test_a_k_that_no_problem_has_trials_for() -> None:
     outcomes = Outcomes.from_counts([1, 2], [3, 4])
     with pytest.raises(NotEnoughData, match="pass@5 needs 5 trials of a problem"):
@@ -356,6 +381,29 @@ def test_one_trial_over_trials_is_noted() -> None:
     assert very.notes == (auto.ONE_TRIAL,)
     assert like.notes == ()
     assert ends(very) == ends(like)  # as the note says
+
+
+@pytest.mark.parametrize(
+    ("single", "repeated", "falls_back"),
+    [(49, 1, True), (10, 9, True), (30, 10, False), (181, 20, True), (180, 20, False),
+     (1, 2, False), (4, 4, False)],
+)  # fmt: skip
+def test_few_problems_with_repeats_over_trials(
+    single: int, repeated: int, falls_back: bool
+) -> None:
+    counts = [i % 2 for i in range(single)] + [1 + i % 2 for i in range(repeated)]
+    outcomes = Outcomes.from_counts(counts, [1] * single + [3] * repeated)
+    very, like = estimate(outcomes, "pass@1", over="trials"), estimate(outcomes, "pass@1")
+    told = f"only {repeated} of {single + repeated} problems with more than one trial"
+    assert any(note.startswith(told) for note in very.notes) == falls_back
+    assert (ends(very) == ends(like)) == falls_back
+    assert not any(note.startswith(told) for note in like.notes)
+
+
+def test_few_repeats_where_all_trials_are_alike() -> None:
+    outcomes = Outcomes.from_counts([0] * 50, [1] * 49 + [2])
+    very, like = estimate(outcomes, "pass@1", over="trials"), estimate(outcomes, "pass@1")
+    assert ends(very) == ends(like)
 
 
 def test_k_above_half_of_n_is_noted_over_trials() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from passband import Outcomes, estimate
+from passband.stats.interval.estimate import Over
 from passband.stats.interval.reward_intervals import (
     NO_REPEATS,
     NO_SPREAD,
@@ -64,6 +65,27 @@ def test_problems_without_repeats_borrow_the_noise_of_the_others() -> None:
     ragged = Outcomes.from_array([[0.1, 0.5], [0.7], [0.2]])
     found = estimate(ragged, "avg", over="trials")
     assert found.se == pytest.approx((variance([0.1, 0.5]) / 2 / 3) ** 0.5)
+    (note,) = found.notes
+    assert "measured on 1 of 3 problems, those with at least 2 trials" in note
+    ragged = Outcomes.from_array([[0.1, 0.5, 0.3], [0.7, 0.2, 0.1], [0.2, 0.3], [0.9]])
+    (note,) = estimate(ragged, "max@2", over="trials").notes
+    assert "measured on 2 of 3 problems, those with at least 3 trials" in note
+
+
+@pytest.mark.parametrize("over", ["problems", "trials"])
+@pytest.mark.parametrize("name", ["avg", "max@1"])
+def test_scores_within_0_and_1_are_bounded_by_them(over: Over, name: str) -> None:
+    scores = np.array([[0.7, 1.0], [1.0, 1.0], [0.95, 1.0], [1.0, 0.99]])
+    near = estimate(Outcomes.from_array(scores), name, over=over)
+    far = estimate(Outcomes.from_array(1 - scores), name, over=over)
+    assert near.high == 1.0
+    assert far.low == 0.0
+    free = estimate(Outcomes.from_array(scores + 0.01), name, over=over)
+    assert free.high is not None
+    assert near.low is not None
+    assert free.low == pytest.approx(near.low + 0.01)
+    assert free.high > 1.01
+    assert free.se == pytest.approx(near.se)
 
 
 def test_clusters_by_hand() -> None:

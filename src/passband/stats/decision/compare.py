@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.contrast import Separate, contrast_of
 from passband.stats.decision.pairing import (
@@ -22,6 +21,12 @@ from passband.stats.decision.pairing import (
     problem_values,
     value_of,
     without_dust,
+)
+from passband.stats.interval.asked import (
+    check_level,
+    check_outcomes,
+    check_over,
+    check_text,
 )
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.seeds import seed_of
@@ -132,10 +137,11 @@ def compare(
     >>> round(found.value, 3), found.p_value, found.improved, found.worsened
     (0.667, 0.125, 4, 0)
     """
-    if over not in ("problems", "trials"):
-        raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be a number between 0 and 1; got {level!r}.")
+    check_outcomes("a", a)
+    check_outcomes("b", b)
+    check_over(over)
+    check_level(level)
+    check_text("metric", metric, "pass@1")
     seed_of(seed)
     found = parse_metric(metric)
     match = match_problems(a.under(policy), b.under(policy), found.k, paired)

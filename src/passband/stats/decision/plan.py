@@ -2,139 +2,120 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, Literal
 
-from passband.errors import InvalidInput, NotEnoughData, WrongType
+from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.variance import spread_of
+from passband.stats.decision.plan_checks import (
+    as_number,
+    as_positive,
+    as_share,
+    as_variance,
+    as_whole,
+)
+from passband.stats.decision.plan_file import Design, Plan
+from passband.stats.decision.variance import Spread, spread_of
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.score import normal_quantile
 from passband.stats.metric.metrics import parse_metric
 
-__all__ = ["Design", "Detectable", "Plan", "detectable", "plan_difference", "plan_width"]
+__all__ = ["Design", "Detectable", "Plan", "detectable", "plan", "plan_difference", "plan_width"]
 
-FORMAT = "passband plan 1"
 TRIALS = (1, 2, 4, 8, 16, 32, 64)
 MOST_TRIALS = 4096
-Goal = Literal["difference", "width"]
+WORTH = 0.1  # of the problems: what twice the trials must save
+CORRELATION = 0.5
+_MOST_PROBLEMS = 1e15
 
 
-@dataclass(frozen=True)
-class Design:
-    """So many problems, each asked so many times."""
+def plan(
+    *,
+    half_width: float | None = None,
+    difference: float | None = None,
+    pilot: Outcomes | None = None,
+    metric: str = "pass@1",
+    over: Over | None = None,
+    between: float | None = None,
+    within: float | None = None,
+    trials: int | None = None,
+    problems: int | None = None,
+    correlation: float | None = None,
+    level: float = 0.95,
+    power: float | None = None,
+    policy: Policy = "drop",
+) -> Plan:
+    """Return a plan for a half-width (`plan_width`) or for a difference (`plan_difference`).
 
-    problems: int
-    trials: int
-    exact: float  #: problems before rounding up
+    Use it before a run, with either `half_width` or `difference`; what does not apply to the one
+    that was asked for is refused. A difference takes its variances from `between` and `within`, or
+    from a pilot of one model: the other is taken to have the same ones, and values correlated with
+    the pilot's across problems by `correlation`, 0.5 unless told.
 
-    @property
-    def total(self) -> int:
-        return self.problems * self.trials
-
-    def __str__(self) -> str:
-        """Write problems x trials.
-
-        >>> str(Design(500, 8, 499.2))
-        '500 x 8'
-        """
-        return f"{self.problems} x {self.trials}"
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is to be found out, what was assumed, and the design that does it."""
-
-    goal: Goal
-    target: float  #: the difference to detect, or the half-width of the interval
-    problems: int
-    trials: int
-    exact: float  #: problems before rounding up
-    level: float
-    power: float | None  #: of a difference
-    metric: str | None
-    over: Over
-    between: float | None  #: variance across problems of the values, or of their differences
-    within: tuple[float, ...]  #: variance of sampling per problem at `trials`, of each side
-    options: tuple[Design, ...] = ()  #: other designs that do it
-
-    @property
-    def sha256(self) -> str:
-        """The hash of the plan's content, whatever file it stands in."""
-        content = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(content.encode()).hexdigest()
-
-    def save(self, path: str | Path) -> None:
-        """Write the plan as JSON, with the hash of its content."""
-        whole = {"format": FORMAT, "plan": asdict(self), "sha256": self.sha256}
-        Path(path).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-
-    @classmethod
-    def load(cls, path: str | Path) -> Plan:
-        """Read a plan, and refuse one that was changed after it was saved."""
-        try:
-            whole = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"{path}: a plan must be JSON; {error}.") from None
-        if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-            raise InvalidInput(f"{path}: not a plan; its format must be {FORMAT!r}.")
-        found = _plan_of(whole.get("plan"), path)
-        if found.sha256 != whole.get("sha256"):
-            raise InvalidInput(
-                f"{path}: the plan was changed after it was saved; its content has the hash "
-                f"{found.sha256[:12]}..., the file says {str(whole.get('sha256'))[:12]}..."
-            )
-        return found
-
-    def check(self, outcomes: Outcomes) -> str:
-        """Say what was planned and what was done, in scored trials.
-
-        >>> plan = plan_difference(0.1, between=0.1, trials=8)
-        >>> plan.check(Outcomes.from_counts([3, 0, 5] * 20, 6))
-        'planned 79 x 8, done 60 x 6: 19 problems and 272 trials are missing'
-        """
-        low, high = int(outcomes.trials.min()), outcomes.most_trials()
-        each = f"{low}" if low == high else f"{low}-{high}"
-        said = f"planned {self.problems} x {self.trials}, done {outcomes.n_problems} x {each}"
-        problems = max(self.problems - outcomes.n_problems, 0)
-        have = sorted(outcomes.trials.clip(max=self.trials).tolist(), reverse=True)
-        trials = self.problems * self.trials - sum(have[: self.problems])
-        missing = [f"{problems} problems"] if problems else []
-        missing += [f"{trials} trials"] if trials else []
-        return f"{said}: {' and '.join(missing)} are missing" if missing else said
-
-    def __str__(self) -> str:
-        """Say the design and what it is for."""
-        power = "" if self.power is None else f" with power {self.power:g}"
-        what = (
-            f"a difference of {self.target:g}" if self.power else f"an interval of ±{self.target:g}"
+    >>> print(plan(difference=0.03, between=1 / 9, within=1 / 6, trials=10))
+    1260 x 10 for a difference of 0.03 at level 0.95 with power 0.8
+    """
+    if (half_width is None) == (difference is None):
+        raise InvalidInput("give either half_width or difference, and not both.")
+    if half_width is not None:
+        _refuse("a half-width", trials=trials, power=power, correlation=correlation)
+        return plan_width(
+            half_width,
+            pilot=pilot,
+            metric=metric,
+            over=over or "problems",
+            between=between,
+            within=within,
+            problems=problems,
+            level=level,
+            policy=policy,
         )
-        return f"{self.problems} x {self.trials} for {what} at level {self.level:g}{power}"
+    assert difference is not None
+    _refuse("a difference", over=over, problems=problems)
+    return plan_difference(
+        difference,
+        between=between,
+        within_a=within,
+        pilot=pilot,
+        correlation=correlation,
+        trials=trials,
+        level=level,
+        power=0.8 if power is None else power,
+        metric=metric,
+        policy=policy,
+    )
+
+
+def _refuse(goal: str, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(f"{name} does not apply to {goal}; leave it out.")
 
 
 def plan_difference(
     delta: float,
     *,
-    between: float,
-    within_a: float = 0.0,
+    between: float | None = None,
+    within_a: float | None = None,
     within_b: float | None = None,
-    trials: int = 1,
+    pilot: Outcomes | None = None,
+    correlation: float | None = None,
+    trials: int | None = None,
     level: float = 0.95,
     power: float = 0.8,
     metric: str | None = None,
+    policy: Policy = "drop",
 ) -> Plan:
     """Return how many shared problems it takes to detect a difference of `delta` of two models.
 
     `between` is the variance, across problems, of the difference of the two models' values at
     unlimited trials; `within_a` and `within_b` are the variances of one trial's score around its
-    problem's value, which n trials divide by n. Take them from `split_variance` of a pilot; at
-    worst `between` is the sum of both models' own variances between problems.
+    problem's value, which n trials divide by n; at worst `between` is the sum of both models' own
+    variances between problems. With a `pilot` of one model instead, both are taken to have its
+    variances, and values correlated across problems by `correlation` (0.5): `between` is then
+    2 (1 - correlation) times the pilot's. `trials` is 1 unless told, or the least a metric needs.
 
         M = (z_{alpha/2} + z_beta)^2 (w^2 + s_a^2 / n + s_b^2 / n) / delta^2
 
@@ -146,34 +127,37 @@ def plan_difference(
     ...     for s, k in ((0, 1), (1/6, 1), (1/6, 10))]
     ['969.0', '3876.0', '1259.7']
     """
-    _positive("delta", delta)
-    _level(level)
-    _power(power)
-    _whole("trials", trials)
-    within_b = within_a if within_b is None else within_b
-    for name, variance in (("between", between), ("within_a", within_a), ("within_b", within_b)):
-        _variance(name, variance)
-    if between + within_a + within_b == 0.0:
-        raise InvalidInput("between, within_a and within_b must not all be 0.")
+    delta, level, power = as_positive("delta", delta), as_share("level", level), _power(power)
+    if pilot is not None:
+        if not (between is within_a is within_b is None):
+            raise InvalidInput("give either a pilot or between and within, not both.")
+        found = _pair_of_pilot(pilot, metric or "pass@1", policy, correlation)
+    else:
+        _refuse("a difference without a pilot", correlation=correlation)
+        found = _pair_of_numbers(between, within_a, within_b)
+    n = found.fewest if trials is None else as_whole("trials", trials)
+    if n < found.fewest:
+        raise InvalidInput(f"{metric} needs {found.fewest} trials or more; got trials={n}.")
     factor = (_quantiles(level, power) / delta) ** 2
 
     def at(n: int) -> float:
-        return factor * (between + (within_a + within_b) / n)
+        return factor * (found.between + sum(found.noise(n)))
 
-    chosen = _design(at, trials)
+    chosen = _design(at, n)
     return Plan(
         goal="difference",
-        target=float(delta),
+        target=delta,
         problems=chosen.problems,
         trials=chosen.trials,
         exact=chosen.exact,
         level=level,
         power=power,
-        metric=metric,
+        metric=metric or ("pass@1" if pilot is not None else None),
         over="problems",
-        between=float(between),
-        within=(within_a / trials, within_b / trials),
-        options=tuple(_design(at, n) for n in TRIALS),
+        between=found.between,
+        within=found.noise(n),
+        options=tuple(_design(at, n) for n in _numbers_of_trials(found.fewest)),
+        notes=found.notes,
     )
 
 
@@ -189,13 +173,18 @@ def plan_width(
     level: float = 0.95,
     policy: Policy = "drop",
 ) -> Plan:
-    """Return designs whose interval reaches a half-width, and the one with the fewest trials.
+    """Return designs whose interval reaches a half-width, and a sensible one among them.
 
     The variances come from a pilot run, or are assumed: `between` as the variance across problems
     of their values at unlimited trials, `within` as that of one trial's score around its problem's
     value, which n trials divide by n. From a pilot the part of sampling is computed for the metric
     at each n; n is then at least its k. With over="trials" only that part counts. `problems` fixes
     their number, and asks for the fewest trials of each.
+
+    Fewest trials in all would always mean one trial of each problem, which cannot tell noise from
+    spread. So the chosen design is the first, of those in `options`, from which doubling the trials
+    saves less than 10 % of the problems. With over="trials" it is the one with the fewest trials in
+    all among those of at least 2 and, if there are any, at least 2k trials each.
 
         M = z_{alpha/2}^2 (w^2 + s_n^2) / h^2
 
@@ -206,12 +195,10 @@ def plan_width(
     >>> [str(design) for design in plan.options[:4]]
     ['308 x 1', '216 x 2', '170 x 4', '146 x 8']
     """
-    _positive("half_width", half_width)
-    _level(level)
+    half_width, level = as_positive("half_width", half_width), as_share("level", level)
     if over not in ("problems", "trials"):
         raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
-    if problems is not None:
-        _whole("problems", problems)
+    problems = None if problems is None else as_whole("problems", problems)
     assumed = _from_pilot(pilot, metric, policy) if pilot is not None else None
     if assumed is not None and (between is not None or within is not None):
         raise InvalidInput("give either a pilot or between and within, not both.")
@@ -220,15 +207,17 @@ def plan_width(
     factor = (normal_quantile(level) / half_width) ** 2
 
     def at(n: int) -> float:
-        return factor * (spread + found.noise(n))
+        return factor * (spread + sum(found.noise(n)))
 
-    options = tuple(_design(at, n) for n in TRIALS if n >= found.fewest)
-    chosen = min(options, key=lambda design: (design.total, design.trials))
+    options = tuple(_design(at, n) for n in _numbers_of_trials(found.fewest))
     if problems is not None:
-        chosen = _with_problems(at, problems, found.fewest, half_width, factor * spread)
+        fewest = found.fewest if over == "problems" else max(found.fewest, 2)
+        chosen = _with_problems(at, problems, fewest, half_width, factor * spread)
+    else:
+        chosen = _worthwhile(options) if over == "problems" else _repeated(options, found.fewest)
     return Plan(
         goal="width",
-        target=float(half_width),
+        target=half_width,
         problems=chosen.problems,
         trials=chosen.trials,
         exact=chosen.exact,
@@ -237,9 +226,28 @@ def plan_width(
         metric=metric,
         over=over,
         between=spread if over == "problems" else None,
-        within=(found.noise(chosen.trials),),
+        within=found.noise(chosen.trials),
         options=options,
+        notes=found.notes,
     )
+
+
+def _numbers_of_trials(fewest: int) -> tuple[int, ...]:
+    return tuple(n for n in TRIALS if n >= fewest) or (fewest, 2 * fewest, 4 * fewest)
+
+
+def _worthwhile(options: tuple[Design, ...]) -> Design:
+    """Return the first design from which twice the trials save too little."""
+    for now, double in zip(options, options[1:], strict=False):
+        if double.exact > (1.0 - WORTH) * now.exact:
+            return now
+    return options[-1]
+
+
+def _repeated(options: tuple[Design, ...], k: int) -> Design:
+    """Return the fewest trials in all among designs that show the noise of sampling."""
+    enough = [design for design in options if design.trials >= 2 * k]
+    return min(enough or options[-1:], key=lambda design: (design.total, design.trials))
 
 
 @dataclass(frozen=True)
@@ -260,7 +268,7 @@ def detectable(
     metric: str,
     *,
     against: Outcomes | None = None,
-    correlation: float = 0.5,
+    correlation: float = CORRELATION,
     level: float = 0.95,
     power: float = 0.8,
     policy: Policy = "drop",
@@ -281,10 +289,7 @@ def detectable(
     >>> round(found.delta, 3)
     0.174
     """
-    _level(level)
-    _power(power)
-    if not -1.0 <= correlation <= 1.0:
-        raise InvalidInput(f"correlation must be between -1 and 1; got {correlation!r}.")
+    level, power, correlation = as_share("level", level), _power(power), _correlation(correlation)
     if against is not None:
         from passband.stats.decision.compare import compare
 
@@ -298,7 +303,7 @@ def detectable(
     found = parse_metric(metric)
     judged.require(found.k)
     spread = spread_of(judged, found)
-    if spread.total is None:
+    if spread.total is None or spread.is_flat:
         raise NotEnoughData(f"the variance of {found.name} is unknown: {'; '.join(spread.notes)}.")
     notes = (*spread.notes, f"a second model with correlation {correlation:g} is assumed")
     within = spread.within or 0.0  # with one trial the correlation is that of the scores
@@ -313,33 +318,61 @@ def detectable(
 @dataclass(frozen=True)
 class _Assumed:
     between: float
-    noise: Callable[[int], float]  # of a problem's value, by its number of trials
+    noise: Callable[[int], tuple[float, ...]]  # of a problem's value of each side, by its trials
     fewest: int
+    notes: tuple[str, ...] = ()
 
 
 def _from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> _Assumed:
     judged = pilot.under(policy)
     found = parse_metric(metric)
     judged.require(found.k)
-    spread = spread_of(judged, found)
+    spread: Spread = spread_of(judged, found)
     if spread.between is None:
         raise NotEnoughData(f"the pilot does not tell: {'; '.join(spread.notes)}.")
-    return _Assumed(spread.between, lambda n: spread.within_at(lambda _: n), max(found.k, 1))
+    return _Assumed(
+        spread.between, lambda n: (spread.within_at(lambda _: n),), max(found.k, 1), spread.notes
+    )
+
+
+def _pair_of_pilot(
+    pilot: Outcomes, metric: str, policy: Policy, correlation: float | None
+) -> _Assumed:
+    """Return the variances of a difference to a model like that of the pilot."""
+    shared = _correlation(CORRELATION if correlation is None else correlation)
+    one = _from_pilot(pilot, metric, policy)
+    notes = (*one.notes, f"a second model with correlation {shared:g} is assumed")
+    between = 2.0 * (1.0 - shared) * one.between
+    return _Assumed(between, lambda n: one.noise(n) * 2, one.fewest, notes)
+
+
+def _pair_of_numbers(
+    between: float | None, within_a: float | None, within_b: float | None
+) -> _Assumed:
+    if between is None:
+        raise InvalidInput("give between, the variance of the differences, or a pilot.")
+    spread = as_variance("between", between)
+    a = as_variance("within_a", 0.0 if within_a is None else within_a)
+    b = a if within_b is None else as_variance("within_b", within_b)
+    if spread + a + b == 0.0:
+        raise InvalidInput("between, within_a and within_b must not all be 0.")
+    return _Assumed(spread, lambda n: (a / n, b / n), 1)
 
 
 def _from_numbers(between: float | None, within: float | None, over: Over) -> _Assumed:
     if within is None or (between is None and over == "problems"):
         raise InvalidInput("give a pilot, or both between and within; within for over='trials'.")
-    spread = 0.0 if between is None else between
-    _variance("between", spread)
-    _variance("within", within)
-    if spread + within == 0.0:
+    spread = as_variance("between", 0.0 if between is None else between)
+    noise = as_variance("within", within)
+    if (spread if over == "problems" else 0.0) + noise == 0.0:
         raise InvalidInput("between and within must not both be 0.")
-    return _Assumed(spread, lambda n: within / n, 1)
+    return _Assumed(spread, lambda n: (noise / n,), 1)
 
 
 def _design(at: Callable[[int], float], trials: int) -> Design:
     exact = at(trials)
+    if not exact < _MOST_PROBLEMS:
+        raise InvalidInput("so small a difference or half-width is out of reach of any design.")
     return Design(max(math.ceil(exact - 1e-9), 1), trials, exact)
 
 
@@ -354,7 +387,7 @@ def _with_problems(
             else f"even {MOST_TRIALS} trials of each would leave it wider"
         )
         raise NotEnoughData(f"{problems} problems cannot give ±{half_width:g}: {reason}.")
-    low, high = fewest - 1, MOST_TRIALS
+    low, high = fewest - 1, max(MOST_TRIALS, fewest)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if at(middle) <= problems else (middle, high)
@@ -365,44 +398,12 @@ def _quantiles(level: float, power: float) -> float:
     return normal_quantile(level) + NormalDist().inv_cdf(power)
 
 
-# -- checks --------------------------------------------------------------------------------
+def _power(power: float) -> float:
+    return as_share("power", power)
 
 
-def _positive(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value > 0.0):
-        raise InvalidInput(f"{name} must be a number above 0; got {value!r}.")
-
-
-def _variance(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value >= 0.0):
-        raise InvalidInput(f"{name} is a variance and must not be negative; got {value!r}.")
-
-
-def _level(level: float) -> None:
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be a number between 0 and 1; got {level!r}.")
-
-
-def _power(power: float) -> None:
-    if not 0.0 < power < 1.0:
-        raise InvalidInput(f"power must be a number between 0 and 1; got {power!r}.")
-
-
-def _whole(name: str, value: object) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise WrongType(f"{name} must be a whole number; got {value!r}.")
-    if value < 1:
-        raise InvalidInput(f"{name} must be at least 1; got {value}.")
-
-
-def _plan_of(content: Any, path: str | Path) -> Plan:
-    names = {field.name for field in fields(Plan)}
-    if not isinstance(content, dict) or set(content) != names:
-        raise InvalidInput(
-            f"{path}: a plan must have exactly the fields {', '.join(sorted(names))}."
-        )
-    try:
-        options = tuple(Design(**option) for option in content["options"])
-        return Plan(**{**content, "within": tuple(content["within"]), "options": options})
-    except TypeError as error:
-        raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None
+def _correlation(correlation: float) -> float:
+    found = as_number("correlation", correlation)
+    if not -1.0 <= found <= 1.0:
+        raise InvalidInput(f"correlation must be between -1 and 1; got {correlation!r}.")
+    return found

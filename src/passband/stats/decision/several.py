@@ -10,10 +10,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from passband.errors import InvalidInput, NotEnoughData, nearest
+from passband.errors import InvalidInput, NotEnoughData, WrongType, nearest
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.contrast import Contrast, contrast_of
 from passband.stats.decision.pairing import problem_values, shared_units, take
+from passband.stats.interval.asked import (
+    check_level,
+    check_outcomes,
+    check_over,
+    check_text,
+)
 from passband.stats.interval.estimate import Over, estimate
 from passband.stats.interval.score import normal_quantile
 from passband.stats.interval.seeds import generator, seed_of
@@ -124,12 +130,17 @@ def compare_all(
     2 medium 0.562 (2, 2)
     3 small 0.219 (3, 3)
     """
+    if not isinstance(models, Mapping):
+        kind = type(models).__name__
+        raise WrongType(f"models must map names to Outcomes; got {kind}.")
     if len(models) < 2:
         raise InvalidInput(f"there must be at least two models to compare; got {len(models)}.")
-    if over not in ("problems", "trials"):
-        raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be a number between 0 and 1; got {level!r}.")
+    check_over(over)
+    check_level(level)
+    check_text("metric", metric, "pass@1")
+    for name, outcomes in models.items():
+        check_text("the name of a model", name, "base")
+        check_outcomes(f"models[{name!r}]", outcomes)
     found = parse_metric(metric)
     judged = {name: outcomes.under(policy) for name, outcomes in models.items()}
     shared, sides = _shared(judged, found.k)
@@ -151,8 +162,13 @@ def compare_all(
         ),
         policy=policy,
         seed=start,
-        notes=field.notes(),
+        notes=(*field.notes(), *_unscored(models, policy)),
     )
+
+
+def _unscored(models: Mapping[str, Outcomes], policy: Policy) -> tuple[str, ...]:
+    absent = ", ".join(f"{m.n_unscored} of {name}" for name, m in models.items() if m.n_unscored)
+    return (f"trials without a score: {absent}, policy {policy!r}",) if absent else ()
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -9,9 +9,9 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.auto import WIDE_K
+from passband.stats.interval.auto import CONSTANT, TOO_LARGE, WIDE_K
 from passband.stats.interval.clusters import over_clusters
-from passband.stats.interval.lattice import Lattice
+from passband.stats.interval.lattice import Lattice, is_too_large
 from passband.stats.interval.methods import Question, interval_for
 from passband.stats.interval.mixture import Mixture
 from passband.stats.interval.score import over_problems, over_trials
@@ -25,6 +25,8 @@ UNKNOWN = (
     "with one trial per problem the noise of sampling cannot be told from the spread of the "
     "problems; two trials of some problems would do"
 )
+ONE_PROBLEM = "one problem does not show how problems differ"
+ALIKE = "every problem has the same value, which shows neither how problems differ nor the noise"
 ONLY_NOISE = "the problems differ no more than the noise of sampling explains"
 FALLS = "scores are not 0 or 1: the noise of sampling is taken to fall as 1/n"
 GROUPED = "problems come in clusters: a further problem is taken to bring its share of a cluster"
@@ -79,7 +81,9 @@ def split_variance(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") 
 
     The total is the one that the default interval uses, which never vanishes at 0 or 1. The part
     of sampling is the variance of a value at each success probability, averaged over the fitted
-    spread of them; for one more trial it is computed anew at n + 1 for the same k.
+    spread of them; for one more trial it is computed anew at n + 1 for the same k. Where the data
+    cannot show the parts (one problem, or problems of all the same value) they are None, and a
+    note says why.
 
     Miller (2024), Adding Error Bars to Evals, arXiv 2411.00640: Var = (w² + s²/n) / M.
 
@@ -129,6 +133,7 @@ class Spread:
     within: float | None  #: None where it cannot be told from the total
     noise: Callable[[Grow], float]  # the part of sampling if a problem with n trials had grow(n)
     notes: tuple[str, ...]
+    is_flat: bool = False  #: one problem, or all of the same value: the total is the prior's
 
     @property
     def between(self) -> float | None:
@@ -151,29 +156,56 @@ class Spread:
 def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
     """Return the variances behind a metric on outcomes without unscored trials."""
     k = metric.k
-    tally = outcomes.trial_tally
-    used = int(tally[max(k, 1) :].sum())
+    used = int(outcomes.trial_tally[max(k, 1) :].sum())
     trials = outcomes.trials[outcomes.trials >= max(k, 1)]
     fewest, most = int(trials.min()), int(trials.max())
-    means = tuple(values_of(part, outcomes, k).mean() for part in metric.parts)
+    found = [values_of(part, outcomes, k) for part in metric.parts]
+    means = tuple(values.mean() for values in found)
     if metric.powers is not None and min(means) == 0.0:
         raise InvalidInput(
             f"{metric.name} is a product with a factor of 0: its variance has no parts to split."
         )
     value = metric.combine(list(means))
     question = Question(outcomes, metric, means, value, "problems", 0.95, None)
-    build = _of_counts if outcomes.rewards is None else _of_rewards
-    total, within, noise, notes = build(question, used)
-    if most == 1:
+    reason = _flat(question, used, all(np.ptp(values.values) == 0.0 for values in found))
+    total, within, noise, notes = _builder(question)(question, used)
+    if reason:
+        within, notes = None, (reason, *(note for note in notes if note != reason))
+    elif most == 1:
         within, notes = None, (*notes, UNKNOWN)
     elif total is not None and within is not None and within >= total:
         within, notes = total, (*notes, ONLY_NOISE)
     if outcomes.clusters is not None:
         notes = (*notes, GROUPED)
-    return Spread(used, fewest, most, total, within, noise, notes)
+    return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
+
+
+def _flat(question: Question, used: int, alike: bool) -> str:
+    """Say why the data hold no spread that could be split, if so."""
+    if question.outcomes.rewards is None and np.ptp(question.range()) == 0.0:
+        return CONSTANT
+    if used == 1:
+        return ONE_PROBLEM
+    return ALIKE if alike else ""
 
 
 _Parts = tuple[float | None, float | None, Callable[[Grow], float], tuple[str, ...]]
+
+
+def _builder(question: Question) -> Callable[[Question, int], _Parts]:
+    if question.outcomes.rewards is not None:
+        return _of_rewards
+    too_large = is_too_large(question.outcomes.histogram.at_least(question.k))
+    constant = np.ptp(question.range()) == 0.0
+    return _too_large if too_large else _constant if constant else _of_counts
+
+
+def _too_large(question: Question, used: int) -> _Parts:
+    return None, None, lambda _: 0.0, (TOO_LARGE,)
+
+
+def _constant(question: Question, used: int) -> _Parts:
+    return 0.0, None, lambda _: 0.0, (CONSTANT,)
 
 
 def _of_counts(question: Question, used: int) -> _Parts:

@@ -19,7 +19,7 @@ ONE_TRIAL = (
     "problems; this interval is an upper bound, the one over problems"
 )
 FEW_REPEATS = (
-    "only {repeated} of {problems} problems have more than one trial, too few to tell the noise of "
+    "only {repeated} of {problems} problems with more than one trial, too few to tell the noise of "
     "sampling from the spread of the problems; this interval is an upper bound, the one over "
     "problems"
 )

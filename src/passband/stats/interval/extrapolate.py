@@ -9,7 +9,7 @@ share z0 of hopeless problems, z1 of certain ones, and a Beta(a, b) for the rest
 The interval trusts no shape. With u the share of problems not solved in n trials and n s the share
 solved once, no spread of the probabilities at all gives more than ``1 - u (1 + s/u)^-(K - n)``:
 that is where every unsolved problem has the same odds, and those are as high as the problems solved
-only once allow. With hopeless problems pass@K is no more than what was solved already.
+only once allow. Were they all hopeless instead, pass@K would be the pass@n there is.
 
 References: Schaeffer et al. 2025 (arXiv 2502.17578), Kazdan et al. 2025 (arXiv 2510.05197); the
 use of what was seen once is that of Good and Toulmin (1956), Biometrika 43.

@@ -1,0 +1,131 @@
+"""A plan as it is written down, and checked against what was done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+from passband.errors import InvalidInput
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.estimate import Over
+
+__all__ = ["Design", "Goal", "Plan"]
+
+FORMAT = "passband plan 1"
+Goal = Literal["difference", "width"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """So many problems, each asked so many times."""
+
+    problems: int
+    trials: int
+    exact: float  #: problems before rounding up
+
+    @property
+    def total(self) -> int:
+        return self.problems * self.trials
+
+    def __str__(self) -> str:
+        """Write problems x trials.
+
+        >>> str(Design(500, 8, 499.2))
+        '500 x 8'
+        """
+        return f"{self.problems} x {self.trials}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be found out, what was assumed, and the design that does it."""
+
+    goal: Goal
+    target: float  #: the difference to detect, or the half-width of the interval
+    problems: int
+    trials: int
+    exact: float  #: problems before rounding up
+    level: float
+    power: float | None  #: of a difference
+    metric: str | None
+    over: Over
+    between: float | None  #: variance across problems of the values, or of their differences
+    within: tuple[float, ...]  #: variance of sampling per problem at `trials`, of each side
+    options: tuple[Design, ...] = ()  #: other designs that do it
+    notes: tuple[str, ...] = ()  #: of the pilot, and on what was assumed
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the plan's content, whatever file it stands in."""
+        content = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(content.encode()).hexdigest()
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan as JSON, with the hash of its content."""
+        whole = {"format": FORMAT, "plan": asdict(self), "sha256": self.sha256}
+        try:
+            Path(path).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InvalidInput(f"{path}: cannot be written; {error.strerror}.") from None
+
+    @classmethod
+    def load(cls, path: str | Path) -> Plan:
+        """Read a plan, and refuse one that was changed after it was saved."""
+        try:
+            whole = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"{path}: a plan must be JSON; {error}.") from None
+        except OSError as error:
+            raise InvalidInput(f"{path}: cannot be read; {error.strerror}.") from None
+        if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+            raise InvalidInput(f"{path}: not a plan; its format must be {FORMAT!r}.")
+        found = _plan_of(whole.get("plan"), path)
+        if found.sha256 != whole.get("sha256"):
+            raise InvalidInput(
+                f"{path}: the plan was changed after it was saved; its content has the hash "
+                f"{found.sha256[:12]}..., the file says {str(whole.get('sha256'))[:12]}..."
+            )
+        return found
+
+    def check(self, outcomes: Outcomes) -> str:
+        """Say what was planned and what was done, in scored trials.
+
+        >>> from passband import plan_difference
+        >>> plan = plan_difference(0.1, between=0.1, trials=8)
+        >>> plan.check(Outcomes.from_counts([3, 0, 5] * 20, 6))
+        'planned 79 x 8, done 60 x 6: 19 problems and 272 trials are missing'
+        """
+        low, high = int(outcomes.trials.min()), outcomes.most_trials()
+        each = f"{low}" if low == high else f"{low}-{high}"
+        said = f"planned {self.problems} x {self.trials}, done {outcomes.n_problems} x {each}"
+        problems = max(self.problems - outcomes.n_problems, 0)
+        have = sorted(outcomes.trials.clip(max=self.trials).tolist(), reverse=True)
+        trials = self.problems * self.trials - sum(have[: self.problems])
+        missing = [f"{problems} problems"] if problems else []
+        missing += [f"{trials} trials"] if trials else []
+        return f"{said}: {' and '.join(missing)} are missing" if missing else said
+
+    def __str__(self) -> str:
+        """Say the design and what it is for."""
+        power = "" if self.power is None else f" with power {self.power:g}"
+        what = (
+            f"a difference of {self.target:g}" if self.power else f"an interval of ±{self.target:g}"
+        )
+        return f"{self.problems} x {self.trials} for {what} at level {self.level:g}{power}"
+
+
+def _plan_of(content: Any, path: str | Path) -> Plan:
+    names = {field.name for field in fields(Plan)}
+    if not isinstance(content, dict) or set(content) != names:
+        raise InvalidInput(
+            f"{path}: a plan must have exactly the fields {', '.join(sorted(names))}."
+        )
+    try:
+        options = tuple(Design(**option) for option in content["options"])
+        lists = {name: tuple(content[name]) for name in ("within", "notes")}
+        return Plan(**{**content, **lists, "options": options})
+    except TypeError as error:
+        raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None
