@@ -89,7 +89,7 @@ def test_a_plan_is_written_and_checked(two: tuple[Path, Path], tmp_path: Path) -
     checked = run("stats", two[0], "-m", "pass@1", "--plan", out)
     assert "planned" in checked.err
     assert "done 30 x 8" in checked.err
-    out.write_text(out.read_text().replace('"trials": 1,', '"trials": 2,', 1))
+    out.write_text(out.read_text().replace('"trials": ', '"trials": 1', 1))
     tampered = run("stats", two[0], "-m", "pass@1", "--plan", out)
     assert (tampered.code, tampered.out) == (2, "")
     assert "changed after it was saved" in tampered.err
@@ -111,6 +111,11 @@ def test_millers_numbers() -> None:
         ("--half-width", "0.1"),
         ("--difference", "0.1"),
         ("--difference", "-1", "--between", "0.1"),
+        ("--half-width", "0.1", "--between", "0.1", "--within", "0.1", "--trials", "4"),
+        ("--half-width", "0.1", "--between", "0.1", "--within", "0.1", "--power", "0.9"),
+        ("--difference", "0.1", "--between", "0.1", "--over", "trials"),
+        ("--difference", "0.1", "--between", "0.1", "--problems", "9"),
+        ("--difference", "0.1", "--between", "0.1", "--correlation", "0.2"),
         ("--half-width", "0", "--between", "0.1", "--within", "0.1"),
     ],
 )
@@ -118,6 +123,19 @@ def test_plans_asked_wrongly(arguments: tuple[str, ...]) -> None:
     done = run("plan", *arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("passband: ")
+
+
+def test_a_difference_from_a_pilot(two: tuple[Path, Path], tmp_path: Path) -> None:
+    done = run("plan", "--difference", "0.1", "--pilot", two[0], "--correlation", "0.7")
+    assert done.code == 0
+    assert "for a difference of 0.1" in done.out
+    assert "correlation 0.7 is assumed" in done.out
+    both = run("plan", "--difference", "0.1", "--pilot", two[0], "--between", "0.1")
+    assert (both.code, both.out) == (2, "")
+    assert "--between does not apply" in both.err
+    lost = run("plan", "--difference", "0.1", "--pilot", two[0], "--out", tmp_path / "no" / "p")
+    assert (lost.code, lost.out) == (2, "")
+    assert "cannot be written" in lost.err
 
 
 def test_what_a_pilot_detects(two: tuple[Path, Path]) -> None:

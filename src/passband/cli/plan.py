@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import Over, Target
+from passband.cli.options import Target
 
 __all__ = ["plan"]
 
@@ -23,7 +23,10 @@ def plan(
         Path | None, typer.Option(help="File of trials to take the variances from.")
     ] = None,
     metric: Annotated[str, typer.Option("--metric", "-m", help="Metric of the pilot.")] = "pass@1",
-    over: Over = Target.problems,
+    over: Annotated[
+        Target | None,
+        typer.Option(help="Half-width for problems like these (default), or for these alone."),
+    ] = None,
     between: Annotated[
         float | None,
         typer.Option(help="Variance across problems, of values or of their differences."),
@@ -31,12 +34,20 @@ def plan(
     within: Annotated[
         float | None, typer.Option(help="Variance of one trial around its problem's value.")
     ] = None,
-    trials: Annotated[int, typer.Option(help="Trials per problem, for a difference.")] = 1,
+    trials: Annotated[
+        int | None, typer.Option(help="Trials per problem, for a difference; 1 unless told.")
+    ] = None,
     problems: Annotated[
         int | None, typer.Option(help="Problems there are, for a half-width.")
     ] = None,
+    correlation: Annotated[
+        float | None,
+        typer.Option(help="Of the two models' values, for a difference from a pilot; 0.5."),
+    ] = None,
     level: Annotated[float, typer.Option(help="Coverage, or one minus the error rate.")] = 0.95,
-    power: Annotated[float, typer.Option(help="Chance to find the difference.")] = 0.8,
+    power: Annotated[
+        float | None, typer.Option(help="Chance to find the difference; 0.8 unless told.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the plan here, for passband stats --plan.")
     ] = None,
@@ -50,11 +61,12 @@ def plan(
         difference=difference,
         pilot=pilot,
         metric=metric,
-        over=over.value,
+        over=None if over is None else over.value,
         between=between,
         within=within,
         trials=trials,
         problems=problems,
+        correlation=correlation,
         level=level,
         power=power,
     )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from passband.errors import InvalidInput
 from passband.report.groups import read_groups
 from passband.report.render import render
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.plan import Detectable, Plan, detectable, plan_difference, plan_width
+from passband.stats.decision.plan import Detectable, Plan, detectable, plan
 from passband.stats.interval.estimate import Over
 
 __all__ = ["PlanReport", "make_plan"]
@@ -34,7 +36,8 @@ class PlanReport:
             {"trials each": d.trials, "problems": d.problems, "in all": d.total}
             for d in self.found.options
         ]
-        return render(rows, "table") + f"\n{self.found}\n" if rows else f"{self.found}\n"
+        table = render(rows, "table") + "\n" if rows else ""
+        return f"{table}{self.found}\n" + "".join(f"{note}\n" for note in self.found.notes)
 
     def as_json(self) -> str:
         return json.dumps(asdict(self.found), indent=2) + "\n"
@@ -51,48 +54,66 @@ def make_plan(
     difference: float | None,
     pilot: Path | None,
     metric: str,
-    over: Over,
+    over: Over | None,
     between: float | None,
     within: float | None,
-    trials: int,
+    trials: int | None,
     problems: int | None,
+    correlation: float | None,
     level: float,
-    power: float,
+    power: float | None,
 ) -> PlanReport:
-    """Return the plan for a half-width or a difference; without either, what the pilot detects."""
+    """Return the plan for a half-width or a difference; without either, what the pilot detects.
+
+    An option that was given and does not apply is refused.
+    """
     if half_width is not None and difference is not None:
         raise InvalidInput("give either --half-width or --difference, not both.")
+    given: dict[str, object] = {"over": over, "trials": trials, "problems": problems}
+    given |= {"between": between, "within": within, "correlation": correlation, "power": power}
+    if pilot is not None:
+        _refuse(given, "a --pilot, which has its own variances", ("between", "within"))
     outcomes = _pilot(pilot)
     if half_width is not None:
-        return PlanReport(
-            plan_width(
-                half_width,
-                pilot=outcomes,
-                metric=metric,
-                over=over,
-                between=between,
-                within=within,
-                problems=problems,
-                level=level,
-            )
+        _refuse(given, "--half-width", ("trials", "power", "correlation"))
+    elif difference is not None:
+        _refuse(given, "--difference", ("over", "problems"))
+        if pilot is None:
+            _refuse(given, "--difference without --pilot", ("correlation",))
+    else:
+        return PlanReport(_detected(outcomes, metric, level, given))
+    return PlanReport(
+        plan(
+            half_width=half_width,
+            difference=difference,
+            pilot=outcomes,
+            metric=metric,
+            over=over,
+            between=between,
+            within=within,
+            trials=trials,
+            problems=problems,
+            correlation=correlation,
+            level=level,
+            power=power,
         )
-    if difference is not None:
-        if between is None:
-            raise InvalidInput("a difference needs --between, the variance of the differences.")
-        return PlanReport(
-            plan_difference(
-                difference,
-                between=between,
-                within_a=within or 0.0,
-                trials=trials,
-                level=level,
-                power=power,
-                metric=metric,
-            )
-        )
-    if outcomes is None:
+    )
+
+
+def _refuse(given: Mapping[str, object], goal: str, names: tuple[str, ...]) -> None:
+    for name in names:
+        if given[name] is not None:
+            raise InvalidInput(f"--{name} does not apply to {goal}; leave it out.")
+
+
+def _detected(
+    pilot: Outcomes | None, metric: str, level: float, given: Mapping[str, Any]
+) -> Detectable:
+    if pilot is None:
         raise InvalidInput("give --half-width, --difference, or a --pilot to see what it detects.")
-    return PlanReport(detectable(outcomes, metric, level=level, power=power))
+    _refuse(given, "a --pilot alone", ("over", "trials", "problems"))
+    told = {name: given[name] for name in ("correlation", "power") if given[name] is not None}
+    return detectable(pilot, metric, level=level, **told)
 
 
 def _pilot(path: Path | None) -> Outcomes | None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from passband import InvalidInput, NotEnoughData, Outcomes
 from passband.errors import WrongType
 from passband.stats.decision.compare import compare
-from passband.stats.decision.plan import Plan, detectable, plan_difference, plan_width
+from passband.stats.decision.plan import Plan, detectable, plan, plan_difference, plan_width
 from passband.stats.decision.variance import split_variance
 from passband.stats.interval.score import normal_quantile
 
@@ -72,10 +73,12 @@ def test_a_width_from_assumed_variances_by_hand() -> None:
     for design in plan.options:
         assert design.exact == pytest.approx(z**2 * (0.08 + 0.12 / design.trials) / 0.05**2)
         assert design.total == design.problems * design.trials
-    assert (plan.problems, plan.trials) == (308, 1)
-    assert str(plan) == "308 x 1 for an interval of ±0.05 at level 0.95"
+    # 170 x 4, 146 x 8, 135 x 16: from 8 on, twice the trials save less than a tenth
+    assert (plan.problems, plan.trials) == (146, 8)
+    assert str(plan) == "146 x 8 for an interval of ±0.05 at level 0.95"
     trials = plan_width(0.05, within=0.12, over="trials")
-    assert trials.exact == pytest.approx(z**2 * 0.12 / 0.05**2)
+    assert trials.trials == 2  # one trial of each shows no noise
+    assert trials.exact == pytest.approx(z**2 * 0.06 / 0.05**2)
     assert trials.between is None
 
 
@@ -99,6 +102,84 @@ def test_a_fixed_number_of_problems_asks_for_trials() -> None:
         plan_width(0.05, between=0.08, within=0.12, problems=100)
     with pytest.raises(NotEnoughData, match="even 4096 trials"):
         plan_width(0.05, between=0.08, within=50.0, problems=125)
+
+
+def test_over_trials_repeats_every_problem() -> None:
+    assert plan_width(0.05, pilot=PILOT, metric="pass@4", over="trials").trials >= 8
+    wide = Outcomes.from_counts([0, 10, 40, 99] * 5, 100)
+    assert [d.trials for d in plan_width(0.1, pilot=wide, metric="pass@70").options] == [
+        70,
+        140,
+        280,
+    ]
+
+
+@pytest.mark.parametrize("counts", [[3], [0, 0, 0, 0], [8, 8, 8, 8]])
+def test_a_pilot_without_spread(counts: list[int]) -> None:
+    pilot = Outcomes.from_counts(counts, 8)
+    for ask in (
+        lambda: plan_width(0.1, pilot=pilot),
+        lambda: plan_width(0.1, pilot=pilot, over="trials"),
+        lambda: plan_difference(0.1, pilot=pilot),
+        lambda: detectable(pilot, "pass@1"),
+    ):
+        with pytest.raises(NotEnoughData, match=r"one problem|same value"):
+            ask()
+
+
+def test_a_pilot_has_its_say() -> None:
+    assert plan_width(0.1, pilot=PILOT, metric="pass@6").notes
+    found = plan_difference(0.1, pilot=PILOT, correlation=0.6, trials=8)
+    split = split_variance(PILOT, "pass@1")
+    assert split.between is not None
+    assert split.within is not None
+    by_hand = plan_difference(0.1, between=0.8 * split.between, within_a=8 * split.within, trials=8)
+    assert found.exact == pytest.approx(by_hand.exact)
+    assert any("correlation 0.6" in note for note in found.notes)
+    half = plan_difference(0.1, pilot=PILOT, trials=8)
+    assert half.exact > found.exact
+    with pytest.raises(InvalidInput, match="needs 4 trials"):
+        plan_difference(0.1, pilot=PILOT, metric="pass@4", trials=2)
+
+
+def test_one_function_for_both() -> None:
+    assert plan(half_width=0.05, pilot=PILOT) == plan_width(0.05, pilot=PILOT)
+    assert plan(difference=0.1, pilot=PILOT) == plan_difference(0.1, pilot=PILOT)
+    wrong: list[dict[str, Any]] = [
+        {},
+        {"half_width": 0.1, "difference": 0.1},
+        {"half_width": 0.1, "pilot": PILOT, "trials": 3},
+        {"difference": 0.1, "between": 0.1, "problems": 3},
+        {"difference": 0.1, "between": 0.1, "correlation": 0.3},
+        {"difference": 0.1, "between": 0.1, "pilot": PILOT},
+        {"difference": 0.1},
+    ]
+    for given in wrong:
+        with pytest.raises(InvalidInput):
+            plan(**given)
+
+
+def test_numbers_of_numpy() -> None:
+    given: dict[str, Any] = {"between": np.float32(0.125), "level": np.float32(0.95)}
+    found = plan_difference(np.float64(0.1), trials=np.int64(2), **given)  # type: ignore[arg-type]
+    assert found == plan_difference(0.1, between=0.125, trials=2)
+    assert json.dumps(found.level) == "0.95"
+    with pytest.raises(WrongType, match="delta must be a number"):
+        plan_difference("0.1", between=0.1)  # type: ignore[arg-type]
+    with pytest.raises(WrongType, match="between must be a number"):
+        plan_difference(0.1, between="a")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="out of reach"):
+        plan_width(1e-300, between=0.1, within=0.1)
+    for delta in (1e-300, 1e-200, 1e-9):
+        with pytest.raises(InvalidInput, match="out of reach"):
+            plan_difference(delta, between=0.1)
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"none.json: cannot be read"):
+        Plan.load(tmp_path / "none.json")
+    with pytest.raises(InvalidInput, match=r"p.json: cannot be written"):
+        plan_difference(0.1, between=0.1).save(tmp_path / "none" / "p.json")
 
 
 # -- what one has --------------------------------------------------------------------------

@@ -71,20 +71,41 @@ def test_one_more_trial_is_computed_for_the_same_k() -> None:
     assert ratio == pytest.approx(exact(5) / exact(4), rel=0.03)
 
 
-def test_problems_that_are_all_alike_leave_nothing_between() -> None:
-    found = split_variance(Outcomes.from_counts([2] * 40, 4), "pass@1")
+def test_noise_alone_leaves_nothing_between() -> None:
+    found = split_variance(Outcomes.from_counts([2] * 39 + [1], 4), "pass@1")
     assert found.between == 0
     assert found.share_within == 1
     assert any("no more than the noise" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("counts", "n", "metric", "reason"),
+    [
+        ([2] * 40, 4, "pass@1", "the same value"),
+        ([0] * 5, 4, "pass@2", "the same value"),
+        ([2], 4, "pass@1", "one problem"),
+        ([0, 2, 4], 4, "mg-pass@1", "the same value whatever"),
+    ],
+)
+def test_no_split_is_made_up(counts: list[int], n: int, metric: str, reason: str) -> None:
+    found = split_variance(Outcomes.from_counts(counts, n), metric)
+    assert (found.between, found.within, found.share_between) == (None, None, None)
+    assert found.se_double_trials is None
+    assert any(reason in note for note in found.notes)
+
+
+def test_too_many_trials_are_not_split() -> None:
+    found = split_variance(Outcomes.from_counts([3, 500_000], 10**6), "pass@1")
+    assert (found.se, found.between, found.within) == (None, None, None)
+    assert any("out of reach" in note for note in found.notes)
 
 
 def test_no_success_at_all_still_has_an_error() -> None:
     for successes in (0, 8):
         found = split_variance(Outcomes.from_counts([successes] * 20, 8), "pass@2")
         assert found.se is not None
-        assert found.se_one_more_trial is not None
         assert 0 < found.se_double_problems < found.se  # type: ignore[operator]
-        assert found.se_one_more_trial <= found.se
+        assert found.se_one_more_trial is None
 
 
 def test_one_trial_cannot_tell() -> None:

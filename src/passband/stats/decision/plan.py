@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +10,17 @@ from statistics import NormalDist
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.plan_checks import (
-    as_number,
-    as_positive,
-    as_share,
-    as_variance,
-    as_whole,
-)
+from passband.stats.decision.plan_checks import as_positive, as_share, as_whole
 from passband.stats.decision.plan_file import Design, Plan
-from passband.stats.decision.variance import Spread, spread_of
+from passband.stats.decision.plan_variances import (
+    CORRELATION,
+    as_correlation,
+    from_numbers,
+    from_pilot,
+    pair_of_numbers,
+    pair_of_pilot,
+)
+from passband.stats.decision.variance import spread_of
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.score import normal_quantile
 from passband.stats.metric.metrics import parse_metric
@@ -27,7 +30,6 @@ __all__ = ["Design", "Detectable", "Plan", "detectable", "plan", "plan_differenc
 TRIALS = (1, 2, 4, 8, 16, 32, 64)
 MOST_TRIALS = 4096
 WORTH = 0.1  # of the problems: what twice the trials must save
-CORRELATION = 0.5
 _MOST_PROBLEMS = 1e15
 
 
@@ -127,18 +129,22 @@ def plan_difference(
     ...     for s, k in ((0, 1), (1/6, 1), (1/6, 10))]
     ['969.0', '3876.0', '1259.7']
     """
-    delta, level, power = as_positive("delta", delta), as_share("level", level), _power(power)
+    delta, level, power = (
+        as_positive("delta", delta),
+        as_share("level", level),
+        as_share("power", power),
+    )
     if pilot is not None:
         if not (between is within_a is within_b is None):
             raise InvalidInput("give either a pilot or between and within, not both.")
-        found = _pair_of_pilot(pilot, metric or "pass@1", policy, correlation)
+        found = pair_of_pilot(pilot, metric or "pass@1", policy, correlation)
     else:
         _refuse("a difference without a pilot", correlation=correlation)
-        found = _pair_of_numbers(between, within_a, within_b)
+        found = pair_of_numbers(between, within_a, within_b)
     n = found.fewest if trials is None else as_whole("trials", trials)
     if n < found.fewest:
         raise InvalidInput(f"{metric} needs {found.fewest} trials or more; got trials={n}.")
-    factor = (_quantiles(level, power) / delta) ** 2
+    factor = _squared(_quantiles(level, power) / delta)
 
     def at(n: int) -> float:
         return factor * (found.between + sum(found.noise(n)))
@@ -199,12 +205,12 @@ def plan_width(
     if over not in ("problems", "trials"):
         raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
     problems = None if problems is None else as_whole("problems", problems)
-    assumed = _from_pilot(pilot, metric, policy) if pilot is not None else None
+    assumed = from_pilot(pilot, metric, policy) if pilot is not None else None
     if assumed is not None and (between is not None or within is not None):
         raise InvalidInput("give either a pilot or between and within, not both.")
-    found = assumed or _from_numbers(between, within, over)
+    found = assumed or from_numbers(between, within, over)
     spread = found.between if over == "problems" else 0.0
-    factor = (normal_quantile(level) / half_width) ** 2
+    factor = _squared(normal_quantile(level) / half_width)
 
     def at(n: int) -> float:
         return factor * (spread + sum(found.noise(n)))
@@ -238,7 +244,7 @@ def _numbers_of_trials(fewest: int) -> tuple[int, ...]:
 
 def _worthwhile(options: tuple[Design, ...]) -> Design:
     """Return the first design from which twice the trials save too little."""
-    for now, double in zip(options, options[1:], strict=False):
+    for now, double in itertools.pairwise(options):
         if double.exact > (1.0 - WORTH) * now.exact:
             return now
     return options[-1]
@@ -289,7 +295,11 @@ def detectable(
     >>> round(found.delta, 3)
     0.174
     """
-    level, power, correlation = as_share("level", level), _power(power), _correlation(correlation)
+    level, power, correlation = (
+        as_share("level", level),
+        as_share("power", power),
+        as_correlation(correlation),
+    )
     if against is not None:
         from passband.stats.decision.compare import compare
 
@@ -310,63 +320,6 @@ def detectable(
     variance = 2.0 * (1.0 - correlation) * (spread.total - within) + 2.0 * within
     delta = _quantiles(level, power) * math.sqrt(variance / spread.n_problems)
     return Detectable(found.name, delta, spread.n_problems, level, power, variance, notes)
-
-
-# -- where the variances come from ---------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Assumed:
-    between: float
-    noise: Callable[[int], tuple[float, ...]]  # of a problem's value of each side, by its trials
-    fewest: int
-    notes: tuple[str, ...] = ()
-
-
-def _from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> _Assumed:
-    judged = pilot.under(policy)
-    found = parse_metric(metric)
-    judged.require(found.k)
-    spread: Spread = spread_of(judged, found)
-    if spread.between is None:
-        raise NotEnoughData(f"the pilot does not tell: {'; '.join(spread.notes)}.")
-    return _Assumed(
-        spread.between, lambda n: (spread.within_at(lambda _: n),), max(found.k, 1), spread.notes
-    )
-
-
-def _pair_of_pilot(
-    pilot: Outcomes, metric: str, policy: Policy, correlation: float | None
-) -> _Assumed:
-    """Return the variances of a difference to a model like that of the pilot."""
-    shared = _correlation(CORRELATION if correlation is None else correlation)
-    one = _from_pilot(pilot, metric, policy)
-    notes = (*one.notes, f"a second model with correlation {shared:g} is assumed")
-    between = 2.0 * (1.0 - shared) * one.between
-    return _Assumed(between, lambda n: one.noise(n) * 2, one.fewest, notes)
-
-
-def _pair_of_numbers(
-    between: float | None, within_a: float | None, within_b: float | None
-) -> _Assumed:
-    if between is None:
-        raise InvalidInput("give between, the variance of the differences, or a pilot.")
-    spread = as_variance("between", between)
-    a = as_variance("within_a", 0.0 if within_a is None else within_a)
-    b = a if within_b is None else as_variance("within_b", within_b)
-    if spread + a + b == 0.0:
-        raise InvalidInput("between, within_a and within_b must not all be 0.")
-    return _Assumed(spread, lambda n: (a / n, b / n), 1)
-
-
-def _from_numbers(between: float | None, within: float | None, over: Over) -> _Assumed:
-    if within is None or (between is None and over == "problems"):
-        raise InvalidInput("give a pilot, or both between and within; within for over='trials'.")
-    spread = as_variance("between", 0.0 if between is None else between)
-    noise = as_variance("within", within)
-    if (spread if over == "problems" else 0.0) + noise == 0.0:
-        raise InvalidInput("between and within must not both be 0.")
-    return _Assumed(spread, lambda n: (noise / n,), 1)
 
 
 def _design(at: Callable[[int], float], trials: int) -> Design:
@@ -394,16 +347,9 @@ def _with_problems(
     return Design(problems, high, at(high))
 
 
+def _squared(value: float) -> float:
+    return value * value  # infinite where ** would raise
+
+
 def _quantiles(level: float, power: float) -> float:
     return normal_quantile(level) + NormalDist().inv_cdf(power)
-
-
-def _power(power: float) -> float:
-    return as_share("power", power)
-
-
-def _correlation(correlation: float) -> float:
-    found = as_number("correlation", correlation)
-    if not -1.0 <= found <= 1.0:
-        raise InvalidInput(f"correlation must be between -1 and 1; got {correlation!r}.")
-    return found

@@ -130,17 +130,12 @@ def compare_all(
     2 medium 0.562 (2, 2)
     3 small 0.219 (3, 3)
     """
-    if not isinstance(models, Mapping):
-        kind = type(models).__name__
-        raise WrongType(f"models must map names to Outcomes; got {kind}.")
+    _check_models(models)
     if len(models) < 2:
         raise InvalidInput(f"there must be at least two models to compare; got {len(models)}.")
     check_over(over)
     check_level(level)
     check_text("metric", metric, "pass@1")
-    for name, outcomes in models.items():
-        check_text("the name of a model", name, "base")
-        check_outcomes(f"models[{name!r}]", outcomes)
     found = parse_metric(metric)
     judged = {name: outcomes.under(policy) for name, outcomes in models.items()}
     shared, sides = _shared(judged, found.k)
@@ -164,6 +159,14 @@ def compare_all(
         seed=start,
         notes=(*field.notes(), *_unscored(models, policy)),
     )
+
+
+def _check_models(models: object) -> None:
+    if not isinstance(models, Mapping):
+        raise WrongType(f"models must map names to Outcomes; got {type(models).__name__}.")
+    for name, outcomes in models.items():
+        check_text("the name of a model", name, "base")
+        check_outcomes(f"models[{name!r}]", outcomes)
 
 
 def _unscored(models: Mapping[str, Outcomes], policy: Policy) -> tuple[str, ...]:

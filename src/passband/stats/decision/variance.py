@@ -26,7 +26,7 @@ UNKNOWN = (
     "problems; two trials of some problems would do"
 )
 ONE_PROBLEM = "one problem does not show how problems differ"
-ALIKE = "every problem has the same value, which shows neither how problems differ nor the noise"
+ALIKE = "every problem has the same value: nothing shows how problems differ"
 ONLY_NOISE = "the problems differ no more than the noise of sampling explains"
 FALLS = "scores are not 0 or 1: the noise of sampling is taken to fall as 1/n"
 GROUPED = "problems come in clusters: a further problem is taken to bring its share of a cluster"

@@ -56,7 +56,7 @@ class Extrapolation:
 
         >>> outcomes = Outcomes.from_counts([0, 0, 1, 2, 5, 8, 8] * 5, 8)
         >>> print(extrapolate(outcomes, "pass@16"))
-        pass@16 0.77 [0.59, 0.92] (model-based, 2 times the trials)
+        pass@16 0.77 [0.55, 0.95] (model-based, 2 times the trials)
         """
         from passband.stats.interval.rounding import rounded
 
@@ -146,7 +146,8 @@ def _reach(pairs: Histogram, k: int, tail: float) -> tuple[float, float]:
     unsolved = (1.0 - seen_once) * betaincinv(never + 0.5, more + 0.5, nodes)
     rising = np.log1p(seen_once / n / np.maximum(unsolved, 1e-300))
     highest = 1.0 - unsolved * np.exp(-(k - n) * rising)
-    low = betaincinv(problems - never + 0.5, never + 0.5, tail)
+    left = pairs.where(pairs.successes == 0).n_problems  # in all their trials
+    low = betaincinv(pairs.n_problems - left + 0.5, left + 0.5, tail)
     return float(low), float(np.quantile(highest, 1.0 - tail))
 
 
@@ -202,10 +203,12 @@ def _never_solved(metric: Metric, never: int, outcomes: Outcomes, hopeless: floa
     problems = outcomes.histogram.n_problems
     share = never / problems
     best = metric.combine([float(share * at[0] + (1.0 - share) * at[1]) for at in values])
+    reading = "all as hard, but hopeless ones can look the same to it"
+    if hopeless > 0.5:
+        reading = "in part as hopeless, but a few hard levels look the same to it"
     return (
-        f"{never} of {problems} problems were never solved; the fit reads some of them as hopeless "
-        f"with probability {hopeless:.2f}, but a few hard levels look the same to it; if none of "
-        f"them is ever solved, the value for these problems is at most {best:.3g}"
+        f"{never} of {problems} problems were never solved; the fit reads them {reading}; if none "
+        f"of them is ever solved, the value for these problems is at most {best:.3g}"
     )
 
 

@@ -13,11 +13,10 @@ import numpy as np
 from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.latent_values import latent_values
-from passband.stats.interval.pieces import Pieces, added
+from passband.stats.interval.pieces import Pieces
+from passband.stats.interval.tally import Tally
 from passband.stats.metric.metrics import Metric
-from passband.stats.metric.parts import (
-    blend,
-)
+from passband.stats.metric.parts import blend
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["MIN_WEIGHT", "FittedPrior", "SpikedBeta", "fit_spiked", "fitted_prior"]
@@ -27,72 +26,6 @@ _SIDE = 24
 _SPIKE_NODES = 8
 _DEEP = 14.0  # log-likelihood below the top at which a cell no longer matters
 MIN_WEIGHT = 1e-4  # weight below which a model is left out
-
-
-@dataclass(frozen=True, eq=False)
-class _Tally:
-    """The counts as the likelihood of a beta-binomial with spikes needs them."""
-
-    pairs: Histogram
-
-    @cached_property
-    def ns(self) -> Ints:
-        return np.unique(self.pairs.trials)
-
-    @cached_property
-    def shares(self) -> Floats:
-        return self._per_n(self.pairs.trials > 0) / self.pairs.n_problems
-
-    @cached_property
-    def zeros(self) -> Floats:
-        """Problems without a success, for each n."""
-        return self._per_n(self.pairs.successes == 0)
-
-    @cached_property
-    def ones(self) -> Floats:
-        """Problems without a failure, for each n."""
-        return self._per_n(self.pairs.successes == self.pairs.trials)
-
-    @cached_property
-    def between(self) -> Histogram:
-        c, n = self.pairs.successes, self.pairs.trials
-        return self.pairs.where((c > 0) & (c < n))
-
-    def _per_n(self, keep: Bools) -> Floats:
-        at = np.searchsorted(self.ns, self.pairs.trials)
-        return added(at, np.where(keep, self.pairs.problems, 0.0), len(self.ns))
-
-    def log_between(self, alpha: Floats, beta: Floats) -> Floats:
-        """Return the log-likelihood of the problems with both successes and failures.
-
-        It adds up over the counts of successes, of failures and of trials, whatever their pairs.
-        """
-        found = self.between
-        failures = found.trials - found.successes
-        return (
-            _log_rising(alpha, found.successes, found.problems)
-            + _log_rising(beta, failures, found.problems)
-            - _log_rising(alpha + beta, found.trials, found.problems)
-        )
-
-    def log_ends(self, alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
-        """Return log P(no success) and log P(no failure), (cells, ns)."""
-        whole = _log_gamma_ratio(alpha + beta, self.ns)
-        return _log_gamma_ratio(beta, self.ns) - whole, _log_gamma_ratio(alpha, self.ns) - whole
-
-
-def _log_gamma_ratio(x: Floats, counts: Ints) -> Floats:
-    """Return log of the rising factorials of x: (cells, counts)."""
-    from scipy.special import gammaln
-
-    ratio: Floats = gammaln(x[:, None] + counts) - gammaln(x)[:, None]
-    return ratio
-
-
-def _log_rising(x: Floats, counts: Ints, problems: Ints) -> Floats:
-    tally = np.bincount(counts, problems)
-    (seen,) = tally.nonzero()
-    return _log_gamma_ratio(x, seen) @ tally[seen]
 
 
 @dataclass(frozen=True)
@@ -165,7 +98,7 @@ def fitted_prior(pairs: Histogram) -> FittedPrior:
     >>> round(found.alpha, 3), round(found.beta, 3)
     (0.394, 0.319)
     """
-    tally = _Tally(pairs)
+    tally = Tally(pairs)
 
     def height(box: _Box) -> Floats:
         alpha, beta = box.parameters(16)
@@ -185,7 +118,7 @@ class SpikedBeta:
     Axes: cells of the rectangle, share at 0, share at 1; without a spike its axis has length 1.
     """
 
-    tally: _Tally
+    tally: Tally
     alpha: Floats  # (cells,)
     beta: Floats
     zero: Floats  # (cells, nodes, 1)
@@ -343,18 +276,18 @@ def fit_spiked(outcomes: Outcomes, k: int) -> list[SpikedBeta]:
     kept = _fits.setdefault(outcomes, {})
     fewest = int(pairs.trials.min())
     if fewest not in kept:
-        kept[fewest] = _fitted(_Tally(pairs))
+        kept[fewest] = _fitted(Tally(pairs))
     return kept[fewest]
 
 
-def _fitted(tally: _Tally) -> list[SpikedBeta]:
+def _fitted(tally: Tally) -> list[SpikedBeta]:
     models = [_explored(tally, *spikes) for spikes in itertools.product((False, True), repeat=2)]
     top = max(model.evidence for model in models)
     total = sum(np.exp(model.evidence - top) for model in models)
     return [replace(m, weight=float(np.exp(m.evidence - top) / total)) for m in models]
 
 
-def _explored(tally: _Tally, zero: bool, one: bool) -> SpikedBeta:
+def _explored(tally: Tally, zero: bool, one: bool) -> SpikedBeta:
     """Return the grid of one model where its likelihood is."""
 
     def height(box: _Box) -> Floats:
@@ -369,7 +302,7 @@ def _explored(tally: _Tally, zero: bool, one: bool) -> SpikedBeta:
     return replace(model, evidence=evidence)
 
 
-def _spiked(tally: _Tally, box: _Box, zero: bool, one: bool) -> SpikedBeta:
+def _spiked(tally: Tally, box: _Box, zero: bool, one: bool) -> SpikedBeta:
     """Lay a grid over a rectangle, and over the shares of the spikes that suit each cell."""
     alpha, beta = box.parameters(_SIDE)
     none, every = tally.log_ends(alpha, beta)
