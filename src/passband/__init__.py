@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         Detectable,
         Plan,
         detectable,
+        plan,
         plan_difference,
         plan_width,
     )

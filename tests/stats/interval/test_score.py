@@ -153,7 +153,8 @@ def test_a_larger_quantile_for_a_band_widens() -> None:
         assert wide.high > plain.high
     plain = over_trials(mixture, values, 1, 0.95)
     again = over_trials(mixture, values, 1, 0.95, reach=normal_quantile(0.95))
-    assert (plain.low, plain.high) == pytest.approx((again.low, again.high))
+    assert again.low <= plain.low
+    assert again.high >= plain.high  # the end towards which the variance vanishes moves out
 
 
 def test_the_noise_is_also_measured_without_a_model() -> None:
