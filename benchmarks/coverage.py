@@ -3,7 +3,8 @@
 For each population of success probabilities, number of problems M, trials n and k, many data sets
 are drawn. An interval covers if it contains the truth: over problems the mean of the metric in the
 population, over trials the mean over the very problems that were drawn. The functions measured are
-those that `passband.estimate` runs, on many data sets at a time.
+those that `passband.estimate` runs, on many data sets at a time; on two data sets of every cell the
+result is compared with its.
 
     python benchmarks/coverage.py               the published grid, 1000 data sets a cell
     python benchmarks/coverage.py --held-out    other populations and sizes
@@ -156,11 +157,23 @@ def cells_of(job: Job) -> list[Cell]:
                 )
                 ends = over_trials(mixture, values, metric.k, LEVEL, squares=squares)
             low, high = at_the_edge(job, name, over, counts, ends.low, ends.high)
+            check_against_estimate(job, name, over, successes, low, high)
             other = (
                 student(counts, values) if over == "problems" else uniform(job, part.credit, counts)
             )
             found.append(cell(job, name, over, dense, truth[over], (low, high), other))
     return found
+
+
+def check_against_estimate(
+    job: Job, name: str, over: str, successes: NDArray[np.int64], low: Floats, high: Floats
+) -> None:
+    """Make sure on the first data sets that what is measured is what `passband.estimate` gives."""
+    for at in range(2):
+        outcomes = Outcomes.from_counts(successes[at], job.trials)
+        found = estimate(outcomes, name, over=over)  # type: ignore[call-overload]
+        if not np.allclose([found.low, found.high], [low[at], high[at]], rtol=0, atol=1e-6):
+            raise AssertionError(f"{job} {name} {over}: {found} is not [{low[at]}, {high[at]}]")
 
 
 def cell(
