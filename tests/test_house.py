@@ -115,3 +115,9 @@ def test_no_file_names_this_machine(tracked: list[Path]) -> None:
 
 def test_no_file_is_large(tracked: list[Path]) -> None:
     assert not [str(path.relative_to(ROOT)) for path in tracked if path.stat().st_size > LARGEST]
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"

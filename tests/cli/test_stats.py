@@ -472,3 +472,8 @@ def test_metrics_are_listed() -> None:
     shown = CliRunner().invoke(app, ["metrics"]).output
     for key in families:
         assert key in shown
+
+
+def test_a_whole_curve_says_that_its_intervals_are_pointwise(trials: Path) -> None:
+    assert "one k at a time" in run("stats", trials, "-m", "pass@*").err
+    assert "one k at a time" not in run("stats", trials, "-m", "pass@1").err

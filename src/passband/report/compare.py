@@ -120,7 +120,7 @@ class CompareReport:
 
     @property
     def _interval(self) -> str:
-        return f"{100 * self.level:g}% interval"
+        return f"{100 * self.level:.10g}% interval"
 
     def _difference(self, found: Comparison) -> Row:
         a, b = (_head(name) for name in self.models)

@@ -49,6 +49,7 @@ class StatsReport:
     reading: Reading
     wanted: Wanted
     groups: list[Group]
+    whole_curve: bool = False  # whether some metric was asked for at every k
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -66,8 +67,10 @@ class StatsReport:
 
     def explanation(self) -> list[str]:
         """Return what the intervals mean, and where they are weak."""
-        level = f"{100 * self.wanted.level:g}%"
+        level = f"{100 * self.wanted.level:.10g}%"
         lines = [_MEANING[self.wanted.over].format(level=level)]
+        if self.whole_curve:
+            lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
         found: dict[str, list[str]] = {}
         for group in self.groups:
             for each in group.estimates:
@@ -89,7 +92,7 @@ class StatsReport:
 
     def rows(self) -> list[Row]:
         """Return one row per metric and group for people: numbers rounded by their error."""
-        interval = f"{100 * self.wanted.level:g}% interval"
+        interval = f"{100 * self.wanted.level:.10g}% interval"
         return [
             {
                 **self._key(group),
@@ -175,7 +178,7 @@ def measure_file(
     wanted = wanted or Wanted()
     reading = read_groups(path, columns=columns, by=by, threshold=threshold)
     groups = [_measured(key, outcomes, metrics, wanted) for key, outcomes in reading.groups]
-    return StatsReport(reading, wanted, groups)
+    return StatsReport(reading, wanted, groups, any("*" in name for name in metrics))
 
 
 def default_metrics(outcomes: Outcomes) -> list[str]:
