@@ -177,10 +177,15 @@ class Outcomes:
     @cached_property
     def histogram(self) -> Histogram:
         """Distinct (n, c) pairs of the problems that have at least one scored trial."""
+        successes = self.required_successes()
+        self.require(1)
+        return Histogram.of_counts(self.trials, successes).at_least(1)
+
+    def required_successes(self) -> Ints:
+        """Return the successes, or say that the scores are not 0 and 1."""
         if self.successes is None:
             raise InvalidInput(self._not_binary())
-        self.require(1)
-        return Histogram.of_counts(self.trials, self.successes).at_least(1)
+        return self.successes
 
     @cached_property
     def trial_tally(self) -> Ints:

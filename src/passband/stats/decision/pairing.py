@@ -12,7 +12,7 @@ from passband.errors import InvalidInput, NotEnoughData, nearest
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.rewards import Rewards
 from passband.stats.metric.metrics import Metric
-from passband.stats.metric.parts import Part, values_of
+from passband.stats.metric.parts import values_by_problem, values_of
 from passband.types import Floats, Ints
 
 __all__ = [
@@ -142,31 +142,11 @@ def problem_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
     A metric that blends averages over the data set is replaced by its linear part, which has the
     same mean; None if a factor is zero, where there is no such part.
     """
-    parts = [_part_values(part, outcomes, metric.k) for part in metric.parts]
-    if metric.powers is None:
-        return parts[0]
+    parts = [values_by_problem(part, outcomes, metric.k) for part in metric.parts]
     means = [float(part.mean()) for part in parts]
-    if min(means) == 0.0:
+    if metric.powers is not None and min(means) == 0.0:
         return None
-    value = metric.combine(means)
-    linear: Floats = np.full(outcomes.n_problems, value)
-    for part, mean, power in zip(parts, means, metric.powers, strict=True):
-        linear = linear + value * power / mean * (part - mean)
-    return linear
-
-
-def _part_values(part: Part, outcomes: Outcomes, k: int) -> Floats:
-    if outcomes.rewards is not None:
-        found = values_of(part, outcomes, k).values
-        values = np.empty(outcomes.n_problems)
-        values[np.concatenate([g.problem for g in outcomes.rewards.groups if g.n >= k])] = found
-        return values
-    assert outcomes.successes is not None
-    width = outcomes.most_trials() + 1
-    code = outcomes.trials * width + outcomes.successes
-    pairs, place = np.unique(code, return_inverse=True)
-    at: Floats = part.at(pairs // width, pairs % width, k)[place]
-    return at
+    return metric.linear(parts, means)
 
 
 def value_of(outcomes: Outcomes, metric: Metric) -> float:

@@ -26,6 +26,7 @@ from passband.stats.interval.score import (
     normal_quantile,
     over_problems,
     over_trials,
+    widened_law,
 )
 from passband.stats.metric.measure import curve, curve_name
 from passband.stats.metric.metrics import Metric, expand_metrics
@@ -162,8 +163,7 @@ def _table(mixture: Mixture, metrics: list[Metric]) -> tuple[Floats, Floats]:
 
 def _problem_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Floats:
     count = float(mixture.counts.sum())
-    extra = max(2.0, count**0.5 - 1.0)
-    law = (mixture.counts + extra * mixture.predictive) / (count + extra)
+    law, _ = widened_law(mixture, count)
     enough = mixture.lattice.trials[:, None] > np.arange(values.shape[1])
     away = np.where(enough, values - law @ values / shares, 0.0) / shares
     covariance: Floats = away.T @ (law[:, None] * away)

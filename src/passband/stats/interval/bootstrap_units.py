@@ -21,7 +21,7 @@ from passband.stats.interval.bootstrap_law import Pool
 from passband.stats.interval.methods import Question
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metrics import Metric
-from passband.stats.metric.parts import blend, values_of
+from passband.stats.metric.parts import blend, values_by_problem, values_of
 from passband.types import Floats, Ints
 
 __all__ = [
@@ -179,17 +179,10 @@ def _cluster_rows(question: Question) -> Floats:
 
 def problem_values(question: Question) -> Floats:
     """Return the parts of the metric for each problem with enough trials, in problem order."""
-    outcomes, k, parts = question.outcomes, question.k, question.metric.parts
-    if outcomes.rewards is not None:
-        groups = [group.problem for group in outcomes.rewards.groups if group.n >= k]
-        order = np.concatenate(groups).argsort()
-        return np.stack([part.of_rewards(outcomes.rewards, k)[order] for part in parts], axis=1)
-    assert outcomes.successes is not None
-    enough = outcomes.trials >= k
-    width = outcomes.most_trials() + 1
-    pair = outcomes.trials[enough].astype(np.int64) * width + outcomes.successes[enough]
-    seen, at = np.unique(pair, return_inverse=True)
-    return np.stack([part.at(seen // width, seen % width, k)[at] for part in parts], axis=1)
+    outcomes, k = question.outcomes, question.k
+    return np.stack(
+        [values_by_problem(part, outcomes, k) for part in question.metric.parts], axis=1
+    )
 
 
 def _distinct(rows: Floats, counts: Ints) -> tuple[Floats, Ints]:

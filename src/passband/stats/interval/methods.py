@@ -53,12 +53,7 @@ class Question:
         """
         trials, successes = mixture.lattice.trials, mixture.lattice.successes
         parts = [part.at(trials, successes, self.k) for part in self.metric.parts]
-        if self.metric.powers is None:
-            return parts[0]
-        linear: Floats = np.full(len(trials), self.value)
-        for part, mean, power in zip(parts, self.means, self.metric.powers, strict=True):
-            linear = linear + self.value * power / mean * (part - mean)
-        return linear
+        return self.metric.linear(parts, self.means)
 
     def squares(self, mixture: Mixture, values: Floats) -> Floats | None:
         """Return unbiased estimates of the squared latent value, on the scale of [0, 1]."""

@@ -35,6 +35,7 @@ __all__ = [
     "roots",
     "student_quantile",
     "trial_moments",
+    "widened_law",
 ]
 
 _LEAST_VARIANCE = 1e-13
@@ -73,8 +74,7 @@ def over_problems(
     m_problems = mixture.counts.sum(axis=-1)
     count = float(m_problems.flat[0])
     mean = mixture.counts @ values / m_problems
-    extra = max(2.0, count**0.5 - 1.0)
-    law = (mixture.counts + extra * mixture.predictive) / (count + extra)
+    law, extra = widened_law(mixture, count)
     centre = law @ values
     away = values - centre[..., None]
     second = np.maximum((law * away**2).sum(axis=-1), _LEAST_VARIANCE)
@@ -89,6 +89,13 @@ def over_problems(
     towards = min(max(1.0 - 5.0 / count, 0.5), 1.0) if outer is None else outer
     low, high = between_ends(wilson, skewed, towards)
     return Ends(low, high, np.sqrt(variance / count)).containing(mean)
+
+
+def widened_law(mixture: Mixture, count: float) -> tuple[Floats, float]:
+    """Return the observed pairs with some that the fit predicts, and how many those are."""
+    extra = max(2.0, count**0.5 - 1.0)
+    law: Floats = (mixture.counts + extra * mixture.predictive) / (count + extra)
+    return law, extra
 
 
 def over_trials(

@@ -61,6 +61,20 @@ class Metric:
         """Return the value of the metric from the averages of its parts."""
         return float(blend(np.asarray(means), self.powers)) if self.powers else float(means[0])
 
+    def linear(self, parts: Sequence[Floats], means: Sequence[float]) -> Floats:
+        """Return one value per problem whose mean is the metric, from the values of its parts.
+
+        A blend of averages is replaced by its linear part around the means, which has, to first
+        order, the same spread. No mean of a blend may be zero.
+        """
+        if self.powers is None:
+            return parts[0]
+        value = self.combine(means)
+        result: Floats = np.full(len(parts[0]), value)
+        for part, mean, power in zip(parts, means, self.powers, strict=True):
+            result = result + value * power / mean * (part - mean)
+        return result
+
 
 Build = Callable[[MetricName, int], Metric]
 

@@ -24,6 +24,7 @@ __all__ = [
     "PosteriorMean",
     "Values",
     "blend",
+    "values_by_problem",
     "values_of",
 ]
 
@@ -71,6 +72,20 @@ def values_of(part: Part, outcomes: Outcomes, k: int) -> Values:
         return Values(found, np.ones(len(found), dtype=np.int64))
     pairs = outcomes.histogram.at_least(k)
     return Values(part.at(pairs.trials, pairs.successes, k), pairs.problems)
+
+
+def values_by_problem(part: Part, outcomes: Outcomes, k: int) -> Floats:
+    """Return the value of each problem with at least k trials, in the order of the problems."""
+    if outcomes.rewards is not None and not isinstance(part, _NeedsBinary):
+        problems = [group.problem for group in outcomes.rewards.groups if group.n >= k]
+        found: Floats = part.of_rewards(outcomes.rewards, k)[np.concatenate(problems).argsort()]
+        return found
+    successes = outcomes.required_successes()
+    enough = outcomes.trials >= max(k, 1)
+    width = outcomes.most_trials() + 1
+    pair = outcomes.trials[enough].astype(np.int64) * width + successes[enough]
+    seen, at = np.unique(pair, return_inverse=True)
+    return part.at(seen // width, seen % width, k)[at]
 
 
 class _NeedsBinary:
