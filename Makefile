@@ -54,8 +54,8 @@ bench: $(VENV)/.installed
 coverage: $(VENV)/.installed
 	@echo "measuring the coverage of the intervals on the published grid (several minutes) ..."
 	@$(PY) benchmarks/coverage.py
-	@echo "on populations and sizes that were not looked at ..."
-	@$(PY) benchmarks/coverage.py --held-out
+	@echo "on 14 other populations, and other sizes ..."
+	@$(PY) benchmarks/coverage.py --other-set
 	@echo "of bands, of clusters, of single proportions, and of the other methods ..."
 	@$(PY) benchmarks/coverage_bands.py
 	@$(PY) benchmarks/coverage_clusters.py

@@ -7,7 +7,7 @@ those that `passband.estimate` runs, on many data sets at a time; on two data se
 result is compared with its.
 
     python benchmarks/coverage.py               the published grid, 1000 data sets a cell
-    python benchmarks/coverage.py --held-out    other populations and sizes
+    python benchmarks/coverage.py --other-set    other populations and sizes
     python benchmarks/coverage.py --quick       a tenth of the data sets
 
 A cell is dense if on average at least 5 problems differ from the commonest value. In sparse cells
@@ -80,7 +80,7 @@ PUBLISHED: dict[str, Population] = {
     ".2 .8": levels(0.2, 0.8),
     "Beta(.2,.2)": beta(0.2, 0.2),
 }
-HELD_OUT: dict[str, Population] = {
+OTHER: dict[str, Population] = {
     "Beta(1,1)": beta(1, 1),
     "Beta(.5,.5)": beta(0.5, 0.5),
     "Beta(1,4)": beta(1, 4),
@@ -119,7 +119,7 @@ class Cell:
 @dataclass(frozen=True)
 class Job:
     name: str
-    held_out: bool
+    other_set: bool
     problems: int
     trials: int
     sets: int
@@ -128,7 +128,7 @@ class Job:
 
 def cells_of(job: Job) -> list[Cell]:
     """Measure every metric and k on the data sets of one population and size."""
-    population = (HELD_OUT if job.held_out else PUBLISHED)[job.name]
+    population = (OTHER if job.other_set else PUBLISHED)[job.name]
     rng = np.random.default_rng(job.seed)
     p = population(rng, (job.sets, job.problems))
     many = population(np.random.default_rng(1), (400_000,))
@@ -262,13 +262,13 @@ def uniform(job: Job, credit: Floats, counts: Floats) -> tuple[Floats, Floats]:
     return np.clip(mean - reach, 0, 1), np.clip(mean + reach, 0, 1)
 
 
-def jobs(held_out: bool, sets: int) -> list[Job]:
-    sizes = (5, 20, 50, 200, 500) if held_out else (10, 30, 100, 300, 1000)
-    repeats = (2, 5, 10, 32) if held_out else (1, 4, 8, 16, 64)
-    populations = HELD_OUT if held_out else PUBLISHED
+def jobs(other_set: bool, sets: int) -> list[Job]:
+    sizes = (5, 20, 50, 200, 500) if other_set else (10, 30, 100, 300, 1000)
+    repeats = (2, 5, 10, 32) if other_set else (1, 4, 8, 16, 64)
+    populations = OTHER if other_set else PUBLISHED
     grid = [(name, m, n) for name in populations for m in sizes for n in repeats]
     return [
-        Job(name, held_out, m, n, sets, (20, int(held_out), at))
+        Job(name, other_set, m, n, sets, (20, int(other_set), at))
         for at, (name, m, n) in enumerate(grid)
     ]
 
@@ -312,13 +312,13 @@ def enough(cell: Cell) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--other-set", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--csv", type=Path, help="write every cell to this file")
     given = parser.parse_args()
-    todo = jobs(given.held_out, given.sets // 10 if given.quick else given.sets)
+    todo = jobs(given.other_set, given.sets // 10 if given.quick else given.sets)
     cells: list[Cell] = []
     with ProcessPoolExecutor(given.workers) as pool:
         for done, found in enumerate(pool.map(cells_of, todo), start=1):

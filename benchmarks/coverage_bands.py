@@ -7,7 +7,7 @@ population, over trials the mean over the very problems that were drawn. Beside 
 the intervals of `passband.estimate`, each meant for one k, contain the whole curve.
 
     python benchmarks/coverage_bands.py               200 data sets per population and size
-    python benchmarks/coverage_bands.py --held-out    other populations
+    python benchmarks/coverage_bands.py --other-set    other populations
     python benchmarks/coverage_bands.py --quick       a fifth of the data sets
 
 Wanted is 93-97 %, the mean over populations, with 30 problems or more.
@@ -25,7 +25,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from coverage import HELD_OUT, LEVEL, PUBLISHED, Floats, Job, at_the_edge, latent
+from coverage import LEVEL, OTHER, PUBLISHED, Floats, Job, at_the_edge, latent
 
 from passband import Outcomes
 from passband.stats.interval.band import band
@@ -68,12 +68,12 @@ class Cell:
 
 def cells_of(job: Curves) -> list[Cell]:
     """Measure both targets on the same data sets."""
-    population = (HELD_OUT if job.held_out else PUBLISHED)[job.name]
+    population = (OTHER if job.other_set else PUBLISHED)[job.name]
     rng = np.random.default_rng(job.seed)
     p = population(rng, (job.sets, job.problems))
     successes = rng.binomial(job.trials, p)
     truth = {
-        "problems": population_curve(job.name, job.held_out, job.family, job.trials),
+        "problems": population_curve(job.name, job.other_set, job.family, job.trials),
         "trials": np.stack([latent(job.family, k, p).mean(axis=1) for k in ks(job.trials)], axis=1),
     }
     return [cell(job, successes, over, truth[over]) for over in TARGETS]
@@ -84,9 +84,9 @@ def ks(trials: int) -> range:
 
 
 @cache
-def population_curve(name: str, held_out: bool, family: str, trials: int) -> Floats:
+def population_curve(name: str, other_set: bool, family: str, trials: int) -> Floats:
     """Return the mean of the metric in the population, at every k."""
-    many = (HELD_OUT if held_out else PUBLISHED)[name](np.random.default_rng(1), (400_000,))
+    many = (OTHER if other_set else PUBLISHED)[name](np.random.default_rng(1), (400_000,))
     return np.array([latent(family, k, many).mean() for k in ks(trials)])
 
 
@@ -130,11 +130,11 @@ def pointwise(job: Curves, successes: Ints, over: Over) -> tuple[Floats, Floats]
     return np.stack([low for low, _ in ends], axis=1), np.stack([high for _, high in ends], axis=1)
 
 
-def jobs(held_out: bool, sets: int) -> list[Curves]:
-    populations = HELD_OUT if held_out else PUBLISHED
+def jobs(other_set: bool, sets: int) -> list[Curves]:
+    populations = OTHER if other_set else PUBLISHED
     grid = product(FAMILIES, TRIALS, PROBLEMS, populations)
     return [
-        Curves(name, held_out, m, n, sets, (21, int(held_out), at), family)
+        Curves(name, other_set, m, n, sets, (21, int(other_set), at), family)
         for at, (family, n, m, name) in enumerate(grid)
     ]
 
@@ -165,13 +165,13 @@ def size_of(cell: Cell) -> tuple[str, Over, int, int]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--other-set", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sets", type=int, default=200)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--csv", type=Path, help="write every cell to this file")
     given = parser.parse_args()
-    todo = jobs(given.held_out, given.sets)
+    todo = jobs(given.other_set, given.sets)
     if given.quick:
         todo = [replace(job, sets=given.sets // 5) for job in todo]
     with ProcessPoolExecutor(given.workers) as pool:
