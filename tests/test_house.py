@@ -14,7 +14,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 LARGEST = 1_000_000  # bytes in a tracked file
-HEAVY = {"numpy", "scipy", "pandas", "pyarrow"}  # not needed to start, so not imported
+HEAVY = {
+    "numpy",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "aiohttp",
+    "pydantic",
+    "jinja2",
+    "rich.live",
+}  # not needed to start, so not imported
 
 
 def module_name(path: Path) -> str:

@@ -1,0 +1,1 @@
+"""Models: everything that turns a prompt into completions, behind one narrow protocol."""

@@ -1,0 +1,1 @@
+"""Asking: what is missing, one attempt after another, into the trials table."""

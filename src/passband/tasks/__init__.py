@@ -1,0 +1,1 @@
+"""Tasks: what is asked, of which data, and how the answers are scored."""

@@ -1,0 +1,53 @@
+"""What a task is once its YAML file is read: problems to ask, and how to score the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from passband.generate.provider import Message, Sampling
+from passband.score.scorer import Reference, Scorer
+
+__all__ = ["MetricEntry", "Problem", "Task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem, its prompt rendered."""
+
+    key: str  # its name within the task, unique
+    messages: tuple[Message, ...]
+    reference: Reference
+    cluster: str | None = None  # problems of one cluster are not independent
+
+
+@dataclass(frozen=True, slots=True)
+class MetricEntry:
+    """One line of `metric_list`: a scorer, how its repeats are reduced, how problems are."""
+
+    name: str  # "exact_match"; the same metric again is "exact_match_1"
+    scorer: str  # the name of the task's scorer whose trial scores it reads
+    filter: str = "none"  # name of the filter pipeline, the part after the comma in results
+    repeat_aggregation: str = "first"  # or mean, majority, pass@8, ...
+    repeat_options: Mapping[str, Any] = field(default_factory=dict)
+    aggregation: str = "mean"
+    higher_is_better: bool = True
+    first: int | None = None  # only this many repeats are looked at (take_first_k)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Problems, sampling, scorers and metrics under one name."""
+
+    name: str
+    path: Path | None  # the file that defines it
+    sampling: Sampling
+    repeats: int
+    scorers: tuple[Scorer, ...]
+    metrics: tuple[MetricEntry, ...]
+    load: Callable[[int | None], Sequence[Problem]]  # the first so many problems, or all
+    version: str = "1"
+    num_fewshot: int = 0
+    config: Mapping[str, Any] = field(default_factory=dict)  # the YAML, includes resolved
