@@ -118,6 +118,10 @@ class RateLimited(ProviderFault):
 class Unavailable(ProviderFault):
     """The server, or the way to it, is down."""
 
+    def __init__(self, detail: str, *, http: int | None = None, everyone: bool = False) -> None:
+        super().__init__(detail, http=http)
+        self.everyone = everyone  # whether it cannot be the fault of this one request
+
 
 class TimedOut(ProviderFault):
     """No complete answer within the deadline."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from passband.generate.provider import Message, Sampling
 from passband.score.scorer import Reference, Scorer
@@ -48,6 +48,7 @@ class Task:
     scorers: tuple[Scorer, ...]
     metrics: tuple[MetricEntry, ...]
     load: Callable[[int | None], Sequence[Problem]]  # the first so many problems, or all
+    truncated: Literal["leave", "score"] = "leave"  # whether what was cut off is scored
     version: str = "1"
     num_fewshot: int = 0
     config: Mapping[str, Any] = field(default_factory=dict)  # the YAML, includes resolved

@@ -1,0 +1,117 @@
+"""A Python function as a model: `python:module:function`, plain or async."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from passband.errors import InvalidInput, nearest
+from passband.generate.provider import Completion, InvalidReply, Request, TimedOut, Unavailable
+
+__all__ = ["Function", "function_named"]
+
+
+class Function:
+    """A model that is a function of the prompt.
+
+    The function takes the prompt as its first argument and gets, of the following, those that
+    it has parameters for: `messages` (a list of dicts), `temperature`, `top_p`, `max_tokens`,
+    `stop`, `seed`. It returns the answer: a string, None, or a `Completion`.
+    """
+
+    batch = 1
+
+    def __init__(
+        self, function: Callable[..., Any], *, timeout: float = 600.0, threads: int = 64
+    ) -> None:
+        self._function = function
+        self._wanted = _parameters(function)
+        self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004  an object may be async to call
+        )
+        self._timeout = timeout
+        self._threads = None if self._is_async else ThreadPoolExecutor(threads)
+
+    async def generate(self, request: Request) -> Sequence[Completion]:
+        """Call the function once."""
+        prompt = "\n\n".join(message.content for message in request.messages)
+        arguments = self._arguments(request)
+        try:
+            answer = await asyncio.wait_for(self._call(prompt, arguments), self._timeout)
+        except asyncio.TimeoutError:
+            raise TimedOut(f"no answer within {self._timeout:g} s") from None
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            raise Unavailable(f"{type(error).__name__}: {error}") from error
+        return [_completion(answer, request.seeds[0])]
+
+    async def close(self) -> None:
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _call(self, prompt: str, arguments: dict[str, Any]) -> Any:
+        if self._is_async:
+            return await self._function(prompt, **arguments)
+        loop = asyncio.get_running_loop()
+        answer = await loop.run_in_executor(
+            self._threads, lambda: self._function(prompt, **arguments)
+        )
+        return await answer if inspect.isawaitable(answer) else answer
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        sampling = request.sampling
+        offered = {
+            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+            "temperature": sampling.temperature,
+            "top_p": sampling.top_p,
+            "max_tokens": sampling.max_tokens,
+            "stop": list(sampling.stop),
+            "seed": request.seeds[0],
+            **sampling.extra,
+        }
+        if self._wanted is None:
+            return offered
+        return {name: value for name, value in offered.items() if name in self._wanted}
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    """Return the function that `module:function` names; modules are looked for here first."""
+    module_name, _, attribute = name.partition(":")
+    if not module_name or not attribute:
+        raise InvalidInput(f"a function is named python:module:function; got 'python:{name}'.")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise InvalidInput(f"python:{name}: {error}.") from error
+    function = getattr(module, attribute, None)
+    if not callable(function):
+        hint = nearest(attribute, [n for n in dir(module) if not n.startswith("_")])
+        raise InvalidInput(f"{module_name} has no function named {attribute!r}.{hint}")
+    return function  # type: ignore[no-any-return]
+
+
+def _parameters(function: Callable[..., Any]) -> set[str] | None:
+    """Return the names that the function takes beside the prompt; None means any."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return set()
+    if any(each.kind is each.VAR_KEYWORD for each in parameters):
+        return None
+    return {each.name for each in parameters[1:] if each.kind is not each.VAR_POSITIONAL}
+
+
+def _completion(answer: Any, seed: int | None) -> Completion:
+    if isinstance(answer, Completion):
+        return answer
+    if answer is None or isinstance(answer, str):
+        return Completion(answer, seed=seed)
+    raise InvalidReply(f"the function returned {type(answer).__name__}, not text")

@@ -1,0 +1,141 @@
+"""Any server that speaks the OpenAI protocol, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from urllib.parse import urlsplit, urlunsplit
+
+import aiohttp
+
+from passband.errors import InvalidInput
+from passband.generate.provider import (
+    Completion,
+    Hopeless,
+    InvalidReply,
+    Request,
+    TimedOut,
+    Unavailable,
+)
+from passband.generate.wire import fault_of, payload, read_reply
+
+__all__ = ["OpenAIServer"]
+
+_LARGEST = 32_000_000  # bytes of a reply; more is not an answer
+_REDACTED = b"[redacted]"
+_DEFAULT_URL = "https://api.openai.com/v1"
+
+
+class OpenAIServer:
+    """A model behind `/chat/completions` or `/completions`."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        chat: bool = True,
+        base_url: str | None = None,
+        timeout: float = 600.0,
+        connections: int = 64,
+        batch: int = 16,
+    ) -> None:
+        given = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
+        self.batch = batch
+        self._model = model
+        self._chat = chat
+        self._key = os.environ.get("OPENAI_API_KEY", "").strip()
+        self._url = _endpoint(given, "chat/completions" if chat else "completions")
+        self._secret = self._key.encode()
+        if not self._key and given == _DEFAULT_URL:
+            raise InvalidInput(
+                "OPENAI_API_KEY is not set. Set it, or give the address of another server with "
+                "--base-url (or OPENAI_BASE_URL)."
+            )
+        self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=min(10.0, timeout))
+        self._connections = connections
+        self._session: aiohttp.ClientSession | None = None
+
+    async def generate(self, request: Request) -> Sequence[Completion]:
+        """Make one attempt."""
+        body = payload(self._model, request, chat=self._chat)
+        try:
+            async with self._opened().post(self._url, data=body, allow_redirects=False) as reply:
+                raw = self._without_secrets(await _read(reply))
+                if reply.status == 200:
+                    return read_reply(raw, request, chat=self._chat)
+                raise fault_of(reply.status, reply.headers, raw, time.time())
+        except asyncio.TimeoutError:
+            raise TimedOut(f"no complete answer within {self._timeout.total:g} s") from None
+        except aiohttp.InvalidURL:
+            raise Hopeless(f"{self._url} is not an address") from None
+        except aiohttp.ClientConnectorError as error:
+            raise Unavailable(self._said(error), everyone=True) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise Unavailable(self._said(error)) from None
+
+    async def reset(self) -> None:
+        """Drop every connection, since a sleep of the machine has left them dead."""
+        await self.close()
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:  # made inside the running loop
+            headers = {"Content-Type": "application/json", "Accept": "application/json"}
+            if self._key:
+                headers["Authorization"] = f"Bearer {self._key}"
+            self._session = aiohttp.ClientSession(
+                connector=self._connector(),
+                timeout=self._timeout,
+                headers=headers,
+                auto_decompress=True,
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+    def _connector(self) -> aiohttp.TCPConnector:
+        return aiohttp.TCPConnector(limit=self._connections, ttl_dns_cache=300)
+
+    def _without_secrets(self, raw: bytes) -> bytes:
+        """Take the key out of what the server sent, so that it cannot get any further."""
+        if self._secret and self._secret in raw:
+            return raw.replace(self._secret, _REDACTED)
+        return raw
+
+    def _said(self, error: Exception) -> str:
+        text = str(error).encode("utf-8", "replace")
+        return self._without_secrets(text).decode() or type(error).__name__
+
+
+async def _read(reply: aiohttp.ClientResponse) -> bytes:
+    """Read the whole body, unless it is longer than any answer can be."""
+    length = reply.content_length
+    if length is not None and length <= _LARGEST and "Content-Encoding" not in reply.headers:
+        return await reply.read()
+    parts, size = [], 0
+    async for part in reply.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST:
+            reply.close()
+            raise InvalidReply(f"the reply is longer than {_LARGEST / 1e6:.0f} MB", http=200)
+    return b"".join(parts)
+
+
+def _endpoint(base_url: str, path: str) -> str:
+    """Return the address to ask."""
+    parts = urlsplit(base_url)
+    if parts.username or parts.password:
+        raise InvalidInput(
+            "--base-url must not hold a name or a password; put the key in OPENAI_API_KEY."
+        )
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput(
+            f"--base-url must be an address such as http://localhost:8000/v1; got {base_url!r}."
+        )
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment=""))

@@ -1,0 +1,211 @@
+"""The OpenAI wire format: a request as JSON, a reply as completions, an error as a fault."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+from typing import Any
+
+from passband.generate.provider import (
+    Completion,
+    Filtered,
+    Finish,
+    Hopeless,
+    InvalidReply,
+    ProviderFault,
+    RateLimited,
+    Rejected,
+    Request,
+    TimedOut,
+    Unavailable,
+)
+
+__all__ = ["fault_of", "payload", "read_reply", "retry_after"]
+
+_FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
+_NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_EXCERPT = 300  # characters of an error that are shown and kept
+
+
+def payload(model: str, request: Request, *, chat: bool) -> bytes:
+    """Return the body of a request; settings that were left open are not sent."""
+    sampling, count = request.sampling, len(request.seeds)
+    fields: dict[str, Any] = {"model": model}
+    if chat:
+        fields["messages"] = [{"role": m.role, "content": m.content} for m in request.messages]
+    else:
+        fields["prompt"] = "\n\n".join(message.content for message in request.messages)
+    optional = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_tokens": sampling.max_tokens,
+        "stop": list(sampling.stop) or None,
+        "n": count if count > 1 else None,
+        "seed": request.seeds[0],
+    }
+    fields |= {name: value for name, value in optional.items() if value is not None}
+    return json.dumps(fields | dict(sampling.extra), separators=(",", ":")).encode()
+
+
+def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
+    """Return the completions of a successful reply, or raise what is wrong with it."""
+    reply = _parsed(raw)
+    if reply.get("error"):
+        raise _fault_in_success(reply["error"])
+    choices = reply.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise InvalidReply(f"the reply has no choices: {_excerpt(raw)}", http=200)
+    wanted = choices[: len(request.seeds)]
+    texts = [_text(choice, chat) for choice in wanted]
+    taken, given = _tokens(reply.get("usage"), [text or "" for text, _ in texts])
+    identity = reply.get("id")
+    return [
+        Completion(
+            text=text,
+            finish=_FINISH.get(str(choice.get("finish_reason")), "stop"),
+            reasoning=reasoning,
+            prompt_tokens=taken[at],
+            completion_tokens=given[at],
+            seed=request.seeds[0],  # one request has one seed; the place within it does the rest
+            request_id=identity if isinstance(identity, str) else None,
+        )
+        for at, (choice, (text, reasoning)) in enumerate(zip(wanted, texts, strict=True))
+    ]
+
+
+def fault_of(status: int, headers: Mapping[str, str], raw: bytes, now: float) -> ProviderFault:
+    """Return what an unsuccessful reply means. `now` is the Unix time."""
+    code, message = _error(raw)
+    detail = f"HTTP {status}: {message}"
+    if code in _NO_MONEY or (status == 429 and "exceeded your current quota" in message):
+        return Hopeless(detail, http=status)
+    if status == 429:
+        return RateLimited(detail, http=status, retry_after=retry_after(headers, now))
+    if status in (401, 402, 403, 404, 405):
+        return Hopeless(detail, http=status)
+    if status == 408:
+        return TimedOut(detail, http=status)
+    if status == 503 and retry_after(headers, now) is not None:
+        return RateLimited(detail, http=status, retry_after=retry_after(headers, now))
+    if status >= 500 or status in (409, 425):
+        return Unavailable(detail, http=status, everyone=status in (502, 503, 504))
+    if "content_filter" in code or "content_policy" in code:
+        return Filtered(detail, http=status)
+    return Rejected(detail, http=status)
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that the server asks to wait: in ms, in seconds, or until a date.
+
+    >>> retry_after({"retry-after-ms": "1500"}, 0.0)
+    1.5
+    >>> retry_after({"Retry-After": "Thu, 01 Jan 1970 00:01:00 GMT"}, 20.0)
+    40.0
+    """
+    found = {name.lower(): value.strip() for name, value in headers.items()}
+    for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        try:
+            seconds = float(found[name]) * unit
+        except (KeyError, ValueError):
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    if "retry-after" not in found:
+        return None
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(found["retry-after"]).timestamp() - now)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    try:
+        reply = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise InvalidReply(f"the reply is not JSON: {_excerpt(raw)}", http=200) from None
+    if not isinstance(reply, dict):
+        raise InvalidReply(f"the reply is not a JSON object: {_excerpt(raw)}", http=200)
+    return reply
+
+
+def _text(choice: Any, chat: bool) -> tuple[str | None, str | None]:
+    """Return the answer and, where it is apart, the reasoning."""
+    if not isinstance(choice, dict):
+        raise InvalidReply("a choice of the reply is not an object", http=200)
+    if not chat:
+        text = choice.get("text")
+        if not isinstance(text, str):
+            raise InvalidReply("a choice of the reply has no text", http=200)
+        return text, None
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise InvalidReply("a choice of the reply has no message", http=200)
+    reasoning = message.get("reasoning_content") or message.get("reasoning")
+    return _content(message.get("content")), reasoning if isinstance(reasoning, str) else None
+
+
+def _content(content: Any) -> str | None:
+    """Return the text of a message, which some servers send in parts."""
+    if content is None or isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "".join(part for part in parts if isinstance(part, str))
+    raise InvalidReply("the content of a message is neither text nor parts", http=200)
+
+
+def _tokens(usage: Any, texts: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
+    """Share the tokens of a request among its completions, so that they add up.
+
+    The prompt is paid for once, by the first. What came out is shared by length, since servers
+    only tell the sum; with one completion, which is the usual case, it is exact.
+    """
+    found = usage if isinstance(usage, dict) else {}
+    taken, given = _count(found.get("prompt_tokens")), _count(found.get("completion_tokens"))
+    ins = [taken if at == 0 or taken is None else 0 for at in range(len(texts))]
+    if given is None or len(texts) == 1:
+        return ins, [given] * len(texts)
+    lengths = [len(text) + 1 for text in texts]
+    ends = [given * passed // sum(lengths) for passed in accumulate(lengths, initial=0)]
+    return ins, [end - start for start, end in pairwise(ends)]
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def _fault_in_success(error: Any) -> ProviderFault:
+    code, message = _described(error)
+    if code in _NO_MONEY:
+        return Hopeless(message, http=200)
+    return InvalidReply(f"an error in a successful reply: {message}", http=200)
+
+
+def _error(raw: bytes) -> tuple[str, str]:
+    """Return the code and the message of an error, or an excerpt of what came instead."""
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        return "", _excerpt(raw)
+    if not isinstance(found, dict):
+        return "", _excerpt(raw)
+    return _described(found.get("error", found))
+
+
+def _described(error: Any) -> tuple[str, str]:
+    if not isinstance(error, dict):
+        return "", str(error)[:_EXCERPT]
+    code = " ".join(str(error[name]) for name in ("code", "type") if error.get(name))
+    message = error.get("message") or error.get("detail") or json.dumps(error)
+    for name in _NO_MONEY:
+        if name in code:
+            code = name
+    return code, str(message)[:_EXCERPT]
+
+
+def _excerpt(raw: bytes) -> str:
+    text = raw[: 4 * _EXCERPT].decode("utf-8", "replace")
+    return " ".join(text.split())[:_EXCERPT] or "(empty)"

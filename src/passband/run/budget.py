@@ -1,0 +1,94 @@
+"""Money: what tokens cost, and when to stop asking."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from passband.errors import InvalidInput, PassbandError, nearest
+from passband.run.part import Part
+from passband.run.tally import Price
+
+__all__ = ["Budget", "NoTokenCounts", "find_price", "price_files"]
+
+
+class NoTokenCounts(PassbandError):
+    """The server does not say how many tokens it took, so that no limit can be kept."""
+
+
+class Budget:
+    """What has been spent on all tasks of a run, and whether more may be."""
+
+    def __init__(self, price: Price | None, limit: float | None) -> None:
+        if limit is not None and price is None:
+            raise InvalidInput(
+                "--max-cost needs the price of the model; put it in a price file "
+                f"({' or '.join(map(str, price_files()))}, or --prices FILE) as\n"
+                "  NAME: {prompt: 0.15, completion: 0.60}   # per million tokens"
+            )
+        self.price = price
+        self.limit = limit
+
+    def spent(self, parts: Sequence[Part]) -> float | None:
+        """Return the cost of what is recorded; None if there is no price."""
+        if self.price is None:
+            return None
+        return sum(
+            self.price.of(part.tally.prompt_tokens, part.tally.completion_tokens) for part in parts
+        )
+
+    def is_reached(self, parts: Sequence[Part], under_way: int) -> bool:
+        """Tell whether what is recorded and what is under way may use up the limit."""
+        if self.limit is None:
+            return False
+        spent, done = self.spent(parts) or 0.0, sum(part.tally.done for part in parts)
+        if done and not any(p.tally.prompt_tokens or p.tally.completion_tokens for p in parts):
+            raise NoTokenCounts(
+                "the server does not say how many tokens an answer took, so --max-cost cannot be "
+                "kept. Nothing more is asked."
+            )
+        each = spent / done if done else 0.0
+        return spent + (under_way + 1) * each > self.limit
+
+
+def price_files() -> list[Path]:
+    """Return where prices are looked for, the first found first."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    given = os.environ.get("PASSBAND_PRICES")
+    return [Path(given)] if given else [Path("prices.yaml"), home / "passband" / "prices.yaml"]
+
+
+def find_price(model: str, file: Path | None = None) -> Price | None:
+    """Return the price of a model; None if no file has one. What runs here costs nothing."""
+    kind, _, name = model.partition(":")
+    if kind in ("tiny", "python"):
+        return Price(0.0, 0.0)
+    for path in [file] if file else price_files():
+        if file is None and not path.is_file():
+            continue
+        prices = _read(path)
+        for known in (model, name, model.rpartition("/")[2]):
+            if known and known in prices:
+                return prices[known]
+        if file is not None:
+            raise InvalidInput(f"{file} has no price for {name or model!r}.{nearest(name, prices)}")
+    return None
+
+
+def _read(path: Path) -> dict[str, Price]:
+    import yaml
+
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        return {
+            str(name): Price(float(entry["prompt"]), float(entry["completion"]))
+            for name, entry in found.items()
+        }
+    except OSError as error:
+        raise InvalidInput(f"{path}: {error.strerror}.") from None
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{path}: a price is NAME: {{prompt: 0.15, completion: 0.60}}, per million tokens; "
+            f"got {type(error).__name__}: {error}."
+        ) from None

@@ -1,0 +1,145 @@
+"""What all requests to one server share: pauses, the circuit breaker, and the wish to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable
+
+from passband.errors import PassbandError
+from passband.generate.provider import RateLimited, Unavailable
+from passband.run.settings import Patience
+
+__all__ = ["Endpoint", "Outage", "Stopping"]
+
+
+class Stopping(Exception):
+    """The run is ending; what was about to be asked is left for the next time."""
+
+
+class Outage(PassbandError):
+    """The server has been down for longer than the run was told to wait."""
+
+
+class Endpoint:
+    """The state of a server, as far as its answers tell.
+
+    Closed, every request may go. After many failures in a row it opens: one request at a time
+    goes as a probe, the others wait, and the first success closes it again.
+    """
+
+    def __init__(self, patience: Patience, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.patience = patience
+        self.answered = 0  # requests that were
+        self.first_answer = asyncio.Event()
+        self._clock = clock
+        self._paused_until = 0.0
+        self._pauses = 0  # in a row
+        self._failures = 0  # in a row
+        self._failing_since = 0.0
+        self._is_open = False
+        self._probing = False
+        self._changed = asyncio.Event()
+        self._stop = asyncio.Event()
+
+    # -- stopping --------------------------------------------------------------------------
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._stop.is_set()
+
+    def stop(self) -> None:
+        """Let no further request go."""
+        self._stop.set()
+        self._changed.set()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait, unless the run is stopping or begins to."""
+        if not self._stop.is_set():
+            try:
+                await asyncio.wait_for(self._stop.wait(), seconds)
+            except asyncio.TimeoutError:
+                return
+        raise Stopping
+
+    # -- going -----------------------------------------------------------------------------
+
+    @property
+    def paused_for(self) -> float:
+        """Seconds until the next request may go; 0 if it may now."""
+        return max(0.0, self._paused_until - self._clock())
+
+    @property
+    def is_down(self) -> bool:
+        return self._is_open
+
+    async def ready(self) -> None:
+        """Wait until a request may go."""
+        while True:
+            if self._stop.is_set():
+                raise Stopping
+            if (pause := self.paused_for) > 0:
+                # Those who waited together must not come back together.
+                await self.sleep(pause + random.uniform(0, min(5.0, 0.1 + 0.1 * pause)))
+            elif not self._is_open:
+                return
+            elif not self._probing:
+                self._probing = True
+                return
+            else:
+                self._changed.clear()
+                await self._changed.wait()
+
+    # -- what became of a request ----------------------------------------------------------
+
+    def succeeded(self) -> None:
+        """Note an answer, of whatever kind: the server is there."""
+        self.answered += 1
+        self.first_answer.set()
+        self._pauses = self._failures = 0
+        if self._is_open:
+            self._is_open = self._probing = False
+            self._paused_until = 0.0
+            self._changed.set()
+
+    def limited(self, fault: RateLimited) -> None:
+        """Pause for as long as the server asks, or longer each time."""
+        asked = fault.retry_after
+        seconds = self._backoff(self._pauses, 60.0) if asked is None else asked
+        if self.paused_for == 0:
+            self._pauses += 1
+        self._pause(seconds)
+        self._probed()
+
+    def failed(self, fault: Unavailable) -> None:
+        """Note that the server did not answer; many in a row open the breaker."""
+        if not self._failures:
+            self._failing_since = self._clock()
+        self._failures += 1
+        if self._failures < self.patience.failures:
+            return
+        self._is_open = True
+        self._probed()
+        down = self._clock() - self._failing_since
+        if down > self.patience.outage:
+            raise Outage(
+                f"the server has been down for {down:.0f} s. Last: {fault.detail} "
+                f"What was recorded is safe; run the same command again to go on."
+            )
+        self._pause(self._backoff(self._failures - self.patience.failures, 30.0))
+
+    def released(self) -> None:
+        """Let another request be the probe, since this one ended without telling."""
+        self._probed()
+
+    def _probed(self) -> None:
+        if self._probing:
+            self._probing = False
+            self._changed.set()
+
+    def _pause(self, seconds: float) -> None:
+        self._paused_until = max(self._paused_until, self._clock() + seconds)
+
+    def _backoff(self, times: int, longest: float) -> float:
+        return min(longest, self.patience.first_pause * 2.0 ** min(times, 20))

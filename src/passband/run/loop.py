@@ -1,0 +1,223 @@
+"""The run itself: prepare, catch up on scores, ask, finish."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, Protocol
+
+from passband.generate.provider import Hopeless, Provider, Request
+from passband.run.ask import Asker, BatchRefused, Question
+from passband.run.blocks import Block, trial_seed
+from passband.run.budget import Budget
+from passband.run.endpoint import Endpoint, Stopping
+from passband.run.part import Part
+from passband.run.queue import Queue
+from passband.run.recorder import Recorder
+from passband.run.rescore import catch_up
+from passband.run.settings import Patience
+from passband.trials.store import Store
+
+__all__ = ["Ending", "Runner", "Watcher"]
+
+Ending = Literal["finished", "interrupted", "terminated", "max_cost"]
+_SLEPT = 60.0  # seconds by which the wall clock may run ahead of ours before we take it for sleep
+_TICK = 0.5
+
+
+class Watcher(Protocol):
+    """Somebody who is told how the run goes."""
+
+    def tick(self, runner: Runner) -> None: ...
+
+    def warn(self, text: str) -> None: ...
+
+
+@dataclass(eq=False)
+class Runner:
+    """Asks everything that is missing, and stops in good order."""
+
+    parts: Sequence[Part]
+    provider: Provider
+    store: Store
+    budget: Budget
+    watcher: Watcher
+    concurrency: int = 64
+    patience: Patience = field(default_factory=Patience)
+    under_way: int = 0  # trials that are being asked for
+    started: float = 0.0
+    _ending: Ending = "finished"
+    _drain: float | None = None
+    _workers: list[asyncio.Task[None]] = field(default_factory=list)
+    _warned: set[str] = field(default_factory=set)
+
+    async def run(self) -> Ending:
+        """Run to the end, or to where it has to stop; whatever was answered is recorded."""
+        self.started = time.monotonic()
+        self.endpoint = Endpoint(self.patience)
+        self.asker = Asker(self.provider, self.endpoint)
+        self.queue = Queue(self.parts, max(1, self.provider.batch))
+        self.recorder = Recorder(self.store)
+        self.recorder.on_failure = lambda error: self._halt(0.0)
+        self.recorder.start()
+        ticker = asyncio.ensure_future(self._tick())
+        try:
+            for part in self.parts:
+                await catch_up(self.store, part, lambda: self.endpoint.is_stopping)
+            await self._ask()
+        finally:
+            ticker.cancel()
+            await self.recorder.close(wait_for_scores=not self.endpoint.is_stopping)
+            await self.provider.close()
+            for part in self.parts:
+                part.grader.close()
+        if self.recorder.failure is not None:
+            raise self.recorder.failure
+        self._warn_if_identical(least=2)
+        self.watcher.tick(self)
+        return self._ending
+
+    def interrupt(self, ending: Ending = "interrupted", drain: float | None = None) -> None:
+        """Stop asking and wait for what is under way; the second time, do not wait."""
+        if self.endpoint.is_stopping:
+            self._cancel()
+            return
+        self._ending = ending
+        self._halt(self.patience.drain if drain is None else drain)
+
+    # -- steps -----------------------------------------------------------------------------
+
+    async def _ask(self) -> None:
+        """Let workers ask; the first request goes alone, in case it is answered with a no."""
+        self._workers = [asyncio.ensure_future(self._worker())]
+        answered = asyncio.ensure_future(self.endpoint.first_answer.wait())
+        await asyncio.wait(
+            [*self._workers, answered],
+            timeout=self.patience.preflight,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        answered.cancel()
+        if not self._workers[0].done():
+            more = range(self.concurrency - 1)
+            self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
+        await self._all_workers()
+
+    async def _all_workers(self) -> None:
+        """Wait for the workers; raise what one of them failed of, when all have ended."""
+        waiting = set(self._workers)
+        failure: BaseException | None = None
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            for worker in done:
+                if not worker.cancelled() and (error := worker.exception()) and failure is None:
+                    failure = error
+                    self._halt(1.0 if isinstance(error, Hopeless) else 0.0)
+        if failure is not None:
+            raise failure
+
+    async def _worker(self) -> None:
+        """Ask one block after the other."""
+        while not self.endpoint.is_stopping:
+            await self.recorder.room()
+            if self.budget.is_reached(self.parts, self.under_way):
+                self._ending = "max_cost"
+                return
+            taken = self.queue.take()
+            if taken is None:
+                return
+            self.under_way += len(taken[1].trials)
+            try:
+                await self._ask_block(*taken)
+            except Stopping:
+                return
+            finally:
+                self.under_way -= len(taken[1].trials)
+
+    async def _ask_block(self, part: Part, block: Block) -> None:
+        """Ask for a block and hand its rows to the recorder; what is lacking is asked singly."""
+        try:
+            rows = await self.asker.ask(
+                _question(part, block), partial(self.recorder.attempt, part)
+            )
+        except BatchRefused:
+            rows = []
+        self.recorder.add(part, rows)
+        if len(rows) < len(block.trials):
+            self._ask_singly(len(rows), len(block.trials))
+            self.queue.put_back(part, block.problem, block.trials[len(rows) :])
+
+    def _ask_singly(self, got: int, asked: int) -> None:
+        if self.queue.batch > 1:
+            self.queue.ask_singly()
+            given = f"{got} of {asked} completions" if got else "an error"
+            self._warn(f"asked for n={asked}, the server gave {given}; asking one by one instead.")
+
+    # -- stopping --------------------------------------------------------------------------
+
+    def _halt(self, drain: float) -> None:
+        """Let nothing more go out, and cancel what has not come back after `drain` seconds."""
+        self.endpoint.stop()
+        if drain > 0:
+            asyncio.get_running_loop().call_later(drain, self._cancel)
+        else:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        for worker in self._workers:
+            worker.cancel()
+
+    # -- watching --------------------------------------------------------------------------
+
+    async def _tick(self) -> None:
+        """Tell the watcher how things are, and notice what should be noticed."""
+        ahead = time.time() - time.monotonic()
+        while True:
+            await asyncio.sleep(_TICK)
+            self.watcher.tick(self)
+            self._warn_if_identical(least=4, judged=10)
+            now = time.time() - time.monotonic()
+            if now - ahead > _SLEPT:
+                await self._awoke(now - ahead)
+            ahead = now
+
+    async def _awoke(self, seconds: float) -> None:
+        """Drop the connections of before a sleep of the machine: they are dead."""
+        reset: Callable[[], Awaitable[None]] | None = getattr(self.provider, "reset", None)
+        self._warn(f"the machine slept for {seconds:.0f} s; connecting anew.")
+        if reset is not None:
+            await reset()
+
+    def _warn_if_identical(self, *, least: int, judged: int = 2) -> None:
+        for part in self.parts:
+            if part.sampling.temperature == 0:
+                continue
+            same, looked_at = part.tally.identical(least)
+            if looked_at >= judged and 2 * same > looked_at:
+                self._warn(
+                    f"{part.task.name}: of {same} problems out of {looked_at} ALL answers are "
+                    f"identical. The server ignores the temperature, or one seed answers for "
+                    f"all; n trials are then worth one, and every interval is too narrow.",
+                    key=f"identical {part.task.name}",
+                )
+
+    def _warn(self, text: str, key: str | None = None) -> None:
+        if (key or text) not in self._warned:
+            self._warned.add(key or text)
+            self.watcher.warn(text)
+
+
+def _question(part: Part, block: Block) -> Question:
+    problem = part.problems[block.problem]
+    seeds = tuple(
+        None if part.seed is None else trial_seed(part.seed, part.task.name, problem.key, trial)
+        for trial in block.trials
+    )
+    return Question(
+        problem=block.problem,
+        trials=block.trials,
+        request=Request(problem.messages, part.sampling, seeds),
+        attempts=part.attempts.get((block.problem, block.trials[0]), 0),
+    )

@@ -1,0 +1,120 @@
+"""Before anything is asked: what a task will ask, what is recorded already, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.generate.provider import Sampling
+from passband.run.blocks import count_missing
+from passband.run.grade import Grader, identity_of
+from passband.run.part import Part
+from passband.run.settings import Settings
+from passband.run.tally import Tally
+from passband.tasks.task import Problem, Task
+from passband.trials.reader import Trials
+from passband.trials.rows import ProblemRow
+from passband.trials.store import Store, canonical
+
+__all__ = ["prepare", "problem_record", "resolved_sampling"]
+
+
+def prepare(store: Store, task: Task, model: str, settings: Settings) -> Part:
+    """Enter a task into the store and return its part in the run."""
+    problems = _problems(task, settings.limit)
+    n = settings.n if settings.n is not None else task.repeats
+    if n < 1:
+        raise InvalidInput(f"-n must be at least 1; got {n}.")
+    sampling = resolved_sampling(task, settings)
+    seed = _seed(store, task, settings)
+    spec = {"model": model, "sampling": asdict(sampling), "seed": seed}
+    number = store.begin(task.name, model, spec, _config(task))
+    store.add_problems(number, _problem_rows(problems))
+    truncated = settings.truncated or task.truncated
+    identities = [(scorer.name, identity_of(scorer, truncated)) for scorer in task.scorers]
+    numbers = store.set_scorers(number, identities)
+    if settings.retry_failed:
+        store.forget(number, ("invalid", "gave_up"))
+    grader = Grader(
+        list(zip(numbers, task.scorers, strict=True)),
+        [problem.reference for problem in problems],
+        truncated,
+    )
+    tally = Tally(len(problems), len(problems) * n, numbers[0] if numbers else None)
+    return _resumed(store.directory, Part(task, number, problems, sampling, seed, n, grader, tally))
+
+
+def resolved_sampling(task: Task, settings: Settings) -> Sampling:
+    """Return the task's way of sampling with what the user says otherwise."""
+    said = {
+        name: value
+        for name in ("temperature", "top_p", "max_tokens")
+        if (value := getattr(settings, name)) is not None
+    }
+    return replace(task.sampling, **said)
+
+
+def problem_record(problem: Problem) -> str:
+    """Return a problem as it is stored: the prompt, and what scorers need."""
+    reference = problem.reference
+    return canonical(
+        {
+            "messages": [[message.role, message.content] for message in problem.messages],
+            "targets": reference.targets,
+            "choices": reference.choices,
+            "doc": dict(reference.doc),
+        }
+    )
+
+
+def _problems(task: Task, limit: int | None) -> Sequence[Problem]:
+    if limit is not None and limit < 1:
+        raise InvalidInput(f"--limit must be at least 1; got {limit}.")
+    problems = task.load(limit)
+    if not problems:
+        raise InvalidInput(f"{task.name} has no problems.")
+    return problems
+
+
+def _problem_rows(problems: Sequence[Problem]) -> list[ProblemRow]:
+    return [
+        ProblemRow(position, problem.key, problem_record(problem), problem.cluster)
+        for position, problem in enumerate(problems)
+    ]
+
+
+def _seed(store: Store, task: Task, settings: Settings) -> str | None:
+    """Return what seeds are derived from: what is given, or was then, or the run's name."""
+    if not settings.send_seeds:
+        return None
+    if settings.seed is not None:
+        return settings.seed
+    earlier = store.spec(task.name)
+    return store.directory.resolve().name if earlier is None else earlier["seed"]
+
+
+def _config(task: Task) -> Mapping[str, Any]:
+    return {
+        "task": dict(task.config),
+        "path": None if task.path is None else str(task.path),
+        "metrics": [asdict(metric) for metric in task.metrics],
+        "version": task.version,
+        "num_fewshot": task.num_fewshot,
+    }
+
+
+def _resumed(directory: Path, part: Part) -> Part:
+    """Return the part with what earlier processes have left."""
+    with Trials(directory) as trials:
+        recorded = trials.recorded(part.number)
+        missing = count_missing(len(part.problems), part.n, recorded)
+        part.tally.planned = missing + sum(mask.bit_count() for mask in recorded.values())
+        part.tally.start_from(trials.statuses(part.number), trials.tokens(part.number))
+        if part.tally.main is not None:
+            for problem, count, total in trials.score_sums(part.number, part.tally.main):
+                if problem < len(part.problems):
+                    part.tally.start_scores(problem, count, total)
+        return replace(part, recorded=recorded, attempts=trials.attempts(part.number))

@@ -1,0 +1,148 @@
+"""From answers to rows on disk: a buffer, one writer thread, and news of each commit.
+
+Rows are scored by the quick scorers on their way and committed together, at the latest a
+twentieth of a second after they came. Slow scorers work on rows that are already safe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from passband.run.part import Part
+from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
+from passband.trials.store import Store
+
+__all__ = ["Recorder"]
+
+_EVERY = 0.05  # seconds between commits
+_MOST = 500  # rows that do not wait for the next one
+_CROWDED = 5_000  # rows in the buffer above which nobody asks for more
+
+Scored = tuple[Part, int, int, ScoreRow]
+
+
+class Recorder:
+    """Collects rows and hands them to the store, which one thread at a time may use."""
+
+    def __init__(self, store: Store, slow_threads: int = 4) -> None:
+        self._store = store
+        self._rows: list[tuple[Part, TrialRow]] = []
+        self._attempts: list[tuple[Part, AttemptRow]] = []
+        self._scores: list[Scored] = []
+        self._writer = ThreadPoolExecutor(1, "writer")
+        self._scoring = ThreadPoolExecutor(slow_threads, "scoring")
+        self._slow: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._emptied = asyncio.Event()
+        self._closing = False
+        self._task: asyncio.Task[None] | None = None
+        self.failure: BaseException | None = None
+        self.on_failure: Callable[[BaseException], None] = lambda error: None
+
+    def start(self) -> None:
+        self._task = asyncio.ensure_future(self._work())
+
+    # -- what comes in ---------------------------------------------------------------------
+
+    def add(self, part: Part, rows: Sequence[TrialRow]) -> None:
+        """Take rows that belong together: they are committed together."""
+        self._rows += [(part, row) for row in rows]
+        self._wake.set()
+
+    def attempt(self, part: Part, row: AttemptRow) -> None:
+        self._attempts.append((part, row))
+        self._wake.set()
+
+    async def room(self) -> None:
+        """Wait while more rows are waiting than should be at risk."""
+        while len(self._rows) + len(self._slow) > _CROWDED and self.failure is None:
+            self._emptied.clear()
+            await self._emptied.wait()
+
+    async def close(self, *, wait_for_scores: bool = True) -> None:
+        """Commit everything; without waiting, what is not yet scored is scored next time."""
+        while wait_for_scores and self._slow and self.failure is None:
+            await asyncio.wait(self._slow)
+        self._closing = True
+        self._wake.set()
+        if self._task is not None:
+            await self._task
+        for task in self._slow:
+            task.cancel()
+        self._writer.shutdown()
+        self._scoring.shutdown(wait=False, cancel_futures=True)
+
+    # -- what goes out ---------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        while not (self._closing and not self._waiting()):
+            await self._wake.wait()
+            if len(self._rows) < _MOST and not self._closing:
+                await asyncio.sleep(_EVERY)
+            self._wake.clear()
+            try:
+                await self._commit()
+            except Exception as error:
+                self.failure = error
+                self._emptied.set()
+                self.on_failure(error)
+                return
+            if self._closing or self._waiting():
+                self._wake.set()
+
+    def _waiting(self) -> bool:
+        return bool(self._rows or self._attempts or self._scores)
+
+    async def _commit(self) -> None:
+        rows, attempts, scores = self._rows, self._attempts, self._scores
+        self._rows, self._attempts, self._scores = [], [], []
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._writer, self._write, rows, attempts, scores)
+        for part, committed in _grouped(rows).items():
+            part.tally.committed(committed)
+            self._score_slowly(part, committed)
+        for part, problem, _, score in scores:
+            part.tally.scored(problem, score)
+        self._emptied.set()
+
+    def _write(
+        self,
+        rows: list[tuple[Part, TrialRow]],
+        attempts: list[tuple[Part, AttemptRow]],
+        scores: list[Scored],
+    ) -> None:
+        """Score and store, in the writer's thread."""
+        for part, failed in _grouped(attempts).items():
+            self._store.add_attempts(part.number, failed)
+        for part, drawn in _grouped(rows).items():
+            for row in drawn:
+                row.scores = part.quick.grade(row)
+            self._store.append(part.number, drawn)
+        if scores:
+            self._store.add_scores((problem, trial, score) for _, problem, trial, score in scores)
+
+    def _score_slowly(self, part: Part, rows: Sequence[TrialRow]) -> None:
+        if not part.slow.scorers:
+            return
+        for row in rows:
+            if row.status in part.slow.scored_statuses:
+                task = asyncio.ensure_future(self._score(part, row))
+                self._slow.add(task)
+                task.add_done_callback(self._slow.discard)
+
+    async def _score(self, part: Part, row: TrialRow) -> None:
+        loop = asyncio.get_running_loop()
+        for score in await loop.run_in_executor(self._scoring, part.slow.grade, row):
+            self._scores.append((part, row.problem, row.trial, score))
+        self._wake.set()
+        self._emptied.set()
+
+
+def _grouped(pairs: Sequence[tuple[Part, Any]]) -> dict[Part, list[Any]]:
+    found: dict[Part, list[Any]] = {}
+    for part, row in pairs:
+        found.setdefault(part, []).append(row)
+    return found

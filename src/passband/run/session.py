@@ -1,0 +1,96 @@
+"""A run from start to end: the directory, the model, the signals, and in which order they go."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from passband.generate.providers import Connection, make_provider
+from passband.run.budget import Budget
+from passband.run.loop import Ending, Runner, Watcher
+from passband.run.part import Part
+from passband.run.prepare import prepare
+from passband.run.settings import Settings
+from passband.run.tally import Price
+from passband.tasks.task import Task
+from passband.trials.store import LOW_WATER, Store
+
+__all__ = ["Finished", "run_session"]
+
+_TERMINATED = 5.0  # seconds that requests under way are waited for after SIGTERM
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that has come to an end."""
+
+    directory: Path
+    ending: Ending
+    parts: Sequence[Part]
+    seconds: float
+    cost: float | None
+
+
+def run_session(
+    tasks: Sequence[Task],
+    model: str,
+    directory: Path,
+    *,
+    settings: Settings,
+    connection: Connection,
+    watcher: Watcher,
+    price: Price | None = None,
+    low_water: int = LOW_WATER,
+) -> Finished:
+    """Ask everything that the directory lacks, and return when it is there or cannot be."""
+    began = time.monotonic()
+    budget = Budget(price, settings.max_cost)
+    provider = make_provider(model, connection)
+    store = Store(directory, low_water=low_water)
+    try:
+        runner = Runner(
+            parts=[prepare(store, task, model, settings) for task in tasks],
+            provider=provider,
+            store=store,
+            budget=budget,
+            watcher=watcher,
+            concurrency=settings.concurrency,
+            patience=settings.patience,
+        )
+        ending = asyncio.run(_run(runner))
+    finally:
+        store.close()
+    seconds = time.monotonic() - began
+    return Finished(directory, ending, runner.parts, seconds, budget.spent(runner.parts))
+
+
+async def _run(runner: Runner) -> Ending:
+    loop = asyncio.get_running_loop()
+    with _handled(loop, runner):
+        return await runner.run()
+
+
+@contextmanager
+def _handled(loop: asyncio.AbstractEventLoop, runner: Runner) -> Iterator[None]:
+    """Turn signals into an orderly end; only the main thread of a program gets any."""
+    handlers: dict[signal.Signals, Callable[[], None]] = {
+        signal.SIGINT: runner.interrupt,
+        signal.SIGTERM: lambda: runner.interrupt("terminated", _TERMINATED),
+    }
+    held = []
+    for number, handler in handlers.items():
+        try:
+            loop.add_signal_handler(number, handler)
+        except (NotImplementedError, RuntimeError, ValueError):  # another system, another thread
+            continue
+        held.append(number)
+    try:
+        yield
+    finally:
+        for number in held:
+            loop.remove_signal_handler(number)

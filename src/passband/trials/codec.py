@@ -1,0 +1,41 @@
+"""Text as bytes: exactly what the model wrote, half characters and zero bytes included."""
+
+from __future__ import annotations
+
+import zlib
+
+__all__ = ["decoded", "encoded"]
+
+_RAW, _DEFLATED = 0, 1
+_WORTHWHILE = 1_000  # bytes; shorter texts gain little and cost as much time
+
+
+def encoded(
+    text: str | None, reasoning: str | None = None
+) -> tuple[int, bytes | None, bytes | None]:
+    """Return a codec and the two texts in it.
+
+    >>> encoded("four")
+    (0, b'four', None)
+    """
+    plain = _bytes(text), _bytes(reasoning)
+    if sum(len(part) for part in plain if part) < _WORTHWHILE:
+        return _RAW, *plain
+    first, second = (None if part is None else zlib.compress(part, 1) for part in plain)
+    return _DEFLATED, first, second
+
+
+def decoded(codec: int, data: bytes | None) -> str | None:
+    """Return the text again.
+
+    >>> decoded(*encoded("\\ud800 half a character")[:2])
+    '\\ud800 half a character'
+    """
+    if data is None:
+        return None
+    raw = zlib.decompress(data) if codec == _DEFLATED else data
+    return raw.decode("utf-8", "surrogatepass")
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else text.encode("utf-8", "surrogatepass")

@@ -1,0 +1,189 @@
+"""The trials table as a file: one row per trial, in canonical order, the same bytes each time.
+
+What differs between two runs that drew the same answers (latency, attempts, request numbers) is
+left out unless asked for, so that two exports of the same content are the same file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from passband.errors import InvalidInput
+from passband.trials.reader import Run, Trials
+from passband.trials.rows import ScoreRow, TrialRow
+
+__all__ = ["EXPORTS", "export", "rows"]
+
+_COLUMNS = (
+    "task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule",
+    "target", "seed", "prompt_tokens", "completion_tokens", "completion", "reasoning",
+)  # fmt: skip
+_TIMING = ("latency_ms", "attempts", "request_id")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
+_CHUNK = 10_000  # rows of Parquet that are held at a time
+
+Row = Mapping[str, Any]
+
+
+def rows(trials: Trials, runs: Sequence[Run], *, timing: bool = False) -> Iterator[Row]:
+    """Yield one mapping per trial, by task, problem and trial; every one has the same keys."""
+    names = columns(runs, timing=timing)
+    for run in runs:
+        problems = {each.position: each for each in trials.problems(run.number)}
+        at = {scorer.number: scorer.name for scorer in run.scorers}
+        for trial in trials.trials(run):
+            problem = problems[trial.problem]
+            row: dict[str, Any] = dict.fromkeys(names)
+            row |= {"task": run.task, "model": run.model, "problem_id": problem.key}
+            row["target"] = _target(problem.record.get("targets", ()))
+            _put_trial(row, trial, timing)
+            for score in trial.scores:
+                main = score.scorer == run.scorers[0].number
+                _put_score(row, score, "" if main else f":{at[score.scorer]}", trial.text)
+            yield row
+
+
+def columns(runs: Sequence[Run], *, timing: bool = False) -> list[str]:
+    """Return the names of the columns; scorers beyond the main one have their own two."""
+    others = {scorer.name: None for run in runs for scorer in run.scorers[1:]}
+    extra = [f"{part}:{name}" for name in others for part in ("score", "answer")]
+    return [*_COLUMNS, *extra, *(_TIMING if timing else ())]
+
+
+def export(
+    trials: Trials, runs: Sequence[Run], form: str, to: Path | IO[bytes], *, timing: bool = False
+) -> None:
+    """Write every trial of the runs; a file appears whole or not at all."""
+    write = EXPORTS[form]
+    names = columns(runs, timing=timing)
+    found = rows(trials, runs, timing=timing)
+    if not isinstance(to, Path):
+        write(to, names, found)
+        return
+    with _whole(to) as file:
+        write(file, names, found)
+
+
+def _put_trial(row: dict[str, Any], trial: TrialRow, timing: bool) -> None:
+    row["trial"] = trial.trial
+    row["status"] = trial.status
+    row["seed"] = trial.seed
+    row["prompt_tokens"] = trial.prompt_tokens
+    row["completion_tokens"] = trial.completion_tokens
+    row["completion"] = trial.text
+    row["reasoning"] = trial.reasoning
+    if timing:
+        row["latency_ms"] = trial.latency_ms
+        row["attempts"] = trial.attempts
+        row["request_id"] = trial.request_id
+
+
+def _put_score(row: dict[str, Any], score: ScoreRow, suffix: str, text: str | None) -> None:
+    answer = score.answer
+    if answer is None and score.status == "ok":
+        answer = text
+    row[f"score{suffix}"] = score.value
+    row[f"answer{suffix}"] = answer
+    if not suffix:
+        row["score_status"] = score.status
+        row["rule"] = score.rule
+
+
+def _target(targets: Sequence[str]) -> str | None:
+    """Return the one right answer, or all of them as a JSON list."""
+    if len(targets) == 1:
+        return targets[0]
+    return json.dumps(list(targets), ensure_ascii=False) if targets else None
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[IO[bytes]]:
+    """Write beside the file and put it in place when it is complete and on disk."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _jsonl(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
+    for row in found:
+        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+        try:
+            line = text.encode()
+        except UnicodeEncodeError:  # half a character, which only an escape can carry
+            line = json.dumps(row, separators=(",", ":")).encode()
+        file.write(line + b"\n")
+
+
+def _csv(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
+    text = io.TextIOWrapper(file, "utf-8", errors="backslashreplace", newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in found:
+        writer.writerow([_harmless(row[name]) for name in names])
+    text.flush()
+    text.detach()
+
+
+def _harmless(value: Any) -> Any:
+    """Keep a spreadsheet from taking text for a formula; csv itself cannot hold a zero byte."""
+    if not isinstance(value, str):
+        return value
+    value = value.replace("\0", "\\x00")
+    return f"'{value}" if value.startswith(_FORMULA) and not _is_number(value) else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _parquet(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise InvalidInput("Parquet needs pyarrow: pip install 'passband[parquet]'") from None
+    kinds = {
+        name: pa.int64()
+        if name in ("trial", "seed", "prompt_tokens", "completion_tokens", *_TIMING[:2])
+        else pa.float64()
+        if name.partition(":")[0] == "score"
+        else pa.string()
+        for name in names
+    }
+    schema = pa.schema(list(kinds.items()))
+    source = iter(found)
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        while chunk := list(islice(source, _CHUNK)):
+            data = {name: [_valid(row[name]) for row in chunk] for name in names}
+            writer.write_table(pa.table(data, schema=schema))
+
+
+def _valid(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+EXPORTS: Mapping[str, Callable[[IO[bytes], list[str], Iterable[Row]], None]] = {
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "parquet": _parquet,
+}

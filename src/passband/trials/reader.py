@@ -1,0 +1,327 @@
+"""Reading the trials table: counts for the statistics, rows for export and for scoring anew."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from passband.errors import InvalidInput, nearest
+from passband.trials.codec import decoded
+from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
+from passband.trials.schema import FILE, connect_to_read
+
+if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Outcomes
+
+__all__ = ["ProblemRecord", "Run", "ScorerRecord", "Trials", "is_run_directory"]
+
+
+@dataclass(frozen=True)
+class ScorerRecord:
+    """A scorer that a run uses."""
+
+    number: int
+    name: str
+    identity: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """One task asked of one model with one set of settings."""
+
+    number: int
+    task: str
+    model: str
+    spec: Mapping[str, Any]
+    config: Mapping[str, Any]
+    created: str
+    scorers: tuple[ScorerRecord, ...]  # the main one first
+
+    def scorer(self, name: str | None = None) -> ScorerRecord:
+        """Return the scorer of that name, or the main one."""
+        if not self.scorers:
+            raise InvalidInput(f"{self.task}: no scorer has been used on these trials.")
+        if name is None:
+            return self.scorers[0]
+        for each in self.scorers:
+            if each.name == name:
+                return each
+        names = [each.name for each in self.scorers]
+        hint = nearest(name, names) or f" It has {', '.join(names)}."
+        raise InvalidInput(f"{self.task}: no scorer named {name!r}.{hint}")
+
+
+@dataclass(frozen=True)
+class ProblemRecord:
+    """A problem as it was asked."""
+
+    position: int
+    key: str
+    cluster: str | None
+    record: Mapping[str, Any]  # messages, targets, choices, doc
+
+
+def is_run_directory(path: Path) -> bool:
+    return (path / FILE).is_file()
+
+
+class Trials:
+    """The trials of a run directory, read only; also while they are being written."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._connection = connect_to_read(directory / FILE)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Trials:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def runs(self) -> list[Run]:
+        """Return every run, by the name of its task."""
+        found = self._all("SELECT run, task, model, spec, config, created FROM run ORDER BY task")
+        return [
+            Run(
+                number=run,
+                task=task,
+                model=model,
+                spec=json.loads(spec),
+                config=json.loads(config),
+                created=created,
+                scorers=self._scorers(run),
+            )
+            for run, task, model, spec, config, created in found
+        ]
+
+    def run(self, task: str) -> Run:
+        runs = self.runs()
+        for each in runs:
+            if each.task == task:
+                return each
+        names = [each.task for each in runs]
+        hint = nearest(task, names) or f" It has {', '.join(names) or 'none'}."
+        raise InvalidInput(f"{self.directory} has no task named {task!r}.{hint}")
+
+    def _scorers(self, run: int) -> tuple[ScorerRecord, ...]:
+        query = (
+            "SELECT scorer, name, identity FROM scorer "
+            "WHERE run=? AND position NOT NULL ORDER BY position"
+        )
+        return tuple(ScorerRecord(*row) for row in self._all(query, run))
+
+    # -- what is there ---------------------------------------------------------------------
+
+    def recorded(self, run: int) -> dict[int, int]:
+        """Return for each problem the set of its recorded trials, as the bits of a number."""
+        masks: dict[int, int] = {}
+        for problem, trial in self._each("SELECT problem, trial FROM trial WHERE run=?", run):
+            masks[problem] = masks.get(problem, 0) | 1 << trial
+        return masks
+
+    def attempts(self, run: int) -> dict[tuple[int, int], int]:
+        """Return how many attempts have failed, of trials that are not recorded."""
+        query = (
+            "SELECT problem, trial, max(attempt) FROM attempt AS a WHERE run=? AND NOT EXISTS "
+            "(SELECT 1 FROM trial AS t WHERE t.run=a.run AND t.problem=a.problem "
+            "AND t.trial=a.trial) GROUP BY problem, trial"
+        )
+        return {(problem, trial): most for problem, trial, most in self._each(query, run)}
+
+    def problems(self, run: int) -> Iterator[ProblemRecord]:
+        query = "SELECT problem, key, cluster, record FROM problem WHERE run=? ORDER BY problem"
+        for position, key, cluster, record in self._each(query, run):
+            yield ProblemRecord(position, key, cluster, json.loads(record))
+
+    def statuses(self, run: int) -> dict[str, int]:
+        """Return how many trials have each status."""
+        query = "SELECT status, count(*) FROM trial WHERE run=? GROUP BY status ORDER BY status"
+        return {STATUSES[status]: count for status, count in self._each(query, run)}
+
+    def tokens(self, run: int) -> tuple[int, int]:
+        """Return the tokens that went in and came out, where they were counted."""
+        query = (
+            "SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0) "
+            "FROM trial WHERE run=?"
+        )
+        taken, given = self._all(query, run)[0]
+        return taken, given
+
+    def mean_latency_ms(self, run: int) -> float | None:
+        """Return how long an answer took on average."""
+        found = self._all("SELECT avg(latency_ms) FROM trial WHERE run=?", run)[0][0]
+        return None if found is None else float(found)
+
+    def retried(self, run: int) -> int:
+        """Return how many trials needed more than one attempt."""
+        return int(self._all("SELECT count(*) FROM trial WHERE run=? AND attempts>1", run)[0][0])
+
+    # -- scores ----------------------------------------------------------------------------
+
+    def outcomes(self, run: Run, scorer: ScorerRecord | None = None) -> Outcomes:
+        """Return what the statistics work on: scores by problem, and why some have none."""
+        chosen = scorer or run.scorer()
+        keys, clusters = self._keys(run.number)
+        query = (
+            "SELECT t.problem, count(s.value), total(s.value), "
+            "total(s.value NOT IN (0, 1)) FROM trial AS t LEFT JOIN score AS s "
+            "ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial "
+            "WHERE t.run=? GROUP BY t.problem"
+        )
+        rows = self._all(query, chosen.number, run.number)
+        if any(odd for *_, odd in rows):
+            return self._graded(run, chosen)
+        from passband.stats.data.outcomes import Outcomes
+
+        asked = [row[0] for row in rows]
+        groups = [clusters[problem] for problem in asked]
+        return Outcomes.from_counts(
+            [int(row[2]) for row in rows],
+            [row[1] for row in rows],
+            problems=[keys[problem] for problem in asked],
+            clusters=None if None in groups else groups,
+            unscored=self._unscored(run, chosen, asked),
+        )
+
+    def _keys(self, run: int) -> tuple[dict[int, str], dict[int, str | None]]:
+        rows = self._all("SELECT problem, key, cluster FROM problem WHERE run=?", run)
+        return {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
+
+    def _unscored(self, run: Run, scorer: ScorerRecord, asked: list[int]) -> dict[str, list[int]]:
+        at = {problem: place for place, problem in enumerate(asked)}
+        found: dict[str, list[int]] = {}
+        query = (
+            "SELECT t.problem, t.status, s.status, count(*) FROM trial AS t LEFT JOIN score AS s "
+            "ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial "
+            "WHERE t.run=? AND s.value IS NULL GROUP BY t.problem, t.status, s.status"
+        )
+        for problem, status, scored, count in self._each(query, scorer.number, run.number):
+            name = fate(status, scored)
+            found.setdefault(name, [0] * len(asked))[at[problem]] += count
+        return dict(sorted(found.items()))
+
+    def _graded(self, run: Run, scorer: ScorerRecord) -> Outcomes:
+        from passband.stats.data.outcomes import Outcomes
+
+        keys, clusters = self._keys(run.number)
+        table: dict[str, list[Any]] = {"problem": [], "trial": [], "score": [], "status": []}
+        groups: list[str | None] = []
+        query = (
+            "SELECT t.problem, t.trial, s.value, t.status, s.status FROM trial AS t "
+            "LEFT JOIN score AS s ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial "
+            "WHERE t.run=? ORDER BY t.problem, t.trial"
+        )
+        for problem, trial, value, status, scored in self._each(query, scorer.number, run.number):
+            table["problem"].append(keys[problem])
+            table["trial"].append(trial)
+            table["score"].append(value)
+            table["status"].append("ok" if value is not None else fate(status, scored))
+            groups.append(clusters[problem])
+        roles = {name: name for name in table}
+        if None not in groups:
+            table["cluster"] = groups
+            roles["cluster"] = "cluster"
+        return Outcomes.from_table(table, **roles)
+
+    def score_sums(self, run: int, scorer: int) -> list[tuple[int, int, float]]:
+        """Return for each problem how many trials have a score, and their sum."""
+        query = (
+            "SELECT s.problem, count(s.value), total(s.value) FROM score AS s JOIN trial AS t "
+            "ON t.run=? AND t.problem=s.problem AND t.trial=s.trial WHERE s.scorer=? "
+            "GROUP BY s.problem"
+        )
+        return [(problem, n, total) for problem, n, total in self._each(query, run, scorer)]
+
+    # -- rows ------------------------------------------------------------------------------
+
+    def trials(self, run: Run, *, unscored_by: int | None = None) -> Iterator[TrialRow]:
+        """Yield every trial with its scores, by problem and trial.
+
+        With `unscored_by`, only trials that this scorer has not seen, without scores.
+        """
+        query = (
+            "SELECT t.problem, t.trial, t.status, t.prompt_tokens, t.completion_tokens, "
+            "t.latency_ms, t.attempts, t.seed, t.request_id, b.codec, b.text, b.reasoning "
+            "FROM trial AS t LEFT JOIN body AS b ON b.id=t.body WHERE t.run=?"
+        )
+        arguments: list[object] = [run.number]
+        if unscored_by is not None:
+            query += (
+                " AND NOT EXISTS (SELECT 1 FROM score AS s WHERE s.scorer=? "
+                "AND s.problem=t.problem AND s.trial=t.trial)"
+            )
+            arguments.append(unscored_by)
+        rows = self._each(query + " ORDER BY t.problem, t.trial", *arguments)
+        if unscored_by is not None:
+            yield from (_trial(row) for row in rows)
+            return
+        scores = [_Lookahead(self._scores(each.number)) for each in run.scorers]
+        for row in rows:
+            trial = _trial(row)
+            for source in scores:
+                found = source.at((trial.problem, trial.trial))
+                if found is not None:
+                    trial.scores.append(found)
+            yield trial
+
+    def _scores(self, scorer: int) -> Iterator[tuple[tuple[int, int], ScoreRow]]:
+        query = (
+            "SELECT problem, trial, value, status, answer, rule, detail FROM score "
+            "WHERE scorer=? ORDER BY problem, trial"
+        )
+        for problem, trial, value, status, answer, rule, detail in self._each(query, scorer):
+            text = decoded(0, answer)
+            yield (
+                (problem, trial),
+                ScoreRow(scorer, value, SCORE_STATUSES[status], text, rule, detail),
+            )
+
+    def _each(self, query: str, *arguments: object) -> Iterator[tuple[Any, ...]]:
+        return iter(self._connection.execute(query, arguments))
+
+    def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(query, arguments).fetchall()
+
+
+class _Lookahead:
+    """Scores in order, taken one by one as their trials come by."""
+
+    def __init__(self, source: Iterator[tuple[tuple[int, int], ScoreRow]]) -> None:
+        self._source = source
+        self._next = next(source, None)
+
+    def at(self, key: tuple[int, int]) -> ScoreRow | None:
+        while self._next is not None and self._next[0] < key:
+            self._next = next(self._source, None)
+        return self._next[1] if self._next is not None and self._next[0] == key else None
+
+
+def fate(status: int, scored: int | None) -> str:
+    """Return in a word why a trial has no score."""
+    if STATUSES[status] != "ok" or scored is None:
+        return "unscored" if STATUSES[status] == "ok" else STATUSES[status]
+    return f"scorer_{SCORE_STATUSES[scored]}"
+
+
+def _trial(row: tuple[Any, ...]) -> TrialRow:
+    problem, trial, status, taken, given, latency, attempts, seed, request = row[:9]
+    codec, text, reasoning = row[9:]
+    return TrialRow(
+        problem=problem,
+        trial=trial,
+        status=STATUSES[status],
+        text=None if codec is None else decoded(codec, text),
+        reasoning=None if codec is None else decoded(codec, reasoning),
+        prompt_tokens=taken,
+        completion_tokens=given,
+        latency_ms=latency,
+        attempts=attempts,
+        seed=seed,
+        request_id=request,
+    )
