@@ -32,9 +32,13 @@ __all__ = [
 class PassbandError(Exception):
     """Base of every error that passband raises on purpose."""
 
+    exit_code = 1  # what the command line ends with
+
 
 class InvalidInput(PassbandError, ValueError):
     """An argument or a file breaks a rule; the message names it, the rule and the value."""
+
+    exit_code = 2
 
 
 class WrongType(InvalidInput, TypeError):

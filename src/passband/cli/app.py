@@ -10,10 +10,15 @@ import typer
 
 from passband import __version__
 from passband.cli.compare import compare
+from passband.cli.export import export
+from passband.cli.ls import ls
 from passband.cli.metrics import metrics
 from passband.cli.plan import plan
+from passband.cli.run import run
+from passband.cli.score import score
 from passband.cli.stats import stats
-from passband.errors import InvalidInput, PassbandError
+from passband.cli.validate import validate
+from passband.errors import PassbandError
 from passband.report.render import printable
 
 __all__ = ["app", "main"]
@@ -26,10 +31,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-app.command()(stats)
-app.command()(compare)
-app.command()(plan)
-app.command()(metrics)
+for verb in (run, score, stats, compare, plan, export, ls, validate, metrics):
+    app.command()(verb)
 
 
 def _print_version(asked: bool) -> None:
@@ -49,14 +52,15 @@ def _options(
 
 
 def main() -> None:
-    """Run the command: exit 0 if all is well, 1 if it failed, 2 if it was asked wrongly."""
+    """Run the command: exit 0 if all is well, or with the code of the error (docs/run.md)."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # a name must not fail for want of a letter
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except PassbandError as error:
-        typer.echo(f"passband: {printable(str(error))}", err=True)
-        sys.exit(2 if isinstance(error, InvalidInput) else 1)
+        lines = [printable(line) for line in str(error).split("\n")]
+        typer.echo("passband: " + "\n".join(lines), err=True)
+        sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output has had enough
         sys.exit(1)

@@ -11,6 +11,7 @@ from passband.errors import InvalidInput
 from passband.stats.data.files import read
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.tables import ROLES, Roles, Table
+from passband.trials.reader import Trials
 
 __all__ = ["Reading", "named", "read_groups"]
 
@@ -30,12 +31,12 @@ class Reading:
     by: tuple[str, ...]
     groups: list[tuple[tuple[str, ...], Outcomes]]
     asides: tuple[str, ...] = ()  # on what else the columns could have meant
+    read_as: str = "read as a matrix, a row per problem"
 
     def understood(self) -> list[str]:
         """Return in words how the file was read."""
-        read_as = f"columns: {self.roles}" if self.roles else "read as a matrix, a row per problem"
         split = [f"split by: {', '.join(self.by)}"] if self.by else []
-        return [read_as, *self.asides, *split]
+        return [self.read_as, *self.asides, *split]
 
 
 def read_groups(
@@ -46,6 +47,8 @@ def read_groups(
     threshold: float | None = None,
 ) -> Reading:
     """Read a file, split it by columns that must not be pooled, and cut scores at a threshold."""
+    if path.is_dir():
+        return _read_run(path, columns.get("score"), threshold)
     found = read(path, columns=[name for name in (*columns.values(), *by) if name])
     if isinstance(found, Outcomes):
         return Reading(str(path), None, (), [((), _cut(found, threshold))])
@@ -54,7 +57,22 @@ def read_groups(
     chosen = tuple(by) or _natural_split(table, roles)
     groups = [(key, _cut(part, threshold)) for key, part in _split(table, roles, chosen)]
     asides = _asides(table, roles, chosen, guessed=not columns.get("score"))
-    return Reading(str(path), roles, chosen, groups, asides)
+    return Reading(str(path), roles, chosen, groups, asides, f"columns: {roles}")
+
+
+def _read_run(directory: Path, scorer: str | None, threshold: float | None) -> Reading:
+    """Read the trials of a run directory, task by task."""
+    with Trials(directory) as trials:
+        runs = [run for run in trials.runs() if trials.statuses(run.number)]
+        if not runs:
+            raise InvalidInput(f"{directory} holds no trials yet.")
+        by = ("task",) if len(runs) > 1 else ()
+        groups: list[tuple[tuple[str, ...], Outcomes]] = [
+            ((run.task,) if by else (), _cut(trials.outcomes(run, run.scorer(scorer)), threshold))
+            for run in runs
+        ]
+        used = ", ".join(f"{run.task} scored by {run.scorer(scorer).name}" for run in runs)
+    return Reading(str(directory), None, by, groups, (), f"run directory: {used}")
 
 
 def _cut(outcomes: Outcomes, threshold: float | None) -> Outcomes:

@@ -5,30 +5,96 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
-from passband.run.grade import Grader
+from passband.errors import InvalidInput
+from passband.run.grade import Grader, identity_of
 from passband.run.part import Part
-from passband.trials.reader import Trials
+from passband.run.settings import Truncated
+from passband.score.pipeline import make_scorer
+from passband.score.scorer import Reference, Scorer
+from passband.tasks.find import find_tasks
+from passband.tasks.loader import load_task
+from passband.tasks.task import Task
+from passband.trials.reader import Run, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.store import Store
 
-__all__ = ["catch_up", "score_recorded"]
+__all__ = ["Rescoring", "catch_up", "chosen_scorers", "score_again", "score_recorded"]
 
 _CHUNK = 500  # trials between two commits
+
+
+@dataclass(frozen=True)
+class Rescoring:
+    """The scorers that a run's completions are to be scored by."""
+
+    run: Run
+    own: Sequence[Scorer]  # those of its task
+    added: Sequence[Scorer]
+    truncated: Truncated = "leave"
+
+
+def chosen_scorers(
+    runs: Sequence[Run],
+    names: Sequence[str],
+    rules: Sequence[str] | None,
+    tasks: Sequence[str],
+    *,
+    trust: bool = False,
+) -> list[Rescoring]:
+    """Return which scorers each run gets: its task's, and further ones by name."""
+    given = [load_task(path, trust=trust) for name in tasks for path in find_tasks(name)]
+    known = {task.name: task for task in given}
+    unknown = sorted(set(known) - {run.task for run in runs})
+    if unknown:
+        raise InvalidInput(
+            f"there are no trials of {unknown[0]!r} here, only of "
+            f"{', '.join(run.task for run in runs) or 'nothing'}."
+        )
+    chosen = [run for run in runs if run.task in known] if known else list(runs)
+    steps: list[dict[str, Any]] = [{"function": "extract", "rules": list(rules)}] if rules else []
+    plans = []
+    for run in chosen:
+        task = known.get(run.task) or _recorded_task(run, trust)
+        added = [make_scorer(name, name, {}, steps) for name in names]
+        plans.append(Rescoring(run, task.scorers, added, task.truncated))
+    return plans
+
+
+def score_again(
+    store: Store, plan: Rescoring, *, main: bool = False, truncated: Truncated | None = None
+) -> int:
+    """Score recorded trials by a run's scorers and return how many scores are new."""
+    fresh = {scorer.name for scorer in plan.added}
+    own = [scorer for scorer in plan.own if scorer.name not in fresh]
+    scorers = [*plan.added, *own] if main else [*own, *plan.added]
+    cut_off = truncated or plan.truncated
+    identities = [(scorer.name, identity_of(scorer, cut_off)) for scorer in scorers]
+    numbers = store.set_scorers(plan.run.number, identities)
+    with Trials(store.directory) as trials:
+        references = [_reference(problem.record) for problem in trials.problems(plan.run.number)]
+    grader = Grader(list(zip(numbers, scorers, strict=True)), references, cut_off)
+    try:
+        return score_recorded(store, plan.run.task, grader)
+    finally:
+        grader.close()
 
 
 async def catch_up(store: Store, part: Part, is_stopping: Callable[[], bool]) -> None:
     """Score what an earlier process recorded and this run's scorers have not seen."""
 
     def note(problem: int, score: ScoreRow) -> None:
-        if problem < len(part.problems):
-            part.tally.scored(problem, score)
+        part.tally.scored(problem, score)
 
-    loop = asyncio.get_running_loop()
-    await loop.run_in_executor(
-        None, score_recorded, store, part.task.name, part.grader, is_stopping, note
-    )
+    if any(part.recorded.values()):
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(
+            None, score_recorded, store, part.task.name, part.grader, is_stopping, note
+        )
 
 
 def score_recorded(
@@ -70,3 +136,18 @@ def _commit(
     for problem, _, score in new:
         note(problem, score)
     return len(new)
+
+
+def _recorded_task(run: Run, trust: bool) -> Task:
+    """Return the task that a run was made from, from its file or, failing that, by its name."""
+    path = run.config.get("path")
+    if path and Path(path).is_file():
+        return load_task(path, trust=trust)
+    found = find_tasks(run.task)
+    return load_task(found[0], trust=trust)
+
+
+def _reference(record: Any) -> Reference:
+    return Reference(
+        tuple(record.get("targets", ())), tuple(record.get("choices", ())), record.get("doc", {})
+    )

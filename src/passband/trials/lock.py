@@ -17,6 +17,8 @@ _FILE = "lock"
 class Busy(PassbandError):
     """Another process is writing to this run directory."""
 
+    exit_code = 3
+
 
 class Lock:
     """The right to write to a run directory, held until `release` or the end of the process."""

@@ -229,6 +229,11 @@ class Trials:
             roles["cluster"] = "cluster"
         return Outcomes.from_table(table, **roles)
 
+    def score_statuses(self, scorer: int) -> dict[str, int]:
+        """Return how many scores of a scorer have each status."""
+        query = "SELECT status, count(*) FROM score WHERE scorer=? GROUP BY status"
+        return {SCORE_STATUSES[status]: count for status, count in self._each(query, scorer)}
+
     def score_sums(self, run: int, scorer: int) -> list[tuple[int, int, float]]:
         """Return for each problem how many trials have a score, and their sum."""
         query = (

@@ -44,6 +44,8 @@ class SettingsChanged(InvalidInput):
 class DiskNearlyFull(PassbandError):
     """There is so little room that writing on could lose what is there."""
 
+    exit_code = 4
+
 
 class Store:
     """The one writer of a run directory."""

@@ -1,0 +1,46 @@
+"""`passband export`: the trials of a run as a file."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["export"]
+
+
+class Form(str, enum.Enum):
+    """What kind of file."""
+
+    jsonl = "jsonl"
+    csv = "csv"
+    parquet = "parquet"
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    format: Annotated[
+        Form | None, typer.Option(help="Kind of file; by the name of the file if not given.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; the terminal if none.")
+    ] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
+    timing: Annotated[
+        bool, typer.Option("--timing", help="Also latency, attempts and request numbers.")
+    ] = False,
+) -> None:
+    """Write one row per trial, in canonical order; the same trials give the same bytes."""
+    from passband.errors import InvalidInput
+    from passband.trials.export import EXPORTS, export
+    from passband.trials.reader import Trials
+
+    ending = output.suffix.lstrip(".").lower() if output else "jsonl"
+    form = format.value if format else ending if ending in EXPORTS else "jsonl"
+    if output is None and form == "parquet":
+        raise InvalidInput("Parquet is not text; give a file with -o.")
+    with Trials(run) as trials:
+        runs = [trials.run(name) for name in sorted(set(task))] if task else trials.runs()
+        export(trials, runs, form, output or typer.get_binary_stream("stdout"), timing=timing)

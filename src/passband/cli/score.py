@@ -1,0 +1,58 @@
+"""`passband score`: score recorded completions again, or in another way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from passband.cli.options import JsonOption, Quiet
+from passband.cli.run import Truncated, TrustTaskCode
+
+__all__ = ["score"]
+
+
+def score(
+    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    scorer: Annotated[
+        list[str] | None,
+        typer.Option(help="Scorer to add, such as numeric, math or f1; repeatable."),
+    ] = None,
+    extract: Annotated[
+        str | None,
+        typer.Option(help="Rules that find the answer, such as boxed,marker,last_number."),
+    ] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(help="Task or YAML file whose scorers to use; those of the run if none."),
+    ] = None,
+    main: Annotated[bool, typer.Option("--main", help="Make the new scorer the main one.")] = False,
+    truncated: Annotated[
+        Truncated | None, typer.Option(help="Leave unscored what was cut off, or score it.")
+    ] = None,
+    trust_task_code: TrustTaskCode = False,
+    json: JsonOption = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score what is recorded; no model is asked, and earlier scores are kept."""
+    from json import dumps
+
+    from passband.report.render import render
+    from passband.report.score import score_run
+
+    found = score_run(
+        run,
+        scorers=scorer or [],
+        rules=[rule.strip() for rule in extract.split(",")] if extract else None,
+        task_names=task or [],
+        main=main,
+        truncated=None if truncated is None else truncated.value,
+        trust=trust_task_code,
+    )
+    if json:
+        typer.echo(dumps(found.as_json(), indent=2))
+        return
+    typer.echo(render(found.rows(), "table"), nl=False)
+    if not quiet:
+        typer.echo(f"\n{found.added} scores added to {run}", err=True)

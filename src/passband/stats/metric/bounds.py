@@ -1,0 +1,28 @@
+"""How far unscored trials could move a metric: all of them wrong, and all of them right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.metric.measure import measure
+
+__all__ = ["bounds"]
+
+
+def bounds(outcomes: Outcomes, metric: str) -> tuple[float, float] | None:
+    """Return the value with every unscored trial a failure, and with every one a success.
+
+    None where nothing is unscored, and where scores are not 0 and 1, so that nobody can say
+    what a success would have scored.
+
+    >>> counts = Outcomes.from_counts([1, 2], [4, 4], unscored={"timeout": [0, 4]})
+    >>> bounds(counts, "pass@1")
+    (0.25, 0.5)
+    """
+    if not outcomes.n_unscored or outcomes.successes is None:
+        return None
+    absent = np.sum(list(outcomes.unscored.values()), axis=0)
+    right = Outcomes.from_counts(outcomes.successes + absent, outcomes.trials + absent)
+    low = measure(outcomes, metric, policy="fail").value
+    return low, measure(right, metric).value
