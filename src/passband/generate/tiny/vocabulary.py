@@ -1,0 +1,30 @@
+"""What `tiny` can read and write, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["CONTEXT", "END", "VOCABULARY", "decode", "encode"]
+
+VOCABULARY = "\n0123456789+-*="
+END = 0  # the token that ends a text: a newline, which no prompt may contain
+CONTEXT = 32  # characters of prompt and completion together
+
+
+def encode(text: str) -> list[int]:
+    """Return the token of each character.
+
+    >>> encode("2*3=")
+    [3, 13, 4, 14]
+    """
+    return [VOCABULARY.index(character) for character in text]
+
+
+def decode(tokens: Iterable[int]) -> str:
+    """Return the text of tokens, up to and with the first that ends it.
+
+    >>> decode([7, 0, 0, 0])
+    '6\\n'
+    """
+    text = "".join(VOCABULARY[token] for token in tokens)
+    return text[: text.find(VOCABULARY[END]) + 1] or text
