@@ -30,23 +30,33 @@ __all__ = [
     "Ranking",
     "VarianceSplit",
     "band",
+    "bounds",
     "compare",
     "compare_all",
     "curve",
     "detectable",
     "estimate",
     "extrapolate",
+    "load_task",
     "measure",
     "measure_all",
     "plan",
     "plan_difference",
     "plan_width",
     "register_metric",
+    "register_provider",
+    "register_repeat_aggregation",
+    "register_scorer",
+    "simple_evaluate",
     "split_variance",
 ]
 
 if TYPE_CHECKING:
     from passband.errors import InvalidInput, NotEnoughData, PassbandError, PassbandWarning
+    from passband.generate.providers import register_provider
+    from passband.run.simple_evaluate import simple_evaluate
+    from passband.score.repeats import register_repeat_aggregation
+    from passband.score.scorers import register_scorer
     from passband.stats.data.outcomes import Outcomes
     from passband.stats.decision.compare import Comparison, compare
     from passband.stats.decision.plan import (
@@ -62,8 +72,10 @@ if TYPE_CHECKING:
     from passband.stats.interval.band import Band, band
     from passband.stats.interval.estimate import Estimate, estimate
     from passband.stats.interval.extrapolate import Extrapolation, extrapolate
+    from passband.stats.metric.bounds import bounds
     from passband.stats.metric.measure import Curve, Measurement, curve, measure, measure_all
     from passband.stats.metric.metrics import register_metric
+    from passband.tasks.loader import load_task
 
 _HOME = {
     "Band": "passband.stats.interval.band",
@@ -82,18 +94,24 @@ _HOME = {
     "Ranking": "passband.stats.decision.several",
     "VarianceSplit": "passband.stats.decision.variance",
     "band": "passband.stats.interval.band",
+    "bounds": "passband.stats.metric.bounds",
     "compare": "passband.stats.decision.compare",
     "compare_all": "passband.stats.decision.several",
     "curve": "passband.stats.metric.measure",
     "detectable": "passband.stats.decision.plan",
     "estimate": "passband.stats.interval.estimate",
     "extrapolate": "passband.stats.interval.extrapolate",
+    "load_task": "passband.tasks.loader",
     "measure": "passband.stats.metric.measure",
     "measure_all": "passband.stats.metric.measure",
     "plan": "passband.stats.decision.plan",
     "plan_difference": "passband.stats.decision.plan",
     "plan_width": "passband.stats.decision.plan",
     "register_metric": "passband.stats.metric.metrics",
+    "register_provider": "passband.generate.providers",
+    "register_repeat_aggregation": "passband.score.repeats",
+    "register_scorer": "passband.score.scorers",
+    "simple_evaluate": "passband.run.simple_evaluate",
     "split_variance": "passband.stats.decision.variance",
 }
 

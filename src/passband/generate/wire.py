@@ -25,6 +25,7 @@ __all__ = ["fault_of", "payload", "read_reply", "retry_after"]
 
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _EXCERPT = 300  # characters of an error that are shown and kept
 
 
@@ -45,7 +46,7 @@ def payload(model: str, request: Request, *, chat: bool) -> bytes:
         "seed": request.seeds[0],
     }
     fields |= {name: value for name, value in optional.items() if value is not None}
-    return json.dumps(fields | dict(sampling.extra), separators=(",", ":")).encode()
+    return _encode(fields | dict(sampling.extra)).encode()
 
 
 def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
@@ -123,7 +124,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 def _parsed(raw: bytes) -> dict[str, Any]:
     try:
-        reply = json.loads(raw)
+        reply = json.loads(raw.decode())  # faster than letting it guess the encoding
     except (ValueError, RecursionError):
         raise InvalidReply(f"the reply is not JSON: {_excerpt(raw)}", http=200) from None
     if not isinstance(reply, dict):
@@ -174,7 +175,7 @@ def _tokens(usage: Any, texts: Sequence[str]) -> tuple[list[int | None], list[in
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if type(value) is int and 0 <= value < 2**40 else None  # sums must fit too
 
 
 def _fault_in_success(error: Any) -> ProviderFault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,5 +60,7 @@ def identity_of(scorer: Scorer, truncated: Truncated) -> str:
 
 def _score_row(number: int, score: Score, text: str | None) -> ScoreRow:
     """Return the row of a score; an answer that is the whole text is not stored twice."""
+    if score.value is not None and not math.isfinite(score.value):
+        score = Score(None, "error", score.answer, score.rule, f"the score was {score.value}")
     answer = None if score.answer == text else score.answer
     return ScoreRow(number, score.value, score.status, answer, score.rule, score.detail)

@@ -197,9 +197,10 @@ class Runner:
             same, looked_at = part.tally.identical(least)
             if looked_at >= judged and 2 * same > looked_at:
                 self._warn(
-                    f"{part.task.name}: of {same} problems out of {looked_at} ALL answers are "
-                    f"identical. The server ignores the temperature, or one seed answers for "
-                    f"all; n trials are then worth one, and every interval is too narrow.",
+                    f"{part.task.name}: {same} of {looked_at} problems got IDENTICAL answers in "
+                    f"all their trials. Unless the answers are so short that the model is simply "
+                    f"sure, the server ignores the temperature or the seeds; n trials are then "
+                    f"worth one, and intervals over trials are too narrow.",
                     key=f"identical {part.task.name}",
                 )
 

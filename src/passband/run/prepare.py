@@ -31,13 +31,14 @@ def prepare(store: Store, task: Task, model: str, settings: Settings) -> Part:
     sampling = resolved_sampling(task, settings)
     seed = _seed(store, task, settings)
     spec = {"model": model, "sampling": asdict(sampling), "seed": seed}
-    number = store.begin(task.name, model, spec, _config(task))
-    store.add_problems(number, _problem_rows(problems))
     truncated = settings.truncated or task.truncated
     identities = [(scorer.name, identity_of(scorer, truncated)) for scorer in task.scorers]
-    numbers = store.set_scorers(number, identities)
-    if settings.retry_failed:
-        store.forget(number, ("invalid", "gave_up"))
+    with store.transaction():
+        number = store.begin(task.name, model, spec, _config(task))
+        store.add_problems(number, _problem_rows(problems))
+        numbers = store.set_scorers(number, identities)
+        if settings.retry_failed:
+            store.forget(number, ("invalid", "gave_up"))
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
         [problem.reference for problem in problems],

@@ -99,6 +99,11 @@ class Recorder:
     async def _commit(self) -> None:
         rows, attempts, scores = self._rows, self._attempts, self._scores
         self._rows, self._attempts, self._scores = [], [], []
+        for (
+            part,
+            row,
+        ) in rows:  # in one go: scattered among requests, each would take thrice as long
+            row.scores = part.quick.grade(row)
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, self._write, rows, attempts, scores)
         for part, committed in _grouped(rows).items():
@@ -114,12 +119,10 @@ class Recorder:
         attempts: list[tuple[Part, AttemptRow]],
         scores: list[Scored],
     ) -> None:
-        """Score and store, in the writer's thread."""
+        """Store, in the writer's thread."""
         for part, failed in _grouped(attempts).items():
             self._store.add_attempts(part.number, failed)
         for part, drawn in _grouped(rows).items():
-            for row in drawn:
-                row.scores = part.quick.grade(row)
             self._store.append(part.number, drawn)
         if scores:
             self._store.add_scores((problem, trial, score) for _, problem, trial, score in scores)

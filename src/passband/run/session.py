@@ -6,10 +6,13 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
+from passband.generate.provider import Provider
 from passband.generate.providers import Connection, make_provider
 from passband.run.budget import Budget
 from passband.run.loop import Ending, Runner, Watcher
@@ -38,7 +41,7 @@ class Finished:
 
 def run_session(
     tasks: Sequence[Task],
-    model: str,
+    model: str | Provider | Callable[..., Any],
     directory: Path,
     *,
     settings: Settings,
@@ -50,11 +53,11 @@ def run_session(
     """Ask everything that the directory lacks, and return when it is there or cannot be."""
     began = time.monotonic()
     budget = Budget(price, settings.max_cost)
-    provider = make_provider(model, connection)
+    name, provider = _provider(model, connection)
     store = Store(directory, low_water=low_water)
     try:
         runner = Runner(
-            parts=[prepare(store, task, model, settings) for task in tasks],
+            parts=[prepare(store, task, name, settings) for task in tasks],
             provider=provider,
             store=store,
             budget=budget,
@@ -62,11 +65,35 @@ def run_session(
             concurrency=settings.concurrency,
             patience=settings.patience,
         )
-        ending = asyncio.run(_run(runner))
+        ending = _completed(runner)
     finally:
         store.close()
     seconds = time.monotonic() - began
     return Finished(directory, ending, runner.parts, seconds, budget.spent(runner.parts))
+
+
+def _provider(
+    model: str | Provider | Callable[..., Any], connection: Connection
+) -> tuple[str, Provider]:
+    """Return a model and its name."""
+    if isinstance(model, str):
+        return model, make_provider(model, connection)
+    if hasattr(model, "generate"):
+        return str(getattr(model, "name", type(model).__name__)), cast("Provider", model)
+    from passband.generate.function import Function
+
+    name = f"python:{model.__module__}:{getattr(model, '__qualname__', type(model).__name__)}"
+    return name, Function(model, timeout=connection.timeout, threads=connection.concurrency)
+
+
+def _completed(runner: Runner) -> Ending:
+    """Run to the end, also where an event loop is running already, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_run(runner))
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, _run(runner)).result()
 
 
 async def _run(runner: Runner) -> Ending:

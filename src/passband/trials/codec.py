@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-__all__ = ["decoded", "encoded"]
+__all__ = ["decoded", "encoded", "storable"]
 
 _RAW, _DEFLATED = 0, 1
 _WORTHWHILE = 1_000  # bytes; shorter texts gain little and cost as much time
@@ -33,8 +33,25 @@ def decoded(codec: int, data: bytes | None) -> str | None:
     """
     if data is None:
         return None
+    if codec not in (_RAW, _DEFLATED):
+        raise ValueError(f"no codec has the number {codec}")
     raw = zlib.decompress(data) if codec == _DEFLATED else data
     return raw.decode("utf-8", "surrogatepass")
+
+
+def storable(text: str | None) -> str | bytes | None:
+    """Return text as SQLite takes it: half a character only as bytes, which CAST makes text.
+
+    >>> storable("half"), storable("\\ud800")
+    ('half', b'\\xed\\xa0\\x80')
+    """
+    if text is None or text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _bytes(text)
+    return text
 
 
 def _bytes(text: str | None) -> bytes | None:

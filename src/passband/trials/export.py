@@ -27,7 +27,7 @@ _COLUMNS = (
     "target", "seed", "prompt_tokens", "completion_tokens", "completion", "reasoning",
 )  # fmt: skip
 _TIMING = ("latency_ms", "attempts", "request_id")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # what is computed
 _CHUNK = 10_000  # rows of Parquet that are held at a time
 
 Row = Mapping[str, Any]
@@ -68,7 +68,7 @@ def export(
     if not isinstance(to, Path):
         write(to, names, found)
         return
-    with _whole(to) as file:
+    with _whole(to) if to.is_file() or not to.exists() else to.open("wb") as file:
         write(file, names, found)
 
 
@@ -107,6 +107,7 @@ def _target(targets: Sequence[str]) -> str | None:
 @contextmanager
 def _whole(path: Path) -> Iterator[IO[bytes]]:
     """Write beside the file and put it in place when it is complete and on disk."""
+    path = path.resolve()  # a link stays one
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("wb") as file:
@@ -130,7 +131,8 @@ def _jsonl(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
 
 def _csv(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
     text = io.TextIOWrapper(file, "utf-8", errors="backslashreplace", newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    # A lone carriage return would end the row, were it not quoted.
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(names)
     for row in found:
         writer.writerow([_harmless(row[name]) for name in names])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from passband.errors import InvalidInput, nearest
 from passband.trials.codec import decoded
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
-from passband.trials.schema import FILE, connect_to_read
+from passband.trials.schema import FILE, connect_to_read, corrupt, explained
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
@@ -69,11 +70,15 @@ def is_run_directory(path: Path) -> bool:
 
 
 class Trials:
-    """The trials of a run directory, read only; also while they are being written."""
+    """The trials of a run directory, read only; also while they are being written.
+
+    Everything is read as it was at one moment, that of the first reading.
+    """
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._connection = connect_to_read(directory / FILE)
+        self._connection.execute("BEGIN")  # else a commit could fall between two queries
 
     def close(self) -> None:
         self._connection.close()
@@ -264,11 +269,11 @@ class Trials:
             arguments.append(unscored_by)
         rows = self._each(query + " ORDER BY t.problem, t.trial", *arguments)
         if unscored_by is not None:
-            yield from (_trial(row) for row in rows)
+            yield from map(self._trial, rows)
             return
         scores = [_Lookahead(self._scores(each.number)) for each in run.scorers]
         for row in rows:
-            trial = _trial(row)
+            trial = self._trial(row)
             for source in scores:
                 found = source.at((trial.problem, trial.trial))
                 if found is not None:
@@ -281,17 +286,41 @@ class Trials:
             "WHERE scorer=? ORDER BY problem, trial"
         )
         for problem, trial, value, status, answer, rule, detail in self._each(query, scorer):
-            text = decoded(0, answer)
+            text = self._decoded(0, answer)
             yield (
                 (problem, trial),
                 ScoreRow(scorer, value, SCORE_STATUSES[status], text, rule, detail),
             )
 
+    def _trial(self, row: tuple[Any, ...]) -> TrialRow:
+        problem, trial, status, taken, given, latency, attempts, seed, request = row[:9]
+        codec, text, reasoning = row[9:]
+        return TrialRow(
+            problem=problem,
+            trial=trial,
+            status=STATUSES[status],
+            text=self._decoded(codec, text),
+            reasoning=self._decoded(codec, reasoning),
+            prompt_tokens=taken,
+            completion_tokens=given,
+            latency_ms=latency,
+            attempts=attempts,
+            seed=seed,
+            request_id=request,
+        )
+
+    def _decoded(self, codec: int, data: bytes | None) -> str | None:
+        try:
+            return decoded(codec, data)
+        except (ValueError, zlib.error) as error:
+            raise corrupt(self.directory / FILE, f"a text cannot be read: {error}") from error
+
     def _each(self, query: str, *arguments: object) -> Iterator[tuple[Any, ...]]:
-        return iter(self._connection.execute(query, arguments))
+        with explained(self.directory / FILE):
+            yield from self._connection.execute(query, arguments)
 
     def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
-        return self._connection.execute(query, arguments).fetchall()
+        return list(self._each(query, *arguments))
 
 
 class _Lookahead:
@@ -312,21 +341,3 @@ def fate(status: int, scored: int | None) -> str:
     if STATUSES[status] != "ok" or scored is None:
         return "unscored" if STATUSES[status] == "ok" else STATUSES[status]
     return f"scorer_{SCORE_STATUSES[scored]}"
-
-
-def _trial(row: tuple[Any, ...]) -> TrialRow:
-    problem, trial, status, taken, given, latency, attempts, seed, request = row[:9]
-    codec, text, reasoning = row[9:]
-    return TrialRow(
-        problem=problem,
-        trial=trial,
-        status=STATUSES[status],
-        text=None if codec is None else decoded(codec, text),
-        reasoning=None if codec is None else decoded(codec, reasoning),
-        prompt_tokens=taken,
-        completion_tokens=given,
-        latency_ms=latency,
-        attempts=attempts,
-        seed=seed,
-        request_id=request,
-    )

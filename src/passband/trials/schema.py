@@ -7,12 +7,26 @@ settings. The trial table is narrow, so that counting does not read completions,
 
 from __future__ import annotations
 
+import os
+import shlex
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from passband.errors import InvalidInput, PassbandError
 
-__all__ = ["APPLICATION", "FILE", "VERSION", "CorruptStore", "connect", "connect_to_read"]
+__all__ = [
+    "APPLICATION",
+    "FILE",
+    "VERSION",
+    "CorruptStore",
+    "NothingYet",
+    "connect",
+    "connect_to_read",
+    "corrupt",
+    "explained",
+]
 
 FILE = "trials.sqlite"
 APPLICATION = 0x70623031  # "pb01", so that `file` and we know what it is
@@ -57,31 +71,22 @@ class CorruptStore(PassbandError):
     """The file is damaged; nothing was changed."""
 
 
+class NothingYet(InvalidInput):
+    """The file has no tables: whoever began to make it did not come that far."""
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Open the file for writing, and make its tables if there are none."""
-    crashed = _has_log(path)
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    try:
-        _check(connection, path, crashed)
-        mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-        if mode != "wal":
-            raise PassbandError(
-                f"{path} is on a file system without shared memory (a network drive?), where "
-                f"trials could be lost. Give a local folder with --out."
-            )
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA busy_timeout=5000")
-        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-            connection.executescript(
-                f"BEGIN; {_TABLES} PRAGMA application_id={APPLICATION}; "
-                f"PRAGMA user_version={VERSION}; COMMIT;"
-            )
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise _corrupt(path, str(error)) from error
-    except BaseException:
-        connection.close()
-        raise
+    with explained(path):
+        if path.exists():  # looked at before it is opened for writing, which could change it
+            with closing(_opened(path)) as connection:
+                _check(connection, path, crashed=_has_log(path))
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(connection, path)
+        except BaseException:
+            connection.close()
+            raise
     return connection
 
 
@@ -89,22 +94,83 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open the file for reading only, also while a run is writing it."""
     if not path.is_file():
         raise InvalidInput(f"{path.parent} is not a run directory: it has no {path.name}.")
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    try:
+    with explained(path):
+        connection = _opened(path)
         try:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:  # a folder that cannot be written, so no shared memory
+            if _check(connection, path, crashed=False) == 0:
+                raise NothingYet(f"{path.parent} holds no trials yet.")
+        except BaseException:
             connection.close()
-            where = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-            connection = sqlite3.connect(where, uri=True)
-        _check(connection, path, crashed=False)
+            raise
+    return connection
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Say of what SQLite complains about which file it is, and whether that is damaged."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:  # locked, unreadable, full, ...
+        raise PassbandError(f"{path}: {error}.") from error
     except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:  # our own fault: a row that must not be
+            raise
+        raise corrupt(path, str(error)) from error
+
+
+def corrupt(path: Path, why: str) -> CorruptStore:
+    """Return the error to raise for a file that cannot be read as it should be."""
+    return CorruptStore(
+        f"{path} is damaged ({why}). Nothing was changed. "
+        f"{shlex.join(['passband', 'salvage', str(path.parent)])} NEW copies what can still be "
+        f"read."
+    )
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    connection.text_factory = _text
+    connection.execute("PRAGMA busy_timeout=5000")
+    mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode != "wal":
+        raise PassbandError(
+            f"{path} is on a file system without shared memory (a network drive?), where "
+            f"trials could be lost. Give a local folder with --out."
+        )
+    connection.execute("PRAGMA synchronous=FULL")
+    if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+        connection.executescript(
+            f"BEGIN; {_TABLES} PRAGMA application_id={APPLICATION}; "
+            f"PRAGMA user_version={VERSION}; COMMIT;"
+        )
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Open the file so that nothing can change it."""
+    where = f"{path.resolve().as_uri()}?mode=ro"
+    connection = sqlite3.connect(where, uri=True)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
         connection.close()
-        raise _corrupt(path, str(error)) from error
+        if os.access(path.parent, os.W_OK):
+            raise
+        # No shared memory in a folder that cannot be written; without a log none is needed.
+        if _has_log(path):
+            raise PassbandError(
+                f"{path.parent} cannot be written to, and its last trials are still in "
+                f"{path.name}-wal. Copy the folder to where you may write and read the copy."
+            ) from None
+        connection = sqlite3.connect(f"{where}&immutable=1", uri=True)
     except BaseException:
         connection.close()
         raise
+    connection.text_factory = _text
     return connection
+
+
+def _text(data: bytes) -> str:
+    """Read a text cell; half a character, which no encoding has, may be in it."""
+    return data.decode("utf-8", "surrogatepass")
 
 
 def _has_log(path: Path) -> bool:
@@ -113,8 +179,8 @@ def _has_log(path: Path) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
-def _check(connection: sqlite3.Connection, path: Path, crashed: bool) -> None:
-    """Refuse what is not ours, what is newer than we are, and what is damaged."""
+def _check(connection: sqlite3.Connection, path: Path, *, crashed: bool) -> int:
+    """Refuse what is not ours, newer than we are, or damaged; return the version, 0 if empty."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION and application == APPLICATION:
@@ -124,14 +190,8 @@ def _check(connection: sqlite3.Connection, path: Path, crashed: bool) -> None:
         )
     if application != APPLICATION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
         raise InvalidInput(f"{path} is an SQLite file, but not one of passband's.")
-    if crashed or (path.exists() and path.stat().st_size <= _CHECKED_BYTES):
+    if crashed or path.stat().st_size <= _CHECKED_BYTES:
         found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
-            raise _corrupt(path, str(found))
-
-
-def _corrupt(path: Path, why: str) -> CorruptStore:
-    return CorruptStore(
-        f"{path} is damaged ({why}). Nothing was changed. "
-        f"passband salvage {path.parent} NEW copies what can still be read."
-    )
+            raise corrupt(path, " ".join(str(found).split()))
+    return int(version)

@@ -8,16 +8,17 @@ on disk.
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, PassbandError
-from passband.trials.codec import encoded
+from passband.trials.codec import encoded, storable
 from passband.trials.lock import Lock
 from passband.trials.rows import (
     SCORE_STATUSES,
@@ -28,13 +29,20 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )
-from passband.trials.schema import FILE, connect
+from passband.trials.schema import FILE, connect, explained
 
 __all__ = ["LOW_WATER", "DiskNearlyFull", "SettingsChanged", "Store", "canonical"]
 
 LOW_WATER = 64_000_000  # free bytes below which nothing is written: a full disk can lose more
+_TOGETHER = (64, 16, 4, 1)  # rows of one statement; a statement may have 999 values
 _STATUS = {name: at for at, name in enumerate(STATUSES)}
 _SCORE_STATUS = {name: at for at, name in enumerate(SCORE_STATUSES)}
+_TEXT = "CAST(? AS TEXT)"  # takes whatever is `storable`
+_MARKS = {
+    "body": "(?,?,?,?)",
+    "trial": f"(?,?,?,?,?,?,?,?,?,{_TEXT},?)",
+    "score": f"(?,?,?,?,?,?,{_TEXT},{_TEXT})",
+}
 
 
 class SettingsChanged(InvalidInput):
@@ -58,21 +66,23 @@ class Store:
         try:
             self._require_room()
             self._connection = connect(directory / FILE)
+            self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
         except BaseException:
             self._lock.release()
             raise
-        self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
 
     def close(self) -> None:
-        self._connection.close()
-        self._lock.release()
+        try:
+            self._connection.close()
+        finally:
+            self._lock.release()
 
     # -- a run and what it asks ------------------------------------------------------------
 
     def spec(self, task: str) -> dict[str, Any] | None:
         """Return the settings that a task's trials were drawn with, if it has a run here."""
-        found = self._connection.execute("SELECT spec FROM run WHERE task=?", (task,)).fetchone()
-        return None if found is None else dict(json.loads(found[0]))
+        found = self._all(f"SELECT spec FROM run WHERE task={_TEXT}", storable(task))
+        return dict(json.loads(found[0][0])) if found else None
 
     def begin(
         self, task: str, model: str, spec: Mapping[str, Any], config: Mapping[str, Any]
@@ -84,59 +94,75 @@ class Store:
         """
         self._refuse_other_model(model)
         earlier = self.spec(task)
-        with self._transaction():
+        with self.transaction():
             if earlier is None:
                 self._connection.execute(
-                    "INSERT INTO run(task, model, spec, created, config) VALUES (?,?,?,?,?)",
-                    (task, model, canonical(spec), _now(), canonical(config)),
+                    "INSERT INTO run(task, model, spec, created, config) "
+                    f"VALUES ({_TEXT},{_TEXT},?,?,?)",
+                    (*map(storable, (task, model)), canonical(spec), _now(), canonical(config)),
                 )
             else:
                 self._refuse_changes(task, earlier, json.loads(canonical(spec)))
                 self._connection.execute(
-                    "UPDATE run SET config=? WHERE task=?", (canonical(config), task)
+                    f"UPDATE run SET config=? WHERE task={_TEXT}",
+                    (canonical(config), storable(task)),
                 )
-        return self._one("SELECT run FROM run WHERE task=?", task)
+        return self._one(f"SELECT run FROM run WHERE task={_TEXT}", storable(task))
 
     def add_problems(self, run: int, problems: Iterable[ProblemRow]) -> None:
-        """Record problems; those that are there already must be the same."""
-        known = {
-            position: (key, record)
-            for position, key, record in self._connection.execute(
-                "SELECT problem, key, record FROM problem WHERE run=?", (run,)
-            )
-        }
-        fresh = []
+        """Record problems; those that are there already must be the same.
+
+        Clusters may change: they say how problems are measured, not what was asked.
+        """
+        query = "SELECT problem, key, record, cluster FROM problem WHERE run=?"
+        known = {position: row for position, *row in self._all(query, run)}
+        names = {key: position for position, (key, *_) in known.items()}
+        changed = []
         for row in problems:
-            if row.position not in known:
-                fresh.append((run, row.position, row.key, row.cluster, row.record))
-            elif known[row.position] != (row.key, row.record):
-                self._refuse_problem(row, *known[row.position])
-        with self._transaction():
-            self._connection.executemany("INSERT INTO problem VALUES (?,?,?,?,?)", fresh)
+            if row.position in known:
+                self._refuse_problem(row, *known[row.position][:2])
+            if names.setdefault(row.key, row.position) != row.position:
+                raise InvalidInput(f"two problems are named {row.key!r}.")
+            if row.position not in known or known[row.position][2] != row.cluster:
+                texts = storable(row.key), storable(row.cluster), row.record
+                changed.append((run, row.position, *texts))
+        with self.transaction():
+            self._connection.executemany(
+                f"INSERT INTO problem VALUES (?,?,{_TEXT},{_TEXT},?) "
+                "ON CONFLICT(run, problem) DO UPDATE SET cluster=excluded.cluster",
+                changed,
+            )
 
     def set_scorers(self, run: int, scorers: Sequence[tuple[str, str]]) -> list[int]:
         """Make these (name, identity) the scorers of the run, the first the main one."""
-        with self._transaction():
+        with self.transaction():
             self._connection.execute("UPDATE scorer SET position=NULL WHERE run=?", (run,))
             for position, (name, identity) in enumerate(scorers):
                 self._connection.execute(
-                    "INSERT INTO scorer(run, name, identity, position) VALUES (?,?,?,?) "
+                    f"INSERT INTO scorer(run, name, identity, position) "
+                    f"VALUES (?,{_TEXT},{_TEXT},?) "
                     "ON CONFLICT(run, name, identity) DO UPDATE SET position=excluded.position",
-                    (run, name, identity, position),
+                    (run, storable(name), storable(identity), position),
                 )
         query = "SELECT scorer FROM scorer WHERE run=? AND position NOT NULL ORDER BY position"
-        return [row[0] for row in self._connection.execute(query, (run,))]
+        return [row[0] for row in self._all(query, run)]
 
     # -- trials ----------------------------------------------------------------------------
 
     def forget(self, run: int, statuses: Sequence[Status]) -> int:
         """Forget trials of these statuses, so that they are asked again; attempts are kept."""
-        marks = ",".join("?" * len(statuses))
-        with self._transaction():
-            done = self._connection.execute(
-                f"DELETE FROM trial WHERE run=? AND status IN ({marks})",
-                (run, *(_STATUS[status] for status in statuses)),
+        chosen = ",".join(str(_STATUS[status]) for status in statuses)
+        which = f"FROM trial WHERE run=:run AND status IN ({chosen})"
+        with self.transaction():
+            self._connection.execute(
+                "DELETE FROM score WHERE scorer IN (SELECT scorer FROM scorer WHERE run=:run) "
+                f"AND (problem, trial) IN (SELECT problem, trial {which})",
+                {"run": run},
             )
+            self._connection.execute(
+                f"DELETE FROM body WHERE id IN (SELECT body {which})", {"run": run}
+            )
+            done = self._connection.execute(f"DELETE {which}", {"run": run})
         return done.rowcount
 
     def append(self, run: int, trials: Sequence[TrialRow]) -> None:
@@ -153,57 +179,73 @@ class Store:
                 (
                     run, each.problem, each.trial, _STATUS[each.status], each.prompt_tokens,
                     each.completion_tokens, each.latency_ms, each.attempts, each.seed,
-                    each.request_id, body,
+                    storable(each.request_id), body,
                 )
             )  # fmt: skip
             scores += [_score(each.problem, each.trial, score) for score in each.scores]
-        with self._transaction():
-            self._connection.executemany("INSERT INTO body VALUES (?,?,?,?)", bodies)
-            self._connection.executemany("INSERT INTO trial VALUES (?,?,?,?,?,?,?,?,?,?,?)", rows)
-            self._connection.executemany("INSERT INTO score VALUES (?,?,?,?,?,?,?,?)", scores)
+        with self.transaction():
+            self._insert("body", bodies)
+            self._insert("trial", rows)
+            self._insert("score", scores)
         self._last_body = last
 
     def add_scores(self, scores: Iterable[tuple[int, int, ScoreRow]]) -> None:
         """Record (problem, trial, score) for trials that are there, in place of earlier ones."""
         self._require_room()
-        with self._transaction():
+        with self.transaction():
             self._connection.executemany(
-                "INSERT OR REPLACE INTO score VALUES (?,?,?,?,?,?,?,?)",
+                f"INSERT OR REPLACE INTO score VALUES {_MARKS['score']}",
                 [_score(problem, trial, score) for problem, trial, score in scores],
             )
 
     def add_attempts(self, run: int, attempts: Sequence[AttemptRow]) -> None:
         """Record attempts that gave nothing."""
         self._require_room()
-        with self._transaction():
+        with self.transaction():
             self._connection.executemany(
-                "INSERT OR IGNORE INTO attempt VALUES (?,?,?,?,?,?,?,?)",
-                [
-                    (run, a.problem, a.trial, a.attempt, a.at_ms, a.outcome, a.http, a.detail)
-                    for a in attempts
-                ],
+                f"INSERT OR IGNORE INTO attempt VALUES (?,?,?,?,?,{_TEXT},?,{_TEXT})",
+                [_attempt(run, each) for each in attempts],
             )
+
+    def _insert(self, table: str, rows: Sequence[Sequence[object]]) -> None:
+        """Insert rows, many with each statement.
+
+        Every statement gives other threads the turn, and getting it back costs more than the
+        row itself while the event loop is busy.
+        """
+        start = 0
+        for size in _TOGETHER:
+            while len(rows) - start >= size:
+                chunk = rows[start : start + size]
+                self._connection.execute(
+                    f"INSERT INTO {table} VALUES {','.join([_MARKS[table]] * size)}",
+                    [value for row in chunk for value in row],
+                )
+                start += size
 
     # -- inside ----------------------------------------------------------------------------
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
+    def transaction(self) -> Iterator[None]:
+        """Do everything inside together: all of it is on disk afterwards, or nothing."""
+        if self._connection.in_transaction:  # part of a larger one
             yield
-            self._connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
+            return
+        try:
+            with explained(self.directory / FILE):
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield
+                self._connection.execute("COMMIT")
+        except BaseException as error:
             self._undo()
-            if "full" in str(error):
-                raise DiskNearlyFull(f"{self.directory}: {error}") from error
-            raise PassbandError(f"{self.directory}: {error}") from error
-        except BaseException:
-            self._undo()
+            if isinstance(error.__cause__, sqlite3.OperationalError) and "full" in str(error):
+                raise DiskNearlyFull(f"{error} What was recorded is safe.") from error
             raise
 
     def _undo(self) -> None:
         if self._connection.in_transaction:  # a full disk has undone it already
-            self._connection.execute("ROLLBACK")
+            with suppress(sqlite3.Error):  # why it failed matters more; closing undoes it too
+                self._connection.execute("ROLLBACK")
 
     def _require_room(self) -> None:
         free = shutil.disk_usage(self.directory).free
@@ -215,13 +257,17 @@ class Store:
             )
 
     def _one(self, query: str, *arguments: object) -> int:
-        return int(self._connection.execute(query, arguments).fetchone()[0])
+        return int(self._all(query, *arguments)[0][0])
+
+    def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
+        with explained(self.directory / FILE):
+            return self._connection.execute(query, arguments).fetchall()
 
     def _refuse_other_model(self, model: str) -> None:
-        found = self._connection.execute("SELECT model FROM run LIMIT 1").fetchone()
-        if found is not None and found[0] != model:
+        found = self._all("SELECT model FROM run LIMIT 1")
+        if found and found[0][0] != model:
             raise SettingsChanged(
-                f"{self.directory} holds trials of the model {found[0]!r}, not of {model!r}. "
+                f"{self.directory} holds trials of the model {found[0][0]!r}, not of {model!r}. "
                 f"Give another directory with --out."
             )
 
@@ -235,11 +281,17 @@ class Store:
             )
 
     def _refuse_problem(self, row: ProblemRow, key: str, record: str) -> None:
+        """Refuse a problem that is not what it was; 1 for 1.0, or null for nothing, is."""
         if row.key != key:
             what = f"problem {row.position + 1} of the data was {key!r} and is now {row.key!r}"
+        elif row.record == record:
+            return
         else:
             parts = _differences(json.loads(record), json.loads(row.record))
-            name, old, new = next(iter(parts))
+            found = next(parts, None)
+            if found is None:
+                return
+            name, old, new = found
             what = f"problem {key!r} has changed its {name}: {old} then, {new} now"
         raise SettingsChanged(
             f"{self.directory} holds trials of other problems: {what}. "
@@ -252,11 +304,20 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
 
 
-def _score(problem: int, trial: int, score: ScoreRow) -> tuple[object, ...]:
-    answer = None if score.answer is None else score.answer.encode("utf-8", "surrogatepass")
-    status = _SCORE_STATUS[score.status]
+def _attempt(run: int, row: AttemptRow) -> tuple[object, ...]:
     return (
-        score.scorer, problem, trial, score.value, status, answer, score.rule, score.detail,
+        run, row.problem, row.trial, row.attempt, row.at_ms, storable(row.outcome), row.http,
+        storable(row.detail),
+    )  # fmt: skip
+
+
+def _score(problem: int, trial: int, score: ScoreRow) -> tuple[object, ...]:
+    if score.value is not None and not math.isfinite(score.value):
+        raise InvalidInput(f"a score must be a finite number; got {score.value}.")
+    answer = None if score.answer is None else score.answer.encode("utf-8", "surrogatepass")
+    return (
+        score.scorer, problem, trial, score.value, _SCORE_STATUS[score.status], answer,
+        storable(score.rule), storable(score.detail),
     )  # fmt: skip
 
 

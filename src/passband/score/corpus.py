@@ -1,0 +1,88 @@
+"""BLEU, chrF and TER of a whole test set, with an interval.
+
+These are not means over problems: counts are summed over all problems first. So is every
+bootstrap replicate, from the counts of the problems that were drawn; no text is scored twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from passband.errors import InvalidInput, UnknownName, nearest
+from passband.score.translation import SACREBLEU
+
+if TYPE_CHECKING:
+    from passband.types import Floats
+
+__all__ = ["CORPUS_METRICS", "corpus_interval", "corpus_value"]
+
+CORPUS_METRICS = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
+_CHUNK = 100  # replicates drawn at once, so that memory stays small
+
+
+def corpus_value(
+    metric: str, predictions: Sequence[str], references: Sequence[Sequence[str]]
+) -> float:
+    """Return the value of a metric over all problems; problems may have several references.
+
+    >>> round(corpus_value("bleu", ["the cat sat on the mat"], [["the cat sat on a mat"]]), 1)
+    53.7
+    """
+    scorer, counts = _counts(metric, predictions, references)
+    return _value(scorer, counts.sum(axis=0))
+
+
+def corpus_interval(
+    metric: str,
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    replicates: int = 1000,
+) -> tuple[float, float]:
+    """Return a percentile bootstrap interval over problems: problems like these, drawn again."""
+    import numpy as np
+
+    if not 0 < level < 1:
+        raise InvalidInput(f"level must be between 0 and 1; got {level!r}.")
+    if replicates < 2:
+        raise InvalidInput(f"replicates must be at least 2; got {replicates!r}.")
+    scorer, counts = _counts(metric, predictions, references)
+    generator, problems = np.random.default_rng(seed), len(counts)
+    values: list[float] = []
+    for start in range(0, replicates, _CHUNK):
+        size = min(_CHUNK, replicates - start)
+        draws = generator.multinomial(problems, np.full(problems, 1 / problems), size=size)
+        values += [_value(scorer, total) for total in draws @ counts]
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def _counts(
+    metric: str, predictions: Sequence[str], references: Sequence[Sequence[str]]
+) -> tuple[Any, Floats]:
+    """Return sacrebleu's scorer and its counts, one row per problem."""
+    if metric not in CORPUS_METRICS:
+        hint = nearest(metric, CORPUS_METRICS) or f" Known: {', '.join(CORPUS_METRICS)}."
+        raise UnknownName(f"no corpus metric named {metric!r}.{hint}")
+    if len(predictions) != len(references):
+        raise InvalidInput(f"{len(predictions)} predictions, but {len(references)} references.")
+    if not predictions or not all(references):
+        raise InvalidInput("every problem needs at least one reference, and there must be one.")
+    SACREBLEU.check(metric)
+    import numpy as np
+    import sacrebleu
+
+    scorer = getattr(sacrebleu, CORPUS_METRICS[metric])()
+    most = max(len(group) for group in references)
+    # One list per reference, as sacrebleu wants them; None where a problem has fewer.
+    streams = [[group[i] if i < len(group) else None for group in references] for i in range(most)]
+    # The counts have no public name; they are what sacrebleu's own bootstrap sums.
+    rows = scorer._extract_corpus_statistics(list(predictions), streams)
+    return scorer, np.asarray(rows, dtype=np.float64)
+
+
+def _value(scorer: Any, total: Floats) -> float:
+    return float(scorer._compute_score_from_stats(total.tolist()).score)

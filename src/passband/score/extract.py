@@ -1,0 +1,275 @@
+r"""Answer extraction: named rules that find the final answer in a completion.
+
+Reasoning is dropped first; then the rules are asked in order, and the first that applies decides.
+A rule that applies but finds a broken answer, such as a box cut off by the token limit, ends the
+search: an earlier, superseded answer must not win.
+
+>>> extract(r"So \boxed{3}. Wait, no: \boxed{7}.")
+Extracted(answer='7', rule='boxed')
+>>> extract(r"First \boxed{3}, then \boxed{4")
+Extracted(answer=None, rule='boxed-unclosed')
+>>> extract("**Final Answer:** $42$.")
+Extracted(answer='42', rule='marker')
+>>> extract("That makes 1,200 in all.", rules=("boxed", "marker", "last_number"))
+Extracted(answer='1200', rule='last_number')
+
+Every rule reads the text a fixed number of times, whatever is in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from passband.errors import InvalidInput, UnknownName, nearest
+
+__all__ = [
+    "DEFAULT_RULES",
+    "RULES",
+    "Extracted",
+    "check_rules",
+    "extract",
+    "find_boxed",
+    "find_last_number",
+    "find_marked",
+    "without_reasoning",
+]
+
+DEFAULT_RULES = ("boxed", "marker")
+
+
+class Extracted(NamedTuple):
+    """What was found and by which rule; an answer of None says that there is none."""
+
+    answer: str | None
+    rule: str | None
+
+
+Rule = Callable[[str], Extracted | None]  # None: the rule does not apply, ask the next one
+
+
+def extract(
+    text: str | None, rules: Sequence[str] = DEFAULT_RULES, *, strip_reasoning: bool = True
+) -> Extracted:
+    """Return the final answer of a completion and the rule that found it."""
+    if text is None:
+        return Extracted(None, None)
+    if strip_reasoning:
+        text = without_reasoning(text)
+        if text is None:
+            return Extracted(None, "reasoning-unclosed")
+    for name in rules:
+        found = RULES[name](text)
+        if found is not None:
+            return found
+    return Extracted(None, None)
+
+
+def check_rules(rules: Sequence[str]) -> tuple[str, ...]:
+    """Return the rules, or raise if one is not known."""
+    if isinstance(rules, str) or not rules:
+        raise InvalidInput(f"rules must be a list such as [boxed, marker]; got {rules!r}.")
+    for name in rules:
+        if name not in RULES:
+            hint = nearest(str(name), RULES) or f" Known: {', '.join(RULES)}."
+            raise UnknownName(f"no extraction rule named {name!r}.{hint}")
+    return tuple(rules)
+
+
+# -- reasoning -----------------------------------------------------------------------------
+
+_FINAL = "<|channel|>final<|message|>"
+
+
+def without_reasoning(text: str) -> str | None:
+    """Return what follows the reasoning, or None if the text ends within it.
+
+    Reasoning is everything up to the last ``</think>``, whether or not its ``<think>`` is part of
+    the text (chat templates often open it in the prompt). Text with channels keeps the last final
+    one.
+
+    >>> without_reasoning("<think>2 + 2</think>4")
+    '4'
+    >>> without_reasoning("<think>2 + 2 is") is None
+    True
+    >>> without_reasoning("<|channel|>analysis<|message|>2 + 2<|end|>" + _FINAL + "4<|return|>")
+    '4'
+    """
+    if "<|channel|>" in text:
+        _, mark, text = text.rpartition(_FINAL)
+        if not mark:
+            return None
+        text = text.partition("<|")[0]
+    _, _, answer = text.rpartition("</think>")  # the whole text, if there is no such tag
+    return None if "<think>" in answer else answer
+
+
+# -- boxed ---------------------------------------------------------------------------------
+
+_BOX = re.compile(r"\\(?:boxed|fbox)(?![A-Za-z])\s*")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)  # an escaped character is one piece and no brace
+_WORD = re.compile(r"[^\s$]*")
+
+
+def find_boxed(text: str) -> Extracted | None:
+    r"""Return the content of the last ``\boxed`` or ``\fbox`` that is not empty.
+
+    >>> find_boxed(r"\boxed{\{1, \frac{1}{2}\}}").answer
+    '\\{1, \\frac{1}{2}\\}'
+    >>> find_boxed(r"$\boxed 5$").answer
+    '5'
+    """
+    if "box" not in text:
+        return None
+    for box in reversed(list(_BOX.finditer(text))):
+        start = box.end()
+        if not text.startswith("{", start):
+            found = _WORD.match(text, start)
+            content = found.group().rstrip(".,;:!?") if found else ""
+        else:
+            end = _closing_brace(text, start)
+            if end is None:
+                return Extracted(None, "boxed-unclosed")
+            content = text[start + 1 : end]
+        if answer := _peel(content):
+            return Extracted(answer, "boxed")
+        # An empty box is a box that is talked about: "put the answer in \boxed{}".
+    return None
+
+
+def _closing_brace(text: str, opening: int) -> int | None:
+    """Return where the brace opened at a position is closed, counting inner ones."""
+    depth = 0
+    for piece in _BRACE.finditer(text, opening):
+        mark = piece.group()
+        if mark == "{":
+            depth += 1
+        elif mark == "}":
+            depth -= 1
+            if depth == 0:
+                return piece.start()
+    return None
+
+
+_WRAPS = (("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"), ("**", "**"), ("`", "`"), ("*", "*"))
+_TEXT = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf)\s*(?=\{)")
+_PEELS = 4  # deeper nesting is not typography; a fixed number keeps the work linear
+
+
+def _peel(answer: str) -> str:
+    r"""Take off what is only typography around a whole answer.
+
+    >>> _peel(r" $\text{Paris}$ "), _peel("**(B)**"), _peel("$$5$$"), _peel(r"\text{a} + \text{b}")
+    ('Paris', '(B)', '5', '\\text{a} + \\text{b}')
+    """
+    for _ in range(_PEELS):
+        before = answer = answer.strip()
+        for left, right in _WRAPS:
+            inner = answer[len(left) : len(answer) - len(right)]
+            wrapped = answer.startswith(left) and answer.endswith(right)
+            if wrapped and len(answer) > len(left) + len(right) and left not in inner.strip(left):
+                answer = inner
+        text = _TEXT.match(answer)
+        if text and _closing_brace(answer, text.end()) == len(answer) - 1:
+            answer = answer[text.end() + 1 : -1]
+        if answer == before:
+            break
+    return answer.strip()
+
+
+# -- marker --------------------------------------------------------------------------------
+
+# Spelt out instead of IGNORECASE, and one set of first letters, so that the engine can skip ahead.
+_MARKER = re.compile(
+    r"[Aa#](?:(?<![A-Za-z].)[Nn][Ss][Ww][Ee][Rr](?:[*_ ]{0,4}(:|[Ii][Ss]\b)|\*\*(?= ?\n))|###)"
+    r":?[*_]{0,3}\s{0,8}"
+)
+_SENTENCE_END = re.compile(r"[.!]\**\s+(?=[A-Z])")
+
+
+def find_marked(text: str) -> Extracted | None:
+    r"""Return what follows the last marker, up to the end of the line.
+
+    Markers are "Answer:", "Final Answer:", "the answer is", "the final answer is" in any case,
+    "####", and "**Final Answer**" on a line of its own. After "is" the answer also ends with the
+    sentence.
+
+    >>> find_marked("Therefore, the answer is **12**. I checked it.\nBye.").answer
+    '12'
+    >>> find_marked("2 * 9 = 18\n#### 18").answer
+    '18'
+    """
+    last = _last(_MARKER, text)
+    if last is None:
+        return None
+    end = text.find("\n", last.end())
+    answer = text[last.end() : end if end >= 0 else len(text)]
+    boxed = find_boxed(answer)
+    if boxed is not None:
+        return boxed if boxed.answer is None else Extracted(boxed.answer, "marker")
+    if (last.group(1) or "").lower() == "is":
+        answer = _SENTENCE_END.split(answer, maxsplit=1)[0]
+    answer = _peel(answer.strip().removesuffix("."))
+    if answer.count("**") % 2:  # opened before the marker
+        answer = answer.removesuffix("**")
+    answer = _peel(answer.removesuffix("."))
+    # Cut off right after the marker: what stands before it is not the answer.
+    return Extracted(answer, "marker") if answer.strip("*_") else Extracted(None, "marker-empty")
+
+
+# -- last number ---------------------------------------------------------------------------
+
+_MINUS = "-\u2212\u2013\ufe63\uff0d"  # hyphen, minus, en dash, small and full-width hyphen
+_NUMBER = re.compile(
+    rf"""
+    (?<![A-Za-z0-9_^]) (?<![0-9]\.)            # not within a word, an index or a longer number
+    (?P<sign> (?<![0-9A-Za-z)\]}}{_MINUS}]) [{_MINUS}] )?   # in "3-4" the dash is no sign
+    (?:
+      \\[dt]?frac\s?\{{\s?(?P<top>[0-9]+)\s?\}}\s?\{{\s?(?P<bottom>[0-9]+)\s?\}}
+    | (?P<plain>
+        (?: [0-9]{{1,3}}(?:\{{?,\}}?[0-9]{{3}}(?![0-9]))+ | [0-9]+ )
+        (?: \.[0-9]+ )?
+      | \.[0-9]+
+      )
+      (?P<exponent> [eE][+{_MINUS}]?[0-9]+(?![0-9A-Za-z]) )?
+      (?P<over> /[0-9]+(?![0-9/]) )?
+    )
+    """,
+    re.VERBOSE,
+)
+_TO_HYPHEN = str.maketrans(dict.fromkeys(_MINUS, "-"))
+_NO_COMMAS = str.maketrans("", "", "{,}")
+
+
+def find_last_number(text: str) -> Extracted | None:
+    r"""Return the last number of a text, without thousands separators and with a plain minus.
+
+    Only for tasks whose answers are numbers: the last number of a text is often a year, a page or
+    the number of a step.
+
+    >>> [find_last_number(t).answer for t in ("-5", "3-4", "it is \u22127", "1,234.50", "2e-3 m")]
+    ['-5', '4', '-7', '1234.50', '2e-3']
+    >>> [find_last_number(t).answer for t in ("x = 3/4", r"-\frac{3}{4}", "x2 is 8")]
+    ['3/4', '-3/4', '8']
+    """
+    last = _last(_NUMBER, text)
+    if last is None:
+        return None
+    sign = "-" if last["sign"] else ""
+    if last["top"]:
+        return Extracted(f"{sign}{last['top']}/{last['bottom']}", "last_number")
+    exponent = (last["exponent"] or "").translate(_TO_HYPHEN)
+    plain = last["plain"].translate(_NO_COMMAS)
+    return Extracted(f"{sign}{plain}{exponent}{last['over'] or ''}", "last_number")
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return next(iter(deque(pattern.finditer(text), maxlen=1)), None)
+
+
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {"boxed": find_boxed, "marker": find_marked, "last_number": find_last_number}
+)

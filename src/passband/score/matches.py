@@ -1,0 +1,43 @@
+"""Tests that hold for many answers: `contains` and `regex`."""
+
+from __future__ import annotations
+
+from passband.errors import InvalidInput
+from passband.score.patterns import compile_pattern
+from passband.score.register import register_scorer
+from passband.score.scorer import Reference
+
+__all__ = ["contains", "regex"]
+
+
+@register_scorer("contains", equates=False)
+def contains(answer: str, target: str, *, ignore_case: bool = False) -> bool:
+    """Tell whether the target stands anywhere in the answer.
+
+    >>> contains("It is Paris.", "Paris"), contains("It is Paris.", "paris", ignore_case=True)
+    (True, True)
+    """
+    if ignore_case:
+        answer, target = answer.lower(), target.lower()
+    return target in answer
+
+
+def _check(pattern: str | None = None) -> bool:
+    return pattern is not None and compile_pattern(pattern).slow
+
+
+@register_scorer("regex", equates=False, check=_check)
+def regex(answer: str, reference: Reference, *, pattern: str | None = None) -> bool:
+    """Tell whether a pattern matches anywhere in the answer.
+
+    Without the option `pattern`, the targets of the problem are the patterns.
+
+    >>> regex("I cannot help.", Reference(()), pattern="^I (cannot|will not)")
+    True
+    >>> regex("colour", Reference(("^colou?r$",)))
+    True
+    """
+    patterns = reference.targets if pattern is None else (pattern,)
+    if not patterns:
+        raise InvalidInput("regex needs a target or the option pattern.")
+    return any(compile_pattern(source).search(answer) for source in patterns)

@@ -1,0 +1,111 @@
+r"""Numbers as people and models write them, read exactly.
+
+>>> read_number("1,234.50%")
+Number(value=Fraction(2469, 2), percent=True)
+>>> [str(read_number(text).value) for text in (r"-\frac{3}{4}", "1.5e3", "2 1/2")]
+['-3/4', '1500', '5/2']
+>>> read_number("12 apples") is None, read_number("3,14") is None
+(True, True)
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+__all__ = ["Number", "equal_numbers", "read_number"]
+
+_LONGEST = 200  # characters; nobody means a longer one as a number, and 1e999999999 would hang
+_LARGEST_EXPONENT = 400
+
+
+class Number(NamedTuple):
+    """A number and whether a percent sign stood behind it."""
+
+    value: Fraction
+    percent: bool
+
+
+_TIDY = str.maketrans(
+    {**dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"), "\u00d7": "\\times ", "$": "", "\u2044": "/"}
+)
+_LATEX = re.compile(r"\\(?:[,;:! ]|left|right|displaystyle)|[\u20ac\u00a3\u00a5]|\\(?=[%$])")
+_DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_NUMBER = re.compile(
+    rf"""
+    (?P<sign>[+-])? \s*
+    (?:
+      (?: (?P<whole>[0-9]+) (?:\s+|\s*(?=\\)) )?        # of a mixed number
+      (?: (?P<top>{_DECIMAL}) \s*/\s* (?P<bottom>[+-]?{_DECIMAL})
+        | \\[dt]?frac \s* (?: \{{\s*(?P<top2>[+-]?{_DECIMAL})\s*\}} | (?P<top3>[0-9]) )
+                      \s* (?: \{{\s*(?P<bottom2>[+-]?{_DECIMAL})\s*\}} | (?P<bottom3>[0-9]) )
+      )
+    | (?P<plain>{_DECIMAL})
+      (?: [eE](?P<e>[+-]?[0-9]+)
+        | \s*(?:\\times|\\cdot|\*)\s*10\s*(?:\^|\*\*)\s*\{{?\s*(?P<power>[+-]?[0-9]+)\s*\}}? )?
+    )
+    \s* (?P<percent>%)? \.?
+    """,
+    re.VERBOSE,
+)
+
+
+def read_number(text: str) -> Number | None:
+    """Return the number a text consists of, or None if it is anything else or zero divides."""
+    if len(text) > _LONGEST:
+        return None
+    tidy = _LATEX.sub("", text.translate(_TIDY).replace("{,}", ",")).strip()
+    found = _NUMBER.fullmatch(tidy)
+    if found is None:
+        return None
+    value = _plain(found) if found["plain"] else _fraction(found)
+    if value is None:
+        return None
+    return Number(-value if found["sign"] == "-" else value, found["percent"] is not None)
+
+
+def equal_numbers(
+    one: Number, other: Number, *, relative: Fraction | int = 0, absolute: Fraction | int = 0
+) -> bool:
+    """Tell whether two numbers agree; tolerances are relative to the second, or absolute.
+
+    Half is 50%, and where only one side has a percent sign it may also be left out: the question
+    "what percentage" is answered by 50 as well as by 50%.
+    """
+    if one.percent == other.percent:
+        return _close(one.value, other.value, relative, absolute)
+    if one.percent:
+        ways = [(one.value, other.value), (one.value / 100, other.value)]
+    else:
+        ways = [(one.value, other.value), (one.value, other.value / 100)]
+    return any(_close(left, right, relative, absolute) for left, right in ways)
+
+
+def _close(
+    one: Fraction, other: Fraction, relative: Fraction | int, absolute: Fraction | int
+) -> bool:
+    return abs(one - other) <= max(absolute, relative * abs(other))
+
+
+def _plain(found: re.Match[str]) -> Fraction | None:
+    exponent = found["e"] or found["power"] or "0"
+    if len(exponent) > 4 or abs(int(exponent)) > _LARGEST_EXPONENT:
+        return None
+    return _decimal(found["plain"]) * Fraction(10) ** int(exponent)
+
+
+def _fraction(found: re.Match[str]) -> Fraction | None:
+    top = _decimal(found["top"] or found["top2"] or found["top3"])
+    bottom = _decimal(found["bottom"] or found["bottom2"] or found["bottom3"])
+    if not bottom:
+        return None
+    if found["whole"] is None:
+        return top / bottom
+    # "2 1/2" is a mixed number; "2 3/2" or "2 -1/2" is something else.
+    proper = 0 <= top < bottom
+    return int(found["whole"]) + top / bottom if proper else None
+
+
+def _decimal(text: str) -> Fraction:
+    return Fraction(text.replace(",", "").removesuffix("."))

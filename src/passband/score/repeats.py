@@ -1,0 +1,172 @@
+"""Repeat aggregation: one score per problem from the scores of its trials.
+
+The names are those of lm-eval's `repeat_aggregation`. A score of at least 1 is correct.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from passband.errors import InvalidInput
+from passband.registry import Registry
+from passband.score.register import check_options
+
+__all__ = ["aggregations", "reduce_repeats", "register_repeat_aggregation"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Same = Callable[[str, str], bool]
+
+aggregations: Registry[Callable[..., Any]] = Registry("repeat aggregation")
+
+
+def register_repeat_aggregation(name: str) -> Callable[[F], F]:
+    """Register a function of the scores of a problem's trials, as a decorator.
+
+    The function takes the scores, in the order of the trials, and by name `predictions` (the
+    extracted answers, None where there is none), `same` (whether two answers are the same) and
+    its options; it may leave out what it does not use.
+
+    >>> @register_repeat_aggregation("last")
+    ... def last(scores, predictions=None, **kwargs):
+    ...     return scores[-1]
+    >>> reduce_repeats("last", [0.0, 0.5, None])
+    0.5
+    >>> aggregations.remove("last")
+    """
+
+    def add(function: F) -> F:
+        aggregations.add(name, function)
+        return function
+
+    return add
+
+
+def reduce_repeats(
+    name: str,
+    scores: Sequence[float | None],
+    predictions: Sequence[str | None] | None = None,
+    same: Same | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> float | None:
+    """Return one score for the trials of a problem, or None if none of them has a score.
+
+    Trials without a score (an error, a timeout) are left out together with their predictions.
+
+    >>> reduce_repeats("mean", [1.0, None, 0.0])
+    0.5
+    >>> reduce_repeats("majority", [1.0, 0.0, 0.0], ["4", "5", "6"])
+    1.0
+    """
+    function = aggregations.get(name)
+    if predictions is not None and len(predictions) != len(scores):
+        raise InvalidInput(f"{len(scores)} scores, but {len(predictions)} predictions.")
+    kept = [index for index, score in enumerate(scores) if score is not None]
+    if not kept:
+        return None
+    options = dict(options or {})
+    check_options(f"repeat aggregation {name!r}", function, options, given=1)
+    answers = None if predictions is None else [predictions[index] for index in kept]
+    known: dict[str, Any] = {"predictions": answers, "same": same}
+    result = function([scores[index] for index in kept], **_taken(function, known), **options)
+    return _checked(name, result)
+
+
+def _taken(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the arguments that a function takes."""
+    parameters = inspect.signature(function).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    return {key: value for key, value in arguments.items() if takes_all or key in parameters}
+
+
+def _checked(name: str, result: Any) -> float:
+    try:
+        number = float(result)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(
+            f"repeat aggregation {name!r} must return a finite number; got {result!r}."
+        )
+    return number
+
+
+# -- the aggregations ----------------------------------------------------------------------
+
+
+@register_repeat_aggregation("first")
+def _first(scores: Sequence[float]) -> float:
+    return scores[0]
+
+
+@register_repeat_aggregation("mean")
+def _mean(scores: Sequence[float]) -> float:
+    return math.fsum(scores) / len(scores)
+
+
+@register_repeat_aggregation("max")
+def _max(scores: Sequence[float]) -> float:
+    return max(scores)
+
+
+@register_repeat_aggregation("min")
+def _min(scores: Sequence[float]) -> float:
+    return min(scores)
+
+
+@register_repeat_aggregation("any_correct")
+def _any_correct(scores: Sequence[float]) -> float:
+    return float(any(score >= 1 for score in scores))
+
+
+@register_repeat_aggregation("all_correct")
+def _all_correct(scores: Sequence[float]) -> float:
+    return float(all(score >= 1 for score in scores))
+
+
+@register_repeat_aggregation("majority")
+def _majority(
+    scores: Sequence[float],
+    predictions: Sequence[str | None] | None = None,
+    same: Same | None = None,
+) -> float:
+    """Return the score of the answer that most trials give.
+
+    Trials whose answers are the same vote together, and the score is that of the first of them.
+    Among the largest groups, the one whose first trial came first wins. A trial without an answer
+    does not vote; if none votes, the score is that of the first trial, which is the score of no
+    answer. Without predictions, the scores are voted on.
+    """
+    if predictions is None:
+        return max(dict.fromkeys(scores), key=scores.count)
+    groups = _groups(predictions, same)
+    return scores[max(groups, key=len)[0]] if groups else scores[0]
+
+
+def _groups(predictions: Sequence[str | None], same: Same | None) -> list[list[int]]:
+    """Return the trials of each answer, in the order in which the answers first came."""
+    by_text: dict[str, list[int]] = {}
+    groups: list[list[int]] = []
+    for index, prediction in enumerate(predictions):
+        if prediction is None:
+            continue
+        if prediction not in by_text:  # each text is compared once, whatever its number of votes
+            by_text[prediction] = _group_of(prediction, predictions, groups, same)
+        by_text[prediction].append(index)
+    return groups
+
+
+def _group_of(
+    prediction: str,
+    predictions: Sequence[str | None],
+    groups: list[list[int]],
+    same: Same | None,
+) -> list[int]:
+    for group in groups:
+        leader = predictions[group[0]]
+        if same is not None and leader is not None and same(leader, prediction):
+            return group
+    groups.append([])
+    return groups[-1]
