@@ -6,6 +6,7 @@ the trials that are recorded are the model's, not the ones somebody liked.
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -60,11 +61,17 @@ class Question:
     attempts: int = 0  # made so far, those of earlier processes included
     failures: int = 0  # of them, failures that are held against it
     replies: int = 0  # of them, invalid replies and timeouts
+    limited: int = 0  # of them, turned away before anything was drawn
+
+    @property
+    def draws(self) -> int:
+        """Attempts that may have drawn an answer; a rate limit draws none."""
+        return self.attempts - self.limited
 
     def failed(self, status: Status) -> list[TrialRow]:
         """Return its rows if it has come to nothing."""
         return [
-            TrialRow(self.problem, trial, status, attempts=self.attempts, seed=seed)
+            TrialRow(self.problem, trial, status, attempts=self.draws, seed=seed)
             for trial, seed in zip(self.trials, self.request.seeds, strict=True)
         ]
 
@@ -80,7 +87,7 @@ class Question:
                 prompt_tokens=each.prompt_tokens,
                 completion_tokens=each.completion_tokens,
                 latency_ms=latency_ms,
-                attempts=self.attempts,
+                attempts=self.draws,
                 seed=each.seed,
                 request_id=each.request_id,
             )
@@ -95,25 +102,31 @@ class Asker:
         self._provider = provider
         self._endpoint = endpoint
         self._patience = endpoint.patience
-        self._rejected = 0
+        self._unanswered = 0
 
     async def ask(self, question: Question, note: Callable[[AttemptRow], None]) -> list[TrialRow]:
         """Return the rows of a question's trials, perhaps fewer than were asked for."""
         known = self._endpoint.answered
         while True:
-            await self._endpoint.ready()
+            if not self._endpoint.is_clear:
+                await self._endpoint.ready()
             question.attempts += 1
             start = time.monotonic()
             try:
                 completions = await self._provider.generate(question.request)
+                if not completions:
+                    raise InvalidReply("the provider gave no completion")
             except ProviderFault as fault:
-                note(_attempt(question, fault))
+                note(_attempt(question, _outcome(fault), fault.detail, fault.http))
                 status = self._verdict(question, fault, known)
+                known = self._endpoint.answered
                 if status is not None:
                     return question.failed(status)
                 if isinstance(fault, RateLimited):  # `ready` waits for as long as it must
                     continue
-            except BaseException:
+            except BaseException as error:
+                if isinstance(error, asyncio.CancelledError):  # perhaps drawn, but never seen
+                    note(_attempt(question, "cancelled", "the run was stopped"))
                 self._endpoint.released()
                 raise
             else:
@@ -125,6 +138,7 @@ class Asker:
         """Return what the trials have come to, or None to try again; raise what ends the run."""
         if isinstance(fault, RateLimited):
             self._endpoint.limited(fault)
+            question.limited += 1
             return None
         if isinstance(fault, Unavailable):
             return self._unavailable(question, fault, known)
@@ -155,13 +169,12 @@ class Asker:
     def _rejection(self, question: Question, fault: Rejected) -> Status:
         if len(question.trials) > 1:
             raise BatchRefused
-        self._rejected += 1
-        if not self._endpoint.answered and self._rejected >= self._patience.rejections:
-            raise NothingAnswered(f"the server turns every request away. {fault.detail}")
-        return "invalid"
+        return self._lost(fault, "invalid")
 
     def _lost(self, fault: ProviderFault, status: Status) -> Status:
-        if not self._endpoint.answered:
+        """Give a question up, or everything, if question after question comes to nothing."""
+        self._unanswered += 1
+        if not self._endpoint.answered and self._unanswered >= self._patience.unanswered:
             raise NothingAnswered(f"no request has been answered. Last: {fault.detail}")
         return status
 
@@ -170,13 +183,18 @@ class Asker:
         return random.uniform(0.5, 1.0) * min(self._patience.longest_pause, pause)
 
 
-def _attempt(question: Question, fault: ProviderFault) -> AttemptRow:
+def _outcome(fault: ProviderFault) -> str:
+    """Return an attempt's failure in a word; a provider may have faults of its own."""
+    return next((name for kind, name in _OUTCOMES.items() if isinstance(fault, kind)), "failed")
+
+
+def _attempt(question: Question, outcome: str, detail: str, http: int | None = None) -> AttemptRow:
     return AttemptRow(
         problem=question.problem,
         trial=question.trials[0],
         attempt=question.attempts,
         at_ms=int(1000 * time.time()),
-        outcome=_OUTCOMES[type(fault)],
-        http=fault.http,
-        detail=fault.detail,
+        outcome=outcome,
+        http=http,
+        detail=detail,
     )

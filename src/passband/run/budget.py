@@ -40,10 +40,11 @@ class Budget:
 
     def is_reached(self, parts: Sequence[Part], under_way: int) -> bool:
         """Tell whether what is recorded and what is under way may use up the limit."""
-        if self.limit is None:
+        if self.limit is None or self.price == Price(0.0, 0.0):
             return False
         spent, done = self.spent(parts) or 0.0, sum(part.tally.done for part in parts)
-        if done and not any(p.tally.prompt_tokens or p.tally.completion_tokens for p in parts):
+        answered = any(part.tally.statuses["ok"] for part in parts)
+        if answered and not any(p.tally.prompt_tokens or p.tally.completion_tokens for p in parts):
             raise NoTokenCounts(
                 "the server does not say how many tokens an answer took, so --max-cost cannot be "
                 "kept. Nothing more is asked."

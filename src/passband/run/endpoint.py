@@ -33,6 +33,7 @@ class Endpoint:
         self.patience = patience
         self.answered = 0  # requests that were
         self.first_answer = asyncio.Event()
+        self.is_troubled = False  # whether the last request that ended had no answer
         self._clock = clock
         self._paused_until = 0.0
         self._pauses = 0  # in a row
@@ -71,6 +72,11 @@ class Endpoint:
         return max(0.0, self._paused_until - self._clock())
 
     @property
+    def is_clear(self) -> bool:
+        """Whether a request may go at once."""
+        return not (self._is_open or self._paused_until > self._clock() or self._stop.is_set())
+
+    @property
     def is_down(self) -> bool:
         return self._is_open
 
@@ -97,6 +103,7 @@ class Endpoint:
         """Note an answer, of whatever kind: the server is there."""
         self.answered += 1
         self.first_answer.set()
+        self.is_troubled = False
         self._pauses = self._failures = 0
         if self._is_open:
             self._is_open = self._probing = False
@@ -105,18 +112,20 @@ class Endpoint:
 
     def limited(self, fault: RateLimited) -> None:
         """Pause for as long as the server asks, or longer each time."""
-        asked = fault.retry_after
-        seconds = self._backoff(self._pauses, 60.0) if asked is None else asked
+        seconds = self._backoff(self._pauses, 60.0)
+        if fault.retry_after is not None:  # what was asked for, unless that was of no use before
+            seconds = max(fault.retry_after, min(5.0, seconds) if self._pauses else 0.0)
         if self.paused_for == 0:
             self._pauses += 1
         self._pause(seconds)
-        self._probed()
+        self.released()
 
     def failed(self, fault: Unavailable) -> None:
         """Note that the server did not answer; many in a row open the breaker."""
         if not self._failures:
             self._failing_since = self._clock()
         self._failures += 1
+        self.is_troubled = True
         if self._failures < self.patience.failures:
             return
         self._is_open = True
@@ -130,7 +139,8 @@ class Endpoint:
         self._pause(self._backoff(self._failures - self.patience.failures, 30.0))
 
     def released(self) -> None:
-        """Let another request be the probe, since this one ended without telling."""
+        """Let another request be the probe, since this one ended without an answer."""
+        self.is_troubled = True
         self._probed()
 
     def _probed(self) -> None:

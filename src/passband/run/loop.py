@@ -7,10 +7,10 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from passband.generate.provider import Hopeless, Provider, Request
-from passband.run.ask import Asker, BatchRefused, Question
+from passband.run.ask import Asker, BatchRefused, NothingAnswered, Question
 from passband.run.blocks import Block, trial_seed
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
@@ -19,6 +19,7 @@ from passband.run.queue import Queue
 from passband.run.recorder import Recorder
 from passband.run.rescore import catch_up
 from passband.run.settings import Patience
+from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 
 __all__ = ["Ending", "Runner", "Watcher"]
@@ -53,6 +54,8 @@ class Runner:
     _drain: float | None = None
     _workers: list[asyncio.Task[None]] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
+    _refused: dict[tuple[int, int], int] = field(default_factory=dict)  # n that was, by problem
+    _unsettled: list[tuple[Part, list[TrialRow]]] = field(default_factory=list)
 
     async def run(self) -> Ending:
         """Run to the end, or to where it has to stop; whatever was answered is recorded."""
@@ -61,6 +64,7 @@ class Runner:
         self.asker = Asker(self.provider, self.endpoint)
         self.queue = Queue(self.parts, max(1, self.provider.batch))
         self.recorder = Recorder(self.store)
+        self._notes = {p.number: partial(self.recorder.attempt, p) for p in self.parts}
         self.recorder.on_failure = lambda error: self._halt(0.0)
         self.recorder.start()
         ticker = asyncio.ensure_future(self._tick())
@@ -68,14 +72,18 @@ class Runner:
             for part in self.parts:
                 await catch_up(self.store, part, lambda: self.endpoint.is_stopping)
             await self._ask()
+            self._settle()
         finally:
             ticker.cancel()
-            await self.recorder.close(wait_for_scores=not self.endpoint.is_stopping)
+            await asyncio.gather(ticker, return_exceptions=True)
+            await self.recorder.close()
             await self.provider.close()
             for part in self.parts:
                 part.grader.close()
         if self.recorder.failure is not None:
             raise self.recorder.failure
+        if self._ending == "max_cost" and all(p.tally.done >= p.tally.planned for p in self.parts):
+            self._ending = "finished"
         self._warn_if_identical(least=2)
         self.watcher.tick(self)
         return self._ending
@@ -94,11 +102,15 @@ class Runner:
         """Let workers ask; the first request goes alone, in case it is answered with a no."""
         self._workers = [asyncio.ensure_future(self._worker())]
         answered = asyncio.ensure_future(self.endpoint.first_answer.wait())
-        await asyncio.wait(
-            [*self._workers, answered],
-            timeout=self.patience.preflight,
-            return_when=asyncio.FIRST_COMPLETED,
-        )
+        done: set[asyncio.Future[Any]] = set()
+        while not done:  # a slow answer is not waited for, a failed request is asked again alone
+            done, _ = await asyncio.wait(
+                [*self._workers, answered],
+                timeout=self.patience.preflight,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if not self.endpoint.is_troubled:
+                break
         answered.cancel()
         if not self._workers[0].done():
             more = range(self.concurrency - 1)
@@ -121,7 +133,8 @@ class Runner:
     async def _worker(self) -> None:
         """Ask one block after the other."""
         while not self.endpoint.is_stopping:
-            await self.recorder.room()
+            if self.recorder.is_crowded:
+                await self.recorder.room()
             if self.budget.is_reached(self.parts, self.under_way):
                 self._ending = "max_cost"
                 return
@@ -139,15 +152,37 @@ class Runner:
     async def _ask_block(self, part: Part, block: Block) -> None:
         """Ask for a block and hand its rows to the recorder; what is lacking is asked singly."""
         try:
-            rows = await self.asker.ask(
-                _question(part, block), partial(self.recorder.attempt, part)
-            )
-        except BatchRefused:
-            rows = []
-        self.recorder.add(part, rows)
+            rows = await self.asker.ask(_question(part, block), self._notes[part.number])
+        except BatchRefused:  # for its n or for its prompt: asked singly, it will show
+            self._refused[part.number, block.problem] = len(block.trials)
+            self.queue.put_back(part, block.problem, block.trials)
+            return
+        if self.endpoint.answered:
+            self._settle()
+            self.recorder.add(part, rows)
+        else:
+            self._unsettled.append((part, rows))
         if len(rows) < len(block.trials):
             self._ask_singly(len(rows), len(block.trials))
             self.queue.put_back(part, block.problem, block.trials[len(rows) :])
+        elif self._refused and rows[0].status not in ("invalid", "gave_up"):
+            if asked := self._refused.get((part.number, block.problem)):
+                self._ask_singly(0, asked)
+
+    def _settle(self) -> None:
+        """Record what came to nothing before the first answer: it was not the server's fault.
+
+        Without any answer, ever, nothing is recorded, so that everything is asked again.
+        """
+        if not self._unsettled:
+            return
+        if not (self.endpoint.answered or any(part.tally.done for part in self.parts)):
+            if self.endpoint.is_stopping:
+                return
+            raise NothingAnswered("no request has been answered.")
+        for part, rows in self._unsettled:
+            self.recorder.add(part, rows)
+        self._unsettled.clear()
 
     def _ask_singly(self, got: int, asked: int) -> None:
         if self.queue.batch > 1:
@@ -160,6 +195,7 @@ class Runner:
     def _halt(self, drain: float) -> None:
         """Let nothing more go out, and cancel what has not come back after `drain` seconds."""
         self.endpoint.stop()
+        self.recorder.leave_scores()
         if drain > 0:
             asyncio.get_running_loop().call_later(drain, self._cancel)
         else:
@@ -212,10 +248,10 @@ class Runner:
 
 def _question(part: Part, block: Block) -> Question:
     problem = part.problems[block.problem]
-    seeds = tuple(
-        None if part.seed is None else trial_seed(part.seed, part.task.name, problem.key, trial)
-        for trial in block.trials
-    )
+    seeds: tuple[int | None, ...] = (None,) * len(block.trials)
+    if part.seed is not None:
+        named = part.seed, part.task.name, problem.key
+        seeds = tuple([trial_seed(*named, trial) for trial in block.trials])
     return Question(
         problem=block.problem,
         trials=block.trials,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from passband.run.part import Part
@@ -35,9 +36,11 @@ class Recorder:
         self._writer = ThreadPoolExecutor(1, "writer")
         self._scoring = ThreadPoolExecutor(slow_threads, "scoring")
         self._slow: set[asyncio.Task[None]] = set()
-        self._wake = asyncio.Event()
+        self._wake = asyncio.Event()  # something has come
+        self._hurry = asyncio.Event()  # it should not wait for more
         self._emptied = asyncio.Event()
         self._closing = False
+        self._scores_wanted = True
         self._task: asyncio.Task[None] | None = None
         self.failure: BaseException | None = None
         self.on_failure: Callable[[BaseException], None] = lambda error: None
@@ -51,22 +54,33 @@ class Recorder:
         """Take rows that belong together: they are committed together."""
         self._rows += [(part, row) for row in rows]
         self._wake.set()
+        if len(self._rows) >= _MOST:
+            self._hurry.set()
 
     def attempt(self, part: Part, row: AttemptRow) -> None:
         self._attempts.append((part, row))
         self._wake.set()
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether more rows are waiting than should be at risk."""
+        return len(self._rows) + len(self._slow) > _CROWDED and self.failure is None
+
     async def room(self) -> None:
-        """Wait while more rows are waiting than should be at risk."""
-        while len(self._rows) + len(self._slow) > _CROWDED and self.failure is None:
+        """Wait while it is crowded."""
+        while self.is_crowded:
             self._emptied.clear()
             await self._emptied.wait()
 
-    async def close(self, *, wait_for_scores: bool = True) -> None:
-        """Commit everything; without waiting, what is not yet scored is scored next time."""
-        while wait_for_scores and self._slow and self.failure is None:
-            await asyncio.wait(self._slow)
+    def leave_scores(self) -> None:
+        """Do not wait for slow scorers; what they have not scored is scored next time."""
+        self._scores_wanted = False
+        self._wake.set()
+
+    async def close(self) -> None:
+        """Commit everything, once the slow scorers are done with it."""
         self._closing = True
+        self._hurry.set()
         self._wake.set()
         if self._task is not None:
             await self._task
@@ -78,11 +92,14 @@ class Recorder:
     # -- what goes out ---------------------------------------------------------------------
 
     async def _work(self) -> None:
-        while not (self._closing and not self._waiting()):
-            await self._wake.wait()
-            if len(self._rows) < _MOST and not self._closing:
-                await asyncio.sleep(_EVERY)
-            self._wake.clear()
+        """Commit whatever has come, again and again, until it is the last time."""
+        while not self._is_over():
+            if not self._waiting():
+                await self._wake.wait()
+                self._wake.clear()
+                continue
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), _EVERY)
             try:
                 await self._commit()
             except Exception as error:
@@ -90,8 +107,10 @@ class Recorder:
                 self._emptied.set()
                 self.on_failure(error)
                 return
-            if self._closing or self._waiting():
-                self._wake.set()
+
+    def _is_over(self) -> bool:
+        scoring = self._scores_wanted and self._slow
+        return self._closing and not (self._waiting() or scoring)
 
     def _waiting(self) -> bool:
         return bool(self._rows or self._attempts or self._scores)
@@ -99,10 +118,10 @@ class Recorder:
     async def _commit(self) -> None:
         rows, attempts, scores = self._rows, self._attempts, self._scores
         self._rows, self._attempts, self._scores = [], [], []
-        for (
-            part,
-            row,
-        ) in rows:  # in one go: scattered among requests, each would take thrice as long
+        if not self._closing:
+            self._hurry.clear()
+        # Scored in one go: scattered among requests, each score would take thrice as long.
+        for part, row in rows:
             row.scores = part.quick.grade(row)
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, self._write, rows, attempts, scores)
@@ -134,12 +153,15 @@ class Recorder:
             if row.status in part.slow.scored_statuses:
                 task = asyncio.ensure_future(self._score(part, row))
                 self._slow.add(task)
-                task.add_done_callback(self._slow.discard)
+                task.add_done_callback(self._scored)
 
     async def _score(self, part: Part, row: TrialRow) -> None:
         loop = asyncio.get_running_loop()
         for score in await loop.run_in_executor(self._scoring, part.slow.grade, row):
             self._scores.append((part, row.problem, row.trial, score))
+
+    def _scored(self, task: asyncio.Task[None]) -> None:
+        self._slow.discard(task)
         self._wake.set()
         self._emptied.set()
 

@@ -115,8 +115,12 @@ def score_recorded(
                 for row in trials.trials(run, unscored_by=number)
                 if row.status in one.scored_statuses and row.problem < len(one.references)
             )
+
+            def grade(row: TrialRow, one: Grader = one) -> list[ScoreRow]:
+                return [] if is_stopping() else one.grade(row)
+
             while (chunk := list(islice(rows, _CHUNK))) and not is_stopping():
-                found = threads.map(one.grade, chunk) if scorer.slow else map(one.grade, chunk)
+                found = threads.map(grade, chunk) if scorer.slow else map(grade, chunk)
                 added += _commit(store, chunk, list(found), note)
     return added
 

@@ -19,7 +19,7 @@ class Patience:
 
     attempts: int = 5  # requests that fail on their own before a trial is given up
     replies: int = 3  # invalid replies, or timeouts, before a trial is
-    rejections: int = 3  # prompts turned away before anything was answered, and the run stops
+    unanswered: int = 3  # trials that come to nothing before any is answered, and the run stops
     failures: int = 20  # failures in a row that mean the server is down
     outage: float = 600.0  # seconds that a server may be down before the run stops
     drain: float = 10.0  # seconds that requests under way are waited for after Ctrl-C

@@ -165,6 +165,8 @@ def _peel(answer: str) -> str:
     >>> _peel(r" $\text{Paris}$ "), _peel("**(B)**"), _peel("$$5$$"), _peel(r"\text{a} + \text{b}")
     ('Paris', '(B)', '5', '\\text{a} + \\text{b}')
     """
+    if (bare := answer.strip()).isalnum():  # the usual case, and nothing to take off
+        return bare
     for _ in range(_PEELS):
         before = answer = answer.strip()
         for left, right in _WRAPS:

@@ -1,0 +1,223 @@
+"""What a run costs, next to a bare aiohttp loop: rates, CPU, memory, disk, and the first request.
+
+    python benchmarks/run.py            a few minutes
+    python benchmarks/run.py --quick    fewer repetitions and a tenth of the trials
+
+Everything talks to a server on this machine (loopback.py), which answers at once or after a fixed
+time. Each comparison is made in one process and in turns, because the machine may be busy: rates
+are the best of the repetitions, CPU times the least, and the ratio is of those. A run is measured
+from opening its directory to closing it: scored by exact match after extraction, every trial
+committed to disk with an fsync.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import bare_loop
+import loopback
+
+from passband.generate.providers import Connection
+from passband.run.session import run_session
+from passband.run.settings import Settings
+from passband.tasks.loader import load_task
+from passband.trials.reader import Trials
+
+TASK = """\
+task: sums
+dataset_path: json
+dataset_kwargs:
+  data_files:
+    test: sums.jsonl
+test_split: test
+doc_to_text: "What is {{a}} + {{b}}?"
+doc_to_target: "{{a + b}}"
+generation_kwargs:
+  temperature: 1.0
+filter_list:
+  - name: answer
+    filter:
+      - function: extract
+metric_list:
+  - metric: exact_match
+    repeat_aggregation: mean
+"""
+
+
+class Unwatched:
+    """Nobody looks on."""
+
+    def tick(self, runner: object) -> None:
+        """Say nothing."""
+
+    def warn(self, text: str) -> None:
+        """Stop: what is measured should go without a warning."""
+        raise SystemExit(text)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How fast completions came, and what each of them cost this process."""
+
+    rate: float
+    cpu_ms: float
+
+
+def written(folder: Path, problems: int) -> Path:
+    """Write the task and its data; return the task file."""
+    rows = [{"a": 100 + 37 * at, "b": 991 - 3 * at} for at in range(problems)]
+    (folder / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = folder / "sums.yaml"
+    path.write_text(TASK)
+    return path
+
+
+def run_once(
+    folder: Path, url: str, *, n: int, concurrency: int, batch: int, problems: int = 200
+) -> Measured:
+    """Run the task from nothing."""
+    directory = folder / "run"
+    shutil.rmtree(directory, ignore_errors=True)
+    task = load_task(written(folder, problems))
+    cpu, wall = time.process_time(), time.perf_counter()
+    finished = run_session(
+        [task],
+        "openai:loopback",
+        directory,
+        settings=Settings(n=n, concurrency=concurrency),
+        connection=Connection(url, concurrency=concurrency, batch=batch),
+        watcher=Unwatched(),
+    )
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    tally = finished.parts[0].tally
+    assert tally.fresh == tally.statuses["ok"] == problems * n
+    return Measured(tally.fresh / wall, 1000 * cpu / tally.fresh)
+
+
+def best(measured: list[Measured]) -> Measured:
+    return Measured(max(m.rate for m in measured), min(m.cpu_ms for m in measured))
+
+
+def compare(folder: Path, repeat: int) -> None:
+    """Next to a bare loop, one completion at a time and sixteen."""
+    bare, single, batched = [], [], []
+    with loopback.started() as url:
+        for _ in range(repeat):
+            floor = bare_loop.measure(url, requests=3200, concurrency=64)
+            bare.append(Measured(floor.rate, floor.cpu_ms_per_generation))
+            single.append(run_once(folder, url, n=16, concurrency=64, batch=1))
+            batched.append(run_once(folder, url, n=16, concurrency=64, batch=16))
+    floor_, one, many = best(bare), best(single), best(batched)
+    turns = sorted(s.rate / b.rate for s, b in zip(single, bare, strict=True))
+    print("3,200 generations, concurrency 64, no latency")
+    show("bare aiohttp loop", floor_)
+    show("passband run", one, f"{one.rate / floor_.rate:.0%} of the bare loop (at least 60%)")
+    print(f"    turn by turn: median {turns[len(turns) // 2]:.0%}, {turns[0]:.0%}-{turns[-1]:.0%}")
+    show("passband run, n = 16", many, f"{many.rate / one.rate:.1f} x single (at least 1.5)")
+
+
+def against_latency(folder: Path, repeat: int, n: int) -> None:
+    """Next to what 256 connections to a server of 200 ms can give."""
+    possible = 256 / 0.2
+    with loopback.started(latency=0.2) as url:
+        runs = [run_once(folder, url, n=n, concurrency=256, batch=1) for _ in range(repeat)]
+    print(f"\n{200 * n:,} generations, concurrency 256, 200 ms each")
+    show("passband run", best(runs), f"{best(runs).rate / possible:.0%} of 1,280/s (at least 90%)")
+
+
+def show(name: str, found: Measured, remark: str = "") -> None:
+    print(f"  {name:22} {found.rate:8,.0f}/s  {found.cpu_ms:.3f} ms CPU each   {remark}".rstrip())
+
+
+def large(folder: Path, problems: int, n: int) -> None:
+    """Many trials through the command line: memory, disk, and reading them back."""
+    path, directory = written(folder, problems), folder / "large"
+    shutil.rmtree(directory, ignore_errors=True)
+    with loopback.started() as url:
+        subprocess.run(
+            [
+                sys.executable, "-m", "passband", "run", path, "--model", "openai:loopback",
+                "--base-url", url, "-n", str(n), "--batch", "1", "--out", directory, "--quiet",
+            ],
+            check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    trials = problems * n
+    size = sum(file.stat().st_size for file in directory.iterdir()) / trials
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        with Trials(directory) as reader:
+            outcomes = reader.outcomes(reader.run("sums"))
+        times.append(time.perf_counter() - start)
+        assert outcomes.n_trials == trials
+    print(f"\n{trials:,} trials of {problems:,} problems, completions of 330 characters")
+    print(f"  peak memory            {peak:8.0f} MB         (under 150)")
+    print(f"  file                   {size:8.0f} bytes each (under 2,500)")
+    print(f"  counts per problem     {min(times):8.3f} s          (under 0.3)")
+
+
+def first_request(folder: Path, repeat: int) -> None:
+    """The time from starting the command to its first byte on the wire."""
+    path = written(folder, 200)
+    times = []
+    for _ in range(repeat):
+        shutil.rmtree(folder / "first", ignore_errors=True)
+        with listening() as (port, heard):
+            start = time.perf_counter()
+            command = [
+                sys.executable, "-m", "passband", "run", str(path), "--model", "openai:m",
+                "--base-url", f"http://127.0.0.1:{port}/v1", "--out", str(folder / "first"),
+            ]  # fmt: skip
+            with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+                times.append(heard() - start)
+                process.kill()
+    told = f"{min(times):.2f}-{max(times):.2f} s over {repeat} starts"
+    print(f"\nfirst request            {told} (under 1)")
+
+
+@contextmanager
+def listening() -> Iterator[tuple[int, Callable[[], float]]]:
+    """Listen, and give a function that returns when the first bytes were heard."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        server.settimeout(30)
+
+        def heard() -> float:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(1)
+                return time.perf_counter()
+
+        yield server.getsockname()[1], heard
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--quick", action="store_true")
+    quick = options.parse_args().quick
+    os.environ.pop("OPENAI_API_KEY", None)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        compare(folder, 3 if quick else 12)
+        against_latency(folder, 1 if quick else 3, 16 if quick else 64)
+        large(folder, 100 if quick else 1_000, 100)
+        first_request(folder, 3 if quick else 10)
+
+
+if __name__ == "__main__":
+    main()
