@@ -17,16 +17,15 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 .PHONY: help demo test bench coverage clean
 
 help:
-	@echo "make demo    install passband in $(VENV) and try it on examples/trials.csv"
+	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
 	@echo "make test    install the development tools too; check style, types, layers and tests"
 	@echo "make bench   time the metrics next to scorio $(SCORIO), and the intervals"
 	@echo "make coverage  measure how often the intervals contain the truth"
 	@echo "make clean   remove $(VENV), caches and build products"
 
 demo: $(VENV)/.installed
-	@echo "passband stats examples/trials.csv --metric pass@1,8,16 --metric pass^8 --metric maj@8"
-	@"$(VENV)/bin/passband" stats examples/trials.csv \
-	    --metric pass@1,8,16 --metric pass^8 --metric maj@8
+	@echo "passband run arithmetic --model tiny -n 16"
+	@"$(VENV)/bin/passband" run arithmetic --model tiny -n 16
 
 test: $(VENV)/.installed-dev
 	@echo "checking style ..."
@@ -50,6 +49,8 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/metrics.py
 	@echo "timing the intervals ..."
 	@$(PY) benchmarks/intervals.py
+	@echo "timing runs ..."
+	@$(PY) benchmarks/run.py
 
 coverage: $(VENV)/.installed
 	@echo "measuring the coverage of the intervals on the published grid (several minutes) ..."

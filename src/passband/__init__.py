@@ -28,6 +28,7 @@ __all__ = [
     "PassbandWarning",
     "Plan",
     "Ranking",
+    "Trials",
     "VarianceSplit",
     "band",
     "bounds",
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from passband.stats.metric.measure import Curve, Measurement, curve, measure, measure_all
     from passband.stats.metric.metrics import register_metric
     from passband.tasks.loader import load_task
+    from passband.trials.reader import Trials
 
 _HOME = {
     "Band": "passband.stats.interval.band",
@@ -92,6 +94,7 @@ _HOME = {
     "PassbandWarning": "passband.errors",
     "Plan": "passband.stats.decision.plan",
     "Ranking": "passband.stats.decision.several",
+    "Trials": "passband.trials.reader",
     "VarianceSplit": "passband.stats.decision.variance",
     "band": "passband.stats.interval.band",
     "bounds": "passband.stats.metric.bounds",

@@ -79,8 +79,8 @@ def run(
 ) -> None:
     """Ask every problem of a task n times, record every trial, and print metrics."""
     from passband.generate.providers import Connection
-    from passband.report.run import default_directory
     from passband.run.budget import find_price
+    from passband.run.directory import default_directory
     from passband.run.settings import Patience, Settings
 
     tasks = _load(task, trust_task_code)
@@ -135,7 +135,6 @@ def _ask(
 ) -> None:
     from passband.report.live import JsonEvents, make_display
     from passband.report.render import printable, render
-    from passband.report.run import report_run
     from passband.run.session import run_session
 
     with make_display(as_json=as_json, quiet=quiet) as display:
@@ -148,6 +147,8 @@ def _ask(
             watcher=display,
             price=price,
         )
+    from passband.report.run import report_run  # heavy, and the first request does not need it
+
     report = report_run(finished, metrics, level=level)
     if isinstance(display, JsonEvents):
         display.say("done", **report.as_json())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from passband.errors import InvalidInput
 from passband.report.progress import duration, money
 from passband.run.blocks import count_missing
 from passband.run.prepare import resolved_sampling
@@ -14,6 +16,7 @@ from passband.run.settings import Settings
 from passband.run.tally import Price
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials, is_run_directory
+from passband.trials.schema import NothingYet
 
 __all__ = ["DryRun", "TaskPlan", "dry_run"]
 
@@ -105,6 +108,8 @@ def dry_run(
 def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
     problems = task.load(settings.limit)
     n = task.repeats if settings.n is None else settings.n
+    if n < 1:
+        raise InvalidInput(f"-n must be at least 1; got {n}.")
     sampling = resolved_sampling(task, settings)
     recorded, tokens, latency = _recorded(task.name, directory)
     missing = count_missing(len(problems), n, recorded)
@@ -133,7 +138,7 @@ def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
 
 def _recorded(task: str, directory: Path) -> tuple[dict[int, int], tuple[int, int], float | None]:
     if is_run_directory(directory):
-        with Trials(directory) as trials:
+        with suppress(NothingYet), Trials(directory) as trials:
             for run in trials.runs():
                 if run.task == task:
                     number = run.number
@@ -149,7 +154,8 @@ def _prompt(problem: Problem) -> str:
 def _lines(task: TaskPlan) -> list[str]:
     limit = "no limit" if task.completion_tokens is None else f"{task.completion_tokens} out"
     least = "measured" if task.is_measured else f"{_CHARACTERS} characters a token, answers at most"
-    chosen = [f"{name} {value}" for name, value in task.sampling.items() if value]
+    said = {name: value for name, value in task.sampling.items() if value or value == 0}
+    chosen = [f"{name} {value}" for name, value in said.items()]
     prompt = task.first_prompt.splitlines() or [""]
     return [
         f"task      {task.task}: {task.problems} problems x {task.n}, {task.missing} missing",

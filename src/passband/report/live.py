@@ -15,6 +15,7 @@ from passband.report.render import printable
 from passband.run.loop import Runner
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 __all__ = ["JsonEvents", "LiveTable", "PlainLines", "Quiet", "make_display"]
@@ -97,12 +98,12 @@ class JsonEvents(Quiet):
 class LiveTable(Quiet):
     """A table that is drawn over and over, while the output is a terminal."""
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
         from rich.live import Live
 
         super().__init__()
-        self._console = Console(stderr=True, highlight=False)
+        self._console = console or Console(stderr=True, highlight=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._meter = Meter()
 

@@ -6,10 +6,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from passband.run.loop import Runner
 from passband.run.part import Part
-from passband.stats.interval.estimate import Estimate
+
+if TYPE_CHECKING:
+    from passband.stats.interval.estimate import Estimate
 
 __all__ = ["Meter", "Progress", "TaskProgress", "duration", "money"]
 
@@ -48,7 +51,7 @@ class Meter:
         self._clock = clock
         self._seen: deque[tuple[float, int]] = deque()
 
-    def read(self, runner: Runner, *, estimates: bool = True) -> Progress:
+    def read(self, runner: Runner) -> Progress:
         """Return how far the run is."""
         now, done = self._clock(), sum(part.tally.done for part in runner.parts)
         self._seen.append((now, done))
@@ -58,7 +61,7 @@ class Meter:
         rate = (done - before) / (now - then) if now > then and done > before else None
         left = sum(max(0, part.tally.planned - part.tally.done) for part in runner.parts)
         return Progress(
-            tasks=[_task(runner, part, estimates) for part in runner.parts],
+            tasks=[_task(runner, part) for part in runner.parts],
             rate=rate,
             seconds_left=left / rate if rate else None,
             under_way=runner.under_way,
@@ -66,7 +69,7 @@ class Meter:
         )
 
 
-def _task(runner: Runner, part: Part, estimates: bool) -> TaskProgress:
+def _task(runner: Runner, part: Part) -> TaskProgress:
     tally = part.tally
     return TaskProgress(
         task=part.task.name,
@@ -75,7 +78,7 @@ def _task(runner: Runner, part: Part, estimates: bool) -> TaskProgress:
         tokens=(tally.prompt_tokens, tally.completion_tokens),
         cost=runner.budget.spent([part]),
         failed={name: n for name, n in tally.statuses.items() if n and name != "ok"},
-        estimate=tally.estimate() if estimates else None,
+        estimate=tally.estimate() if runner.can_estimate else None,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from passband.report.progress import duration, money
@@ -20,7 +19,7 @@ from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
 from passband.trials.reader import Run, Trials
 
-__all__ = ["RunReport", "TaskReport", "default_directory", "report_run"]
+__all__ = ["RunReport", "TaskReport", "report_run"]
 
 _ENDINGS = {
     "finished": "finished",
@@ -123,11 +122,17 @@ class RunReport:
         where = shlex.quote(str(self.finished.directory))
         done = all(part.tally.done >= part.tally.planned for part in self.finished.parts)
         steps = [] if done else [(shlex.join(again), "go on where it stopped")]
-        steps += [
-            (f"passband stats {where} -m 'pass@*' --over trials", "any metric, any interval"),
-            (f"passband export {where} -o trials.jsonl", "every trial, one line each"),
-            (f"passband compare {where} OTHER_RUN", "is another model better, beyond noise?"),
-        ]
+        if self.tasks:
+            steps.append((f"passband export {where} -o trials.jsonl", "every trial, one line each"))
+        if self.tasks and all(task.outcomes.n_trials for task in self.tasks):
+            binary = all(task.outcomes.is_binary for task in self.tasks)
+            metric = "'pass@*'" if binary else "avg"
+            steps[-1:-1] = [
+                (f"passband stats {where} -m {metric} --over trials", "any metric, any interval")
+            ]
+            steps.append(
+                (f"passband compare {where} OTHER_RUN", "is another model better, beyond noise?")
+            )
         return steps
 
     def as_json(self) -> dict[str, Any]:
@@ -214,14 +219,3 @@ def _unscored(run: Run, outcomes: Outcomes) -> list[str]:
     if "truncated" in counts:
         lines.append("What was cut off is scored with --truncated score; see also --max-tokens.")
     return lines
-
-
-def default_directory(tasks: Sequence[str], model: str) -> Path:
-    """Return where a run goes if nobody says: the same place for the same command."""
-    name = "+".join(tasks)
-    if len(name) > 60:
-        import hashlib
-
-        name = f"{name[:50]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    safe = "".join(c if c.isalnum() or c in "._+-" else "-" for c in f"{name}-{model}")
-    return Path("runs") / safe.strip(".")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from passband.errors import InvalidInput
 from passband.report.render import Row
 from passband.run.rescore import chosen_scorers, score_again
 from passband.run.settings import Truncated
@@ -71,6 +72,8 @@ def score_run(
     """Score the recorded completions of every task of a run."""
     with Trials(directory) as trials:
         runs = trials.runs()
+    if not runs:
+        raise InvalidInput(f"{directory} holds no trials yet.")
     plans = chosen_scorers(runs, scorers, rules, task_names, trust=trust)
     store = Store(directory)
     try:
@@ -84,8 +87,9 @@ def score_run(
 def _reports(trials: Trials, task: str) -> list[ScorerReport]:
     run = trials.run(task)
     found = []
+    asked = bool(trials.statuses(run.number))
     for scorer in run.scorers:
-        outcomes = trials.outcomes(run, scorer)
-        value = estimate(outcomes, "avg") if outcomes.n_trials else None
+        outcomes = trials.outcomes(run, scorer) if asked else None
+        value = estimate(outcomes, "avg") if outcomes and outcomes.n_trials else None
         found.append(ScorerReport(task, scorer.name, value, trials.score_statuses(scorer.number)))
     return found

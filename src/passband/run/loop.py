@@ -50,6 +50,7 @@ class Runner:
     patience: Patience = field(default_factory=Patience)
     under_way: int = 0  # trials that are being asked for
     started: float = 0.0
+    can_estimate: bool = False  # whether the statistics are loaded; the first request came first
     _ending: Ending = "finished"
     _drain: float | None = None
     _workers: list[asyncio.Task[None]] = field(default_factory=list)
@@ -112,6 +113,8 @@ class Runner:
             if not self.endpoint.is_troubled:
                 break
         answered.cancel()
+        loading = asyncio.get_running_loop().run_in_executor(None, _load_statistics)
+        loading.add_done_callback(lambda done: setattr(self, "can_estimate", True))
         if not self._workers[0].done():
             more = range(self.concurrency - 1)
             self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
@@ -244,6 +247,11 @@ class Runner:
         if (key or text) not in self._warned:
             self._warned.add(key or text)
             self.watcher.warn(text)
+
+
+def _load_statistics() -> None:
+    """Import what estimates need, while the first answers are on their way."""
+    import passband.stats.interval.estimate  # noqa: F401
 
 
 def _question(part: Part, block: Block) -> Question:

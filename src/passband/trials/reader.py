@@ -75,9 +75,9 @@ class Trials:
     Everything is read as it was at one moment, that of the first reading.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self._connection = connect_to_read(directory / FILE)
+    def __init__(self, directory: str | Path) -> None:
+        self.directory = Path(directory)
+        self._connection = connect_to_read(self.directory / FILE)
         self._connection.execute("BEGIN")  # else a commit could fall between two queries
 
     def close(self) -> None:
@@ -105,14 +105,21 @@ class Trials:
             for run, task, model, spec, config, created in found
         ]
 
-    def run(self, task: str) -> Run:
+    def run(self, task: str | None = None) -> Run:
+        """Return the run of a task; if there is only one, it needs no name."""
         runs = self.runs()
+        if task is None and len(runs) == 1:
+            return runs[0]
         for each in runs:
             if each.task == task:
                 return each
         names = [each.task for each in runs]
-        hint = nearest(task, names) or f" It has {', '.join(names) or 'none'}."
-        raise InvalidInput(f"{self.directory} has no task named {task!r}.{hint}")
+        has = f" It has {', '.join(names) or 'none'}."
+        if task is None:
+            raise InvalidInput(f"{self.directory}: say which task.{has}")
+        raise InvalidInput(
+            f"{self.directory} has no task named {task!r}.{nearest(task, names) or has}"
+        )
 
     def _scorers(self, run: int) -> tuple[ScorerRecord, ...]:
         query = (
@@ -169,8 +176,9 @@ class Trials:
 
     # -- scores ----------------------------------------------------------------------------
 
-    def outcomes(self, run: Run, scorer: ScorerRecord | None = None) -> Outcomes:
+    def outcomes(self, run: Run | None = None, scorer: ScorerRecord | None = None) -> Outcomes:
         """Return what the statistics work on: scores by problem, and why some have none."""
+        run = run or self.run()
         chosen = scorer or run.scorer()
         keys, clusters = self._keys(run.number)
         query = (

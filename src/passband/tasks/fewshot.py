@@ -1,0 +1,136 @@
+"""Prompts: a description, worked examples, and the problem itself, as one text.
+
+The layout is that of lm-evaluation-harness:
+
+    description  example  fewshot_delimiter  example  fewshot_delimiter ...  doc_to_text
+
+where an example is doc_to_text, target_delimiter and its first target. A gen_prefix, with which
+the answer is to begin, ends the prompt.
+
+Examples that are drawn at random are drawn anew for each problem, by a generator seeded with the
+names of the task and of the problem: the prompt of a problem is the same in every run, whichever
+other problems are asked. Nothing is drawn twice, and never the problem itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from passband.errors import InvalidInput
+from passband.tasks.field import Answers, ProblemField, Row
+from passband.tasks.problems import Place
+
+__all__ = ["ExamplePool", "Prompt", "Turn"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """How one question, and its answer where there is one, are written."""
+
+    text: ProblemField
+    answers: Answers
+    prefix: ProblemField | None
+    target_delimiter: str
+
+    def question(self, row: Row, columns: Collection[str], problem: str) -> str:
+        """Write the problem that is asked, up to where the answer begins."""
+        question = self.text.text(row, columns, problem)
+        prefix = self.prefix.text(row, columns, problem) if self.prefix else ""
+        return self._led(question, prefix)
+
+    def example(self, row: Row, columns: Collection[str], problem: str) -> str:
+        """Write a worked example: the question and its first target."""
+        question = self.text.text(row, columns, problem)
+        choices = self.answers.choices(row, columns, problem)
+        targets = self.answers.targets(row, columns, choices, problem)
+        target = targets[0] if targets else ""
+        if not target:
+            return question
+        prefix = self.prefix.text(row, columns, problem) if self.prefix else ""
+        if not prefix:
+            return question + self.target_delimiter + target
+        return self._led(question, prefix) + _delimited(prefix, " ", target)
+
+    def _led(self, question: str, prefix: str) -> str:
+        return question + _delimited(question, self.target_delimiter, prefix)
+
+
+def _delimited(before: str, delimiter: str, after: str) -> str:
+    """Return what follows, with the delimiter unless white space stands between already."""
+    apart = not before or not after or before[-1].isspace() or after[0].isspace()
+    return after if apart else delimiter + after
+
+
+@dataclass(frozen=True)
+class ExamplePool:
+    """Rows that examples are taken from, and how."""
+
+    rows: Sequence[Row]
+    number: int
+    at_random: bool
+    task: str
+    place: Place
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for row in self.rows for name in row))
+
+    def choose(self, row: Row, problem: str) -> list[Row]:
+        """Take the examples for a problem, never the problem itself."""
+        order = self._drawn(problem) if self.at_random else iter(self.rows)
+        chosen: list[Row] = []
+        for example in order:
+            if len(chosen) == self.number:
+                break
+            if example != row:
+                chosen.append(example)
+        if len(chosen) < self.number:
+            raise InvalidInput(
+                f"{self.place}: num_fewshot is {self.number}, and there are only {len(chosen)} "
+                f"examples for problem {problem!r} besides itself."
+            )
+        return chosen
+
+    def _drawn(self, problem: str) -> Iterator[Row]:
+        """Yield the rows in random order, each drawn only when it is wanted."""
+        name = f"{self.task}\0{problem}".encode("utf-8", "surrogatepass")
+        generator = random.Random(int.from_bytes(hashlib.sha256(name).digest(), "big"))
+        moved: dict[int, int] = {}  # a shuffle that remembers only the places it has touched
+        for left in range(len(self.rows), 0, -1):
+            # random() alone is promised to give the same numbers in every version of Python.
+            at = int(generator.random() * left)
+            yield self.rows[moved.get(at, at)]
+            moved[at] = moved.get(left - 1, left - 1)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Everything that is written before the model answers."""
+
+    description: ProblemField
+    asked: Turn
+    shown: Turn
+    pool: ExamplePool | None
+    fewshot_delimiter: str
+    _written: dict[int, str] = field(default_factory=dict)  # examples come again and again
+
+    def text(self, row: Row, columns: Collection[str], problem: str) -> str:
+        """Write the prompt of one problem."""
+        pieces = [self.description.text(row, columns, problem)]
+        if self.pool is not None:
+            for example in self.pool.choose(row, problem):
+                written = self._example(example, self.pool.columns, problem)
+                pieces += [written, self.fewshot_delimiter]
+        pieces.append(self.asked.question(row, columns, problem))
+        return "".join(pieces)
+
+    def _example(self, example: Row, columns: Collection[str], problem: str) -> str:
+        # The pool keeps its rows for as long as this prompt is used, so that ids stay apart.
+        key = id(example)
+        if key not in self._written:
+            self._written[key] = self.shown.example(example, columns, problem)
+        return self._written[key]

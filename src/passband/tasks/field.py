@@ -1,0 +1,159 @@
+"""A text of a task that depends on the problem: a column, a template, a function or a constant."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from passband.errors import InvalidInput, nearest
+from passband.tasks.problems import Place
+from passband.tasks.template import Template
+
+__all__ = ["Answers", "ProblemField", "Row"]
+
+Row = Mapping[str, Any]
+
+
+class ProblemField:
+    """One setting, such as doc_to_text, ready to be filled in for any row.
+
+    Text that names a column stands for the column; all other text is a template.
+    """
+
+    def __init__(self, name: str, setting: Any, place: Place) -> None:
+        self.name = name
+        self._setting = setting
+        self._place = place
+        self._template = Template(setting) if isinstance(setting, str) else None
+        # Text without expressions is the same for every row, and rendering is what takes time.
+        self._fixed = self._template.render({}) if self._template and self.is_constant else None
+
+    def value(self, row: Row, columns: Collection[str], problem: str) -> Any:
+        """Return the value for a row; any failure names the file, the line and the problem."""
+        try:
+            return self._value(row, columns)
+        except Exception as error:
+            # A trusted function may raise anything; its author needs to know where it did.
+            told = error if isinstance(error, InvalidInput) else f"{type(error).__name__}: {error}"
+            raise self.wrong(str(told), problem) from error
+
+    def text(self, row: Row, columns: Collection[str], problem: str) -> str:
+        """Return the value where it must be text; numbers are written out."""
+        value = self.value(row, columns, problem)
+        if isinstance(value, str):
+            return value
+        if isinstance(value, int | float):
+            return str(value)
+        raise self.wrong(f"must give text; got {_kind(value)}.", problem)
+
+    def wrong(self, message: str, problem: str) -> InvalidInput:
+        return InvalidInput(f"{self._place}: {self.name} of problem {problem!r}: {message}")
+
+    def _value(self, row: Row, columns: Collection[str]) -> Any:
+        if callable(self._setting):
+            return self._setting(dict(row))
+        if self._template is None:
+            return self._setting
+        if self._setting in row:
+            return row[self._setting]
+        if self._setting in columns:
+            raise InvalidInput(f"the row has no column {self._setting!r}.")
+        return self._template.render(row) if self._fixed is None else self._fixed
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the text has neither an expression nor a statement in it."""
+        return isinstance(self._setting, str) and not any(
+            mark in self._setting for mark in ("{{", "{%", "{#")
+        )
+
+    def check_column(self, columns: Collection[str], *, constant: bool) -> None:
+        """Refuse what was surely meant to name a column but does not.
+
+        A prompt without any part of the problem is a misspelt column; a target may be constant,
+        unless it is almost the name of a column.
+        """
+        if not self.is_constant or self._setting in columns:
+            return
+        hint = nearest(self._setting, columns)
+        if hint or not constant:
+            told = hint or f" The columns are {', '.join(columns)}."
+            raise InvalidInput(
+                f"{self._place}: {self.name} {self._setting!r} is neither a column nor a "
+                f"template.{told}"
+            )
+
+
+class Answers:
+    """What is right: the targets of a row, and the choices that it offers."""
+
+    def __init__(self, target: ProblemField | None, choice: ProblemField | None) -> None:
+        self.target = target
+        self.choice = choice
+
+    def choices(self, row: Row, columns: Collection[str], problem: str) -> tuple[str, ...]:
+        if self.choice is None:
+            return ()
+        value = self.choice.value(row, columns, problem)
+        if isinstance(value, str):
+            value = _literal(value)
+        if isinstance(value, Mapping):
+            value = list(value.values())
+        if not isinstance(value, list | tuple) or not value:
+            raise self.choice.wrong(f"must give a list of texts; got {_kind(value)}.", problem)
+        return tuple(map(str, value))
+
+    def targets(
+        self, row: Row, columns: Collection[str], choices: tuple[str, ...], problem: str
+    ) -> tuple[str, ...]:
+        """Return every right answer, as text.
+
+        With choices a number is a position among them. A template that writes a list of texts,
+        as Python and JSON do, gives several targets; any other text is one target.
+        """
+        if self.target is None:
+            return ()
+        value = self.target.value(row, columns, problem)
+        if isinstance(value, str) and not self.target.is_constant:
+            value = _texts(value)
+        several = value if isinstance(value, list | tuple) else [value]
+        return tuple(self._one(item, choices, problem) for item in several)
+
+    def _one(self, value: Any, choices: tuple[str, ...], problem: str) -> str:
+        assert self.target is not None
+        if value is None or isinstance(value, dict | list):
+            raise self.target.wrong(f"must give text; got {_kind(value)}.", problem)
+        if not choices:
+            return str(value)
+        if isinstance(value, str) and not value.strip().isdecimal():
+            if value in choices:
+                return value
+            raise self.target.wrong(f"{value!r} is not among the choices.", problem)
+        position = int(value)
+        if not 0 <= position < len(choices):
+            raise self.target.wrong(
+                f"{position} is no position among {len(choices)} choices; the first is 0.", problem
+            )
+        return choices[position]
+
+
+def _literal(text: str) -> Any:
+    """Read a list that a template wrote."""
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _texts(text: str) -> Any:
+    """Read a list of texts that a template wrote; "[1, 2)" and "[3]" are texts themselves."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return text
+    value = _literal(text)
+    is_texts = isinstance(value, list) and value and all(isinstance(v, str) for v in value)
+    return value if is_texts else text
+
+
+def _kind(value: Any) -> str:
+    return "nothing (null)" if value is None else f"{type(value).__name__} {value!r:.60}"

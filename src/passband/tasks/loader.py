@@ -1,0 +1,171 @@
+"""A task file becomes a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.tasks.data import DataSource
+from passband.tasks.fewshot import Prompt, Turn
+from passband.tasks.field import Answers, ProblemField
+from passband.tasks.metrics import read_metrics
+from passband.tasks.problem_set import ProblemSet
+from passband.tasks.problems import Place, TaskProblem, raise_errors
+from passband.tasks.sampling import read_sampling
+from passband.tasks.schema import TaskKeys, read_keys
+from passband.tasks.task import Task
+from passband.tasks.trusted import code_digests, import_function, refuse_code
+from passband.tasks.yaml_file import (
+    FunctionReference,
+    YamlFile,
+    plain_json,
+    read_with_includes,
+    references,
+)
+
+__all__ = ["TaskReading", "load_task", "read_task"]
+
+
+@dataclass(frozen=True)
+class TaskReading:
+    """What came of reading a task file: a task, unless there are errors among the problems."""
+
+    problems: list[TaskProblem]
+    task: Task | None = None
+    problem_set: ProblemSet | None = None
+
+
+def load_task(path: str | Path, *, trust: bool = False) -> Task:
+    """Load the task of a YAML file.
+
+    Raises `InvalidInput` with one line for each thing that is wrong with the file. Data are not
+    read yet; `Task.load` does that. Code that comes with the task is imported only with `trust`.
+    """
+    reading = read_task(Path(path), trust=trust)
+    raise_errors(reading.problems)
+    assert reading.task is not None  # without errors there is a task
+    return reading.task
+
+
+def read_task(path: Path, *, trust: bool = False) -> TaskReading:
+    """Read a task file and return the task together with everything that is wrong with it."""
+    file = read_with_includes(path)
+    if not file.values:
+        return TaskReading(file.problems)
+    has_code = any(True for _ in references(file.values))
+    if has_code and not trust:
+        refuse_code(file)
+    keys = read_keys(file)
+    if keys is None or (has_code and not trust):
+        return TaskReading(file.problems)
+    return _built(file, keys)
+
+
+def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
+    if not _imports(file):
+        return TaskReading(file.problems)
+    sampling = read_sampling(file, keys)
+    prompt = _prompt(file, keys)
+    metrics = read_metrics(file, keys)
+    if prompt is None or any(problem.level == "error" for problem in file.problems):
+        return TaskReading(file.problems)
+    name = keys.task or file.path.stem
+    problem_set = ProblemSet(name, keys, _source(file, keys), prompt, _places(file))
+    task = Task(
+        name=name,
+        path=file.path,
+        sampling=sampling,
+        repeats=keys.repeats,
+        scorers=metrics.scorers,
+        metrics=metrics.entries,
+        load=problem_set.load,
+        truncated=keys.truncated,
+        version=str(keys.metadata.get("version", "1")),
+        num_fewshot=keys.num_fewshot,
+        config=_config(file),
+    )
+    return TaskReading(file.problems, task, problem_set)
+
+
+def _imports(file: YamlFile) -> bool:
+    """Import all code that the task refers to; tell whether that went well."""
+    before = len(file.problems)
+    for reference in references(file.values):
+        try:
+            import_function(reference)
+        except InvalidInput as error:
+            file.problems.append(TaskProblem.at(reference.place, str(error)))
+    return len(file.problems) == before
+
+
+def _config(file: YamlFile) -> dict[str, Any]:
+    """Return the file as it was understood, and a digest of code that belongs to it."""
+    config: dict[str, Any] = plain_json(file.values)
+    digests = code_digests(file.values)
+    return config | ({"code": digests} if digests else {})
+
+
+def _places(file: YamlFile) -> dict[str, Place]:
+    return {key: file.place(key) for key in TaskKeys.model_fields}
+
+
+def _source(file: YamlFile, keys: TaskKeys) -> DataSource:
+    """Say where the data are; files are relative to the file that names them."""
+    files = ("dataset_kwargs", "data_files")
+    place = file.place(*(files if "data_files" in keys.dataset_kwargs else ("dataset_path",)))
+    return DataSource(
+        path=keys.dataset_path or "",
+        place=place,
+        folder=place.file.parent,
+        name=keys.dataset_name,
+        options=keys.dataset_kwargs,
+    )
+
+
+# -- the prompt ----------------------------------------------------------------------------
+
+
+def _prompt(file: YamlFile, keys: TaskKeys) -> Prompt | None:
+    """Compile every template; examples are written by the settings for them, or the task's."""
+    own = keys.fewshot_config
+
+    def of_task(key: str) -> ProblemField | None:
+        return _field(file, getattr(keys, key), key)
+
+    def of_examples(key: str) -> ProblemField | None:
+        value = getattr(own, key)
+        return of_task(key) if value is None else _field(file, value, "fewshot_config", key)
+
+    description = of_task("description")
+    asked = _turn(of_task, keys.target_delimiter)
+    shown = _turn(of_examples, _first(own.target_delimiter, keys.target_delimiter))
+    if description is None or asked is None or shown is None:
+        return None
+    between = _first(own.fewshot_delimiter, keys.fewshot_delimiter)
+    return Prompt(description, asked, shown, None, between)
+
+
+def _turn(field: Callable[[str], ProblemField | None], delimiter: str) -> Turn | None:
+    text = field("doc_to_text")
+    answers = Answers(field("doc_to_target"), field("doc_to_choice"))
+    prefix = field("gen_prefix")
+    return None if text is None else Turn(text, answers, prefix, delimiter)
+
+
+def _field(file: YamlFile, value: Any, *at: str) -> ProblemField | None:
+    """Make a field of a setting; None where there is none, or where it is wrong."""
+    if value is None:
+        return None
+    setting = import_function(value) if isinstance(value, FunctionReference) else value
+    try:
+        return ProblemField(".".join(at), setting, file.place(*at))
+    except InvalidInput as error:
+        file.report(f"{'.'.join(at)}: {error}", *at)
+        return None
+
+
+def _first(own: str | None, otherwise: str) -> str:
+    return otherwise if own is None else own

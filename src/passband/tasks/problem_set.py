@@ -1,0 +1,198 @@
+"""The problems of a task: rows of its data, named, and written out as prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from passband.errors import InvalidInput, nearest
+from passband.generate.provider import Message
+from passband.score.scorer import Reference
+from passband.tasks.data import DataSource, read_rows
+from passband.tasks.fewshot import ExamplePool, Prompt
+from passband.tasks.problems import Place
+from passband.tasks.schema import TaskKeys
+from passband.tasks.task import Problem
+from passband.tasks.trusted import made_rows, made_split, process_rows
+from passband.tasks.yaml_file import FunctionReference
+
+__all__ = ["ProblemSet"]
+
+USUAL_NAMES = (
+    "problem_id",
+    "question_id",
+    "task_id",
+    "doc_id",
+    "item_id",
+    "sample_id",
+    "example_id",
+    "instance_id",
+    "prompt_id",
+    "record_id",
+    "unique_id",
+    "id",
+    "idx",
+)
+"""Columns that name problems where the task does not say which one does."""
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class ProblemSet:
+    """Reads the data of a task and turns rows into problems."""
+
+    name: str
+    keys: TaskKeys
+    source: DataSource
+    prompt: Prompt  # without its examples, which are read with the data
+    places: Mapping[str, Place]
+
+    def load(self, limit: int | None = None) -> list[Problem]:
+        """Read the first so many problems, or all."""
+        if limit is not None and limit < 1:
+            raise InvalidInput(f"limit must be at least 1; got {limit}.")
+        rows = self.rows(limit)
+        return [problem for problem, _ in self._made(rows, stop=True) if problem is not None]
+
+    def complaints(self, limit: int | None) -> list[str]:
+        """Read and write out the first so many problems, or all, and return what went wrong."""
+        try:
+            rows = self.rows(limit)
+            return [told for _, told in self._made(rows, stop=False) if told is not None]
+        except InvalidInput as error:
+            return [str(error)]
+
+    def _made(self, rows: Rows, *, stop: bool) -> Iterator[tuple[Problem | None, str | None]]:
+        columns = tuple(dict.fromkeys(name for row in rows for name in row))
+        self._check_columns(columns)
+        prompt = replace(self.prompt, pool=self._pool(), _written={})
+        for key, row in zip(self._names(rows, columns), rows, strict=True):
+            try:
+                yield self._problem(key, row, columns, prompt), None
+            except InvalidInput as error:
+                if stop:
+                    raise
+                yield None, str(error)
+
+    def _problem(self, key: str, row: Mapping[str, Any], columns: Any, prompt: Prompt) -> Problem:
+        answers = prompt.asked.answers
+        choices = answers.choices(row, columns, key)
+        return Problem(
+            key=key,
+            messages=(Message("user", prompt.text(row, columns, key)),),
+            reference=Reference(answers.targets(row, columns, choices, key), choices, dict(row)),
+            cluster=self._cluster(row, key),
+        )
+
+    # -- rows ------------------------------------------------------------------------------
+
+    def rows(self, limit: int | None) -> Rows:
+        """Read the rows that are asked."""
+        return self._split(self._test_split, self.keys.process_docs, limit)
+
+    @cached_property
+    def _test_split(self) -> str | None:
+        return self.keys.test_split or self.keys.validation_split or self.keys.training_split
+
+    def _split(
+        self, split: str | None, process: FunctionReference | None, limit: int | None
+    ) -> Rows:
+        if self.keys.custom_dataset is not None:
+            options = {**self.keys.metadata, **self.keys.dataset_kwargs}
+            rows: Rows = made_split(self.keys.custom_dataset, options, split)
+        else:
+            # A function may drop and reorder rows, so it has to see all of them.
+            rows = read_rows(self.source, split, None if process else limit)
+        return (process_rows(process, rows) if process else rows)[:limit]
+
+    # -- examples --------------------------------------------------------------------------
+
+    def _pool(self) -> ExamplePool | None:
+        number = self.keys.num_fewshot
+        if not number:
+            return None
+        config = self.keys.fewshot_config
+        examples = self._examples()
+        if config.fewshot_indices is not None:
+            examples = self._picked(examples, config.fewshot_indices)
+        place = self.places["num_fewshot"]
+        return ExamplePool(examples, number, config.sampler == "default", self.name, place)
+
+    def _examples(self) -> Rows:
+        """Return the rows that examples come from, by the order of precedence of lm-eval."""
+        config = self.keys.fewshot_config
+        split = config.split or self.keys.fewshot_split
+        if split is None and config.samples is not None:
+            return self._samples(config.samples)
+        if split is None:
+            split = self.keys.training_split or self.keys.validation_split or self._test_split
+        return self._split(split, config.process_docs or self.keys.process_docs, None)
+
+    def _samples(self, samples: Any) -> Rows:
+        return made_rows(samples) if isinstance(samples, FunctionReference) else samples
+
+    def _picked(self, examples: Rows, indices: list[int]) -> Rows:
+        if max(indices, default=0) >= len(examples):
+            raise InvalidInput(
+                f"{self.places['fewshot_config']}: fewshot_indices go up to {max(indices)}; "
+                f"there are {len(examples)} examples, and the first is 0."
+            )
+        return [examples[index] for index in indices]
+
+    # -- names -----------------------------------------------------------------------------
+
+    def _names(self, rows: Rows, columns: Collection[str]) -> list[str]:
+        """Name every problem.
+
+        A name never depends on rows further down, so that a limited run and a full one call
+        the same problem by the same name: the second "a" is "a#2".
+        """
+        column = self.keys.problem_id or next((n for n in USUAL_NAMES if n in rows[0]), None)
+        seen: dict[str, int] = {}
+        names: list[str] = []
+        for index, row in enumerate(rows):
+            given = None if column is None else row.get(column)
+            usable = isinstance(given, str | int | float) and str(given).strip()
+            name = str(given) if usable else str(index)
+            if self.keys.problem_id is not None:
+                self._check_name(name if usable else None, seen, index)
+            seen[name] = seen.get(name, 0) + 1
+            while seen[name] > 1 and f"{name}#{seen[name]}" in seen:
+                seen[name] += 1
+            unique = name if seen[name] == 1 else f"{name}#{seen[name]}"
+            seen.setdefault(unique, 1)
+            names.append(unique)
+        return names
+
+    def _check_name(self, name: str | None, seen: Mapping[str, int], index: int) -> None:
+        place, column = self.places["problem_id"], self.keys.problem_id
+        if name is None:
+            raise InvalidInput(f"{place}: row {index + 1} has no {column}.")
+        if name in seen:
+            raise InvalidInput(
+                f"{place}: two problems have the {column} {name!r}; it must name each problem."
+            )
+
+    def _cluster(self, row: Mapping[str, Any], key: str) -> str | None:
+        if self.keys.cluster is None:
+            return None
+        value = row.get(self.keys.cluster)
+        if not isinstance(value, str | int | float):
+            raise InvalidInput(
+                f"{self.places['cluster']}: problem {key!r} has no {self.keys.cluster}."
+            )
+        return str(value)
+
+    def _check_columns(self, columns: Collection[str]) -> None:
+        for key in ("problem_id", "cluster"):
+            column = getattr(self.keys, key)
+            if column is not None and column not in columns:
+                told = nearest(column, columns) or f" The columns are {', '.join(columns)}."
+                raise InvalidInput(f"{self.places[key]}: {key}: no column {column!r}.{told}")
+        asked = self.prompt.asked
+        asked.text.check_column(columns, constant=False)
+        if asked.answers.target is not None:
+            asked.answers.target.check_column(columns, constant=True)

@@ -1,0 +1,214 @@
+"""Templates that can read a problem and write text, and nothing else.
+
+They run in Jinja's immutable sandbox. On top of what it forbids, what a template may build and how
+often it may loop is limited, so that a short line of a task file cannot take all memory or time.
+The limits are meant for accidents and for files of strangers; they are no proof against all of
+what a template could do with much effort.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache, wraps
+from typing import Any
+
+from jinja2 import StrictUndefined, TemplateError, UndefinedError, nodes
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
+
+from passband.errors import InvalidInput, nearest
+from passband.score.patterns import compile_pattern
+
+__all__ = ["Template"]
+
+LONGEST = 1_000_000  # characters of a text, items of a list
+LARGEST_PRODUCT = 50_000_000  # characters that replacing or joining might at worst give
+MOST_ROUNDS = 100_000  # of all loops and macro calls of one rendering
+LARGEST_POWER = 10_000  # bits
+_WIDTH = re.compile(r"[0-9]{6,}|\{[^{}]*\{")  # in a format: padding to a million, or to a variable
+
+
+class Template:
+    """One template, compiled.
+
+    >>> Template("Q: {{ question }}").render({"question": "2+2?"})
+    'Q: 2+2?'
+    """
+
+    def __init__(self, source: str) -> None:
+        try:
+            self._template = _environment().from_string(source)
+        except (TemplateError, RecursionError) as error:
+            line = getattr(error, "lineno", None) or 1
+            where = f" (line {line} of the template)" if "\n" in source.strip() else ""
+            raise InvalidInput(f"the template cannot be read{where}: {_sentence(error)}") from None
+
+    def render(self, row: Mapping[str, Any]) -> str:
+        """Fill the template with a row; raise `InvalidInput` with what went wrong."""
+        environment = _environment()
+        environment.rounds.left = MOST_ROUNDS
+        pieces: list[str] = []
+        length = 0
+        try:
+            for piece in self._template.generate(dict(row)):
+                length += len(piece)
+                if length > LONGEST:
+                    raise SecurityError(f"its text is longer than {LONGEST:,} characters")
+                pieces.append(piece)
+        except UndefinedError as error:
+            raise InvalidInput(_undefined(str(error.message), row)) from None
+        except RecursionError:
+            raise InvalidInput("the template calls itself too deeply.") from None
+        except Exception as error:
+            # Whatever an expression of the template raised: wrong types, division by zero, ...
+            raise InvalidInput(f"the template failed: {_sentence(error)}") from None
+        return "".join(pieces)
+
+
+def _sentence(error: Exception) -> str:
+    return f"{str(error).rstrip('.') or type(error).__name__}."
+
+
+def _undefined(message: str, columns: Iterable[str]) -> str:
+    found = re.match(r"'([^']*)' is undefined", message)
+    if found is None:
+        return f"the template failed: {message.rstrip('.')}."
+    known = [str(column) for column in columns]
+    hint = nearest(found[1], known) or f" The columns are {', '.join(known) or 'none'}."
+    return f"there is no column {found[1]!r}.{hint}"
+
+
+# -- the sandbox ---------------------------------------------------------------------------
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """Jinja's sandbox with limits on size and on rounds."""
+
+    intercepted_binops = frozenset(["+", "*", "**", "%"])
+
+    def __init__(self) -> None:
+        super().__init__(undefined=StrictUndefined, keep_trailing_newline=True)
+        self.rounds = threading.local()
+        del self.globals["lipsum"]  # writes as much text as it is asked for
+        self.filters["regex_replace"] = _regex_replace
+        self.filters = {name: _limited(name, f) for name, f in self.filters.items()}
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        _Counting().visit(tree)
+        return tree
+
+    def round(self) -> str:
+        """Count one round of a loop or one call of a macro."""
+        left = getattr(self.rounds, "left", MOST_ROUNDS) - 1
+        self.rounds.left = left
+        if left < 0:
+            raise SecurityError(f"it goes round its loops more than {MOST_ROUNDS:,} times")
+        return ""
+
+    def joined(self, *parts: Any) -> str:
+        """Do what the operator ~ does."""
+        texts = [str(part) for part in parts]
+        _check_size(sum(map(len, texts)))
+        return "".join(texts)
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        _check_operands(operator, left, right)
+        return super().call_binop(context, operator, left, right)
+
+    def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+        method = getattr(__obj, "__wrapped__", __obj)  # the sandbox wraps str.format
+        text = getattr(method, "__self__", None)
+        if isinstance(text, str):
+            _check_arguments(method.__name__, (text, *args, *kwargs.values()))
+        return super().call(__context, __obj, *args, **kwargs)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> _Environment:
+    return _Environment()
+
+
+class _Counting(NodeTransformer):
+    """Puts a count into every loop and macro, and a limit on joining texts."""
+
+    def visit(self, node: nodes.Node, *args: Any, **kwargs: Any) -> nodes.Node:
+        node = self.generic_visit(node, *args, **kwargs)
+        if isinstance(node, nodes.Concat):
+            return _call("joined", node.nodes, node.lineno)
+        if isinstance(node, nodes.For | nodes.Macro | nodes.CallBlock):
+            count = _call("round", [], node.lineno)
+            node.body.insert(0, nodes.ExprStmt(count, lineno=node.lineno))
+        return node
+
+
+def _call(method: str, arguments: list[nodes.Expr], line: int) -> nodes.Call:
+    function = nodes.EnvironmentAttribute(method, lineno=line)
+    return nodes.Call(function, arguments, [], None, None, lineno=line)
+
+
+# -- limits --------------------------------------------------------------------------------
+
+
+def _check_size(size: int) -> None:
+    if size > LONGEST:
+        raise SecurityError(f"it would build something longer than {LONGEST:,}")
+
+
+def _check_operands(operator: str, left: Any, right: Any) -> None:
+    if operator == "**":
+        if isinstance(left, int) and isinstance(right, int):
+            bits = max(1, abs(left).bit_length()) * abs(right)
+            if bits > LARGEST_POWER:
+                raise SecurityError("it would compute a power that is too large")
+    elif operator == "%":
+        if isinstance(left, str):
+            _check_arguments("format", (left, right))
+    elif operator == "*":
+        for several, times in ((left, right), (right, left)):
+            if isinstance(several, str | list | tuple) and isinstance(times, int):
+                _check_size(len(several) * times)
+        if isinstance(left, int) and isinstance(right, int):
+            _check_size(left.bit_length() + right.bit_length())
+    elif isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
+        _check_size(len(left) + len(right))
+
+
+def _check_arguments(name: str, arguments: tuple[Any, ...]) -> None:
+    """Check what a method of a text, or a filter, is called with."""
+    for argument in arguments[1:]:
+        if isinstance(argument, int) and abs(argument) > LONGEST:
+            raise SecurityError(f"{name} is called with a number beyond {LONGEST:,}")
+    first = arguments[0] if arguments else ""
+    if name in ("format", "format_map") and isinstance(first, str) and _WIDTH.search(first):
+        raise SecurityError("a format asks for a very wide field")
+    if name in ("replace", "regex_replace", "join", "indent", "expandtabs", "translate"):
+        sizes = [len(item) for item in arguments if isinstance(item, str | list | tuple)]
+        numbers = [abs(item) for item in arguments[1:] if isinstance(item, int)]
+        # The longest, as often as the next has places: more than this cannot come out.
+        longest, next_longest = [*sorted([*sizes, *numbers, 0, 0], reverse=True)][:2]
+        if (longest + 1) * (next_longest + 1) > LARGEST_PRODUCT:
+            raise SecurityError(f"{name} could build something very long")
+
+
+def _limited(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Check the arguments of a filter; Jinja's own first argument, if it has one, is kept."""
+    skipped = 1 if hasattr(function, "jinja_pass_arg") else 0
+
+    @wraps(function)  # keeps the mark that says which first argument Jinja passes
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        _check_arguments(name, (*args[skipped:], *kwargs.values()))
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _regex_replace(string: str, pattern: str, repl: str, count: int = 0) -> str:
+    """Replace by regular expression; the names of the arguments may be used in templates."""
+    compiled = compile_pattern(pattern)
+    if len(string) > compiled.inline_up_to:
+        compiled.remove(string)  # in a process that is ended if it takes too long
+    return re.sub(pattern, repl, string, count=count)

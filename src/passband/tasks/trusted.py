@@ -1,0 +1,175 @@
+"""Python code that comes with a task: imported only where the user said so.
+
+A task file may name functions of a module beside it (``!function utils.process_docs``). Importing
+that module runs it, so this happens for tasks that are trusted and for no others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.tasks.data import plain_rows
+from passband.tasks.problems import TaskProblem
+from passband.tasks.yaml_file import FunctionReference, YamlFile, references
+
+__all__ = [
+    "RowList",
+    "code_digests",
+    "import_function",
+    "made_rows",
+    "made_split",
+    "process_rows",
+    "refuse_code",
+]
+
+_modules: dict[tuple[Path, str], ModuleType] = {}  # by file and by what stands in it
+
+
+def refuse_code(file: YamlFile) -> None:
+    """Report every function that an untrusted task refers to."""
+    for reference in references(file.values):
+        file.problems.append(
+            TaskProblem.at(
+                reference.place,
+                f"{reference} is code that comes with the task; it is run only with "
+                "--trust-task-code (trust=True in Python).",
+            )
+        )
+
+
+def import_function(reference: FunctionReference) -> Callable[..., Any]:
+    """Import what a reference names; the module runs now, once for every version of its file."""
+    module = _module(reference)
+    function = getattr(module, reference.name, None)
+    if not callable(function):
+        raise InvalidInput(f"{_source(reference)} has no function {reference.name!r}.")
+    called: Callable[..., Any] = function
+    return called
+
+
+def code_digests(values: Any) -> dict[str, str]:
+    """Return a digest of every module that is referred to, so that changed code is noticed."""
+    found = {reference.module: _source(reference) for reference in references(values)}
+    return {module: _digest(path.read_bytes()) for module, path in sorted(found.items())}
+
+
+def process_rows(
+    reference: FunctionReference, rows: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Let a task's process_docs change its rows.
+
+    Such functions expect a data set of the `datasets` package. They get one where it is
+    installed, and otherwise a list that knows the methods that are used most.
+    """
+    return _rows_of(reference, _data_set(rows))
+
+
+def made_rows(reference: FunctionReference) -> list[dict[str, Any]]:
+    """Let a function make rows out of nothing, as fewshot_config.samples may."""
+    return _rows_of(reference)
+
+
+def made_split(
+    reference: FunctionReference, options: Mapping[str, Any], split: str | None
+) -> list[dict[str, Any]]:
+    """Let a task's custom_dataset make its data, and take one split of them."""
+    try:
+        data = import_function(reference)(**options)
+        name = split or "test"
+        if name not in data:
+            raise InvalidInput(f"it gives no split {name!r}.")
+        return plain_rows(dict(row) for row in data[name])
+    except Exception as error:
+        raise _failed(reference, error) from error
+
+
+def _rows_of(reference: FunctionReference, *arguments: Any) -> list[dict[str, Any]]:
+    try:
+        return plain_rows(dict(row) for row in import_function(reference)(*arguments))
+    except Exception as error:
+        raise _failed(reference, error) from error
+
+
+class RowList(list[dict[str, Any]]):
+    """A list of rows with the methods of a data set that preparing functions use most.
+
+    >>> rows = RowList([{"a": 1}, {"a": 2}])
+    >>> rows.filter(lambda row: row["a"] > 1).map(lambda row: {"b": row["a"] + 1})
+    [{'a': 2, 'b': 3}]
+    """
+
+    def map(self, function: Callable[..., Any], with_indices: bool = False) -> RowList:
+        """Update every row with what the function returns for it."""
+        return RowList(
+            {**row, **(function(dict(row), i) if with_indices else function(dict(row)))}
+            for i, row in enumerate(self)
+        )
+
+    def filter(self, function: Callable[..., Any]) -> RowList:
+        """Keep the rows for which the function is true."""
+        return RowList(row for row in self if function(dict(row)))
+
+    def select(self, indices: Iterable[int]) -> RowList:
+        """Keep the rows at these positions."""
+        return RowList(self[index] for index in indices)
+
+    @property
+    def column_names(self) -> list[str]:
+        return list(dict.fromkeys(name for row in self for name in row))
+
+
+def _data_set(rows: Sequence[Mapping[str, Any]]) -> Any:
+    plain = [dict(row) for row in rows]
+    try:
+        from datasets import Dataset
+    except ImportError:
+        return RowList(plain)
+    return Dataset.from_list(plain)
+
+
+def _module(reference: FunctionReference) -> ModuleType:
+    path = _source(reference)
+    try:
+        digest = _digest(path.read_bytes())
+    except OSError:
+        raise InvalidInput(f"there is no {path} for {reference}.") from None
+    if (path, digest) not in _modules:
+        _modules[path, digest] = _run(path, digest)
+    return _modules[path, digest]
+
+
+def _run(path: Path, digest: str) -> ModuleType:
+    # A name of its own: "utils" is what most tasks call theirs.
+    name = f"_passband_task_code_{_digest(str(path).encode())[:12]}_{digest[:12]}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidInput(f"{path} cannot be imported.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # some tasks leave when a program is missing
+        del sys.modules[name]
+        raise InvalidInput(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _source(reference: FunctionReference) -> Path:
+    return reference.file.parent.resolve() / f"{reference.module.replace('.', '/')}.py"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _failed(reference: FunctionReference, error: Exception) -> InvalidInput:
+    """Say where code failed; it may raise anything, and its author needs to know where."""
+    told = error if isinstance(error, InvalidInput) else f"{type(error).__name__}: {error}"
+    return InvalidInput(f"{reference.place}: {reference} failed: {told}")

@@ -1,0 +1,147 @@
+"""Scoring by a trusted task's own functions: metrics, process_results, custom filters.
+
+In lm-evaluation-harness such functions see all repeats of a problem at once. Here every trial is
+scored by itself, as if it were the only repeat, and what is made of the repeats is decided later.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from passband.errors import InvalidInput, WrongType
+from passband.score.filters import FilterStep
+from passband.score.register import ScorerFunction
+from passband.score.scorer import Reference
+from passband.tasks.trusted import code_digests, import_function
+from passband.tasks.yaml_file import FunctionReference, plain_json
+
+__all__ = ["ResultsFunction", "class_step", "custom_step", "metric_function"]
+
+
+def metric_function(code: FunctionReference, *, keeps_all: bool) -> ScorerFunction:
+    """Return the scoring function of ``metric: !function``.
+
+    The function gets references and predictions, one of each, and the options of its entry; or,
+    if that is not what it takes, the list of the target and the answer. Of several targets the
+    best counts.
+    """
+    function = import_function(code)
+
+    def score(answer: str, reference: Reference, **options: Any) -> Any:
+        prediction = [answer] if keeps_all else answer
+        targets: tuple[Any, ...] = reference.targets or (None,)
+        return max(_one(function, target, prediction, options) for target in targets)
+
+    return _scorer_function(code, score)
+
+
+def _one(function: Callable[..., Any], target: Any, prediction: Any, options: Any) -> float:
+    named = {"references": [target], "predictions": [prediction], **options}
+    value = function(**named) if _takes(function, named) else function([target, prediction])
+    if isinstance(value, Mapping):
+        value = _single(value, function.__name__)
+    return float(value)
+
+
+def _takes(function: Callable[..., Any], named: Mapping[str, Any]) -> bool:
+    try:
+        inspect.signature(function).bind(**named)
+    except TypeError:
+        return False
+    return True
+
+
+def _single(values: Mapping[str, Any], name: str) -> Any:
+    """Pick the score of a single trial out of several: that of the metric's own name, or pass@1."""
+    for key in (name, "pass@1"):
+        if key in values:
+            return values[key]
+    if len(values) == 1:
+        return next(iter(values.values()))
+    raise InvalidInput(f"{name} gives several values, {', '.join(map(str, values))}; none is it.")
+
+
+class ResultsFunction:
+    """A task's process_results, which gives the values of all its metrics at once."""
+
+    def __init__(self, code: FunctionReference) -> None:
+        self._code = code
+        self._function = import_function(code)
+        self._last: tuple[Any, Any, Mapping[str, Any]] = (None, None, {})
+
+    def metric(self, name: str, *, keeps_all: bool) -> ScorerFunction:
+        """Return the scoring function of one of its metrics."""
+
+        def score(answer: str, reference: Reference) -> Any:
+            values = self._values(answer, reference, keeps_all)
+            if name not in values:
+                raise InvalidInput(
+                    f"{self._code} gives no {name!r}, only {', '.join(map(str, values))}."
+                )
+            return values[name]
+
+        return _scorer_function(self._code, score, name)
+
+    def _values(self, answer: str, reference: Reference, keeps_all: bool) -> Mapping[str, Any]:
+        # The metrics of one trial are asked for one after another, so that one call does for all.
+        asked, doc, values = self._last
+        if asked != (answer, keeps_all) or doc is not reference.doc:
+            values = self._function(dict(reference.doc), [[answer] if keeps_all else answer])
+            if not isinstance(values, Mapping):
+                raise WrongType(f"{self._code} must return a mapping; got {values!r:.60}.")
+            self._last = ((answer, keeps_all), reference.doc, values)
+        return values
+
+
+def custom_step(options: Mapping[str, Any]) -> FilterStep:
+    """Return the step of ``function: custom``, whose filter_fn changes one completion."""
+    code = options.get("filter_fn")
+    if not isinstance(code, FunctionReference) or len(options) != 1:
+        raise InvalidInput("it needs filter_fn, a !function, and nothing else.")
+    return _step(code, import_function(code), {})
+
+
+def class_step(code: FunctionReference, options: Mapping[str, Any]) -> FilterStep:
+    """Return the step of ``function: !function``, a class whose `apply` changes completions."""
+    try:
+        apply = import_function(code)(**options).apply
+    except Exception as error:
+        raise InvalidInput(f"cannot be made: {type(error).__name__}: {error}") from error
+    return _step(code, apply, options)
+
+
+def _step(
+    code: FunctionReference, apply: Callable[..., Any], options: Mapping[str, Any]
+) -> FilterStep:
+    """Let a filter of all completions change one, as if it were the only one."""
+
+    def run(text: str, reference: Reference) -> str | None:
+        found: Any = next(iter(apply([[text]], [dict(reference.doc)])))
+        if not isinstance(found, str):
+            found = next(iter(found or ()), None)
+        return None if found is None else str(found)
+
+    identity = {"function": "custom", "options": {**plain_json(options), **_identity(code)}}
+    return FilterStep(run, True, identity)
+
+
+def _scorer_function(
+    code: FunctionReference, score: Callable[..., Any], metric: str = ""
+) -> ScorerFunction:
+    return ScorerFunction(
+        name=" ".join(filter(None, [*_identity(code).values(), metric])),  # part of identities
+        call=score,
+        takes_reference=True,
+        best=1.0,
+        worst=0.0,
+        slow=True,  # nothing is known of what it does
+        equates=False,
+        check=None,
+        extra=None,
+    )
+
+
+def _identity(code: FunctionReference) -> dict[str, str]:
+    return {"function": str(code), "code": code_digests(code)[code.module]}
