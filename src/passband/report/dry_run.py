@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.report.progress import duration, money
+from passband.report.progress import duration, money, pace
 from passband.run.blocks import count_missing
 from passband.run.prepare import resolved_sampling
 from passband.run.settings import Settings
@@ -35,7 +35,6 @@ class TaskPlan:
     prompt_tokens: int  # estimated, of everything that is missing
     completion_tokens: int | None  # estimated, or at most; None if nothing limits it
     is_measured: bool  # whether the tokens come from trials that are recorded
-    seconds_each: float | None  # mean time for an answer, of trials that are recorded
     sampling: dict[str, Any]
     first_prompt: str
 
@@ -49,6 +48,7 @@ class DryRun:
     concurrency: int
     price: Price | None
     tasks: list[TaskPlan]
+    rate: float | None  # trials per second so far
 
     @property
     def missing(self) -> int:
@@ -68,18 +68,18 @@ class DryRun:
 
     @property
     def seconds(self) -> float:
-        return sum(t.missing * (t.seconds_each or _ASSUMED) for t in self.tasks) / self.concurrency
+        return self.missing / (self.rate or self.concurrency / _ASSUMED)
 
     def lines(self) -> list[str]:
         """Return it for people."""
         found = [line for task in self.tasks for line in _lines(task)]
-        known = all(task.seconds_each is not None for task in self.tasks)
-        basis = "from the trials so far" if known else f"at {_ASSUMED:g} s an answer"
+        assumed = f"at {_ASSUMED:g} s an answer, {self.concurrency} at a time"
+        basis = assumed if self.rate is None else f"at {pace(self.rate)}, as so far"
         return [
             *found,
             f"model     {self.model}",
             f"trials    {self.missing} to ask for, into {self.directory}",
-            f"time      about {duration(self.seconds)} ({basis}, {self.concurrency} at a time)",
+            f"time      about {duration(self.seconds)} ({basis})",
             f"cost      {self._cost()}",
             "Nothing was asked.",
         ]
@@ -102,7 +102,7 @@ def dry_run(
 ) -> DryRun:
     """Work out what a run would do; the directory is read if it is there, and never made."""
     plans = [_plan(task, directory, settings) for task in tasks]
-    return DryRun(model, str(directory), settings.concurrency, price, plans)
+    return DryRun(model, str(directory), settings.concurrency, price, plans, _rate(directory))
 
 
 def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
@@ -111,7 +111,7 @@ def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
     if n < 1:
         raise InvalidInput(f"-n must be at least 1; got {n}.")
     sampling = resolved_sampling(task, settings)
-    recorded, tokens, latency = _recorded(task.name, directory)
+    recorded, tokens = _recorded(task.name, directory)
     missing = count_missing(len(problems), n, recorded)
     done = sum(mask.bit_count() for mask in recorded.values())
     measured = done > 0 and tokens != (0, 0)
@@ -130,21 +130,25 @@ def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
         prompt_tokens=taken,
         completion_tokens=given,
         is_measured=measured,
-        seconds_each=None if latency is None else latency / 1000,
         sampling=asdict(sampling),
         first_prompt=_prompt(problems[0]) if problems else "",
     )
 
 
-def _recorded(task: str, directory: Path) -> tuple[dict[int, int], tuple[int, int], float | None]:
+def _rate(directory: Path) -> float | None:
+    if is_run_directory(directory):
+        with suppress(NothingYet), Trials(directory) as trials:
+            return trials.rate()
+    return None
+
+
+def _recorded(task: str, directory: Path) -> tuple[dict[int, int], tuple[int, int]]:
     if is_run_directory(directory):
         with suppress(NothingYet), Trials(directory) as trials:
             for run in trials.runs():
                 if run.task == task:
-                    number = run.number
-                    latency = trials.mean_latency_ms(number)
-                    return trials.recorded(number), trials.tokens(number), latency
-    return {}, (0, 0), None
+                    return trials.recorded(run.number), trials.tokens(run.number)
+    return {}, (0, 0)
 
 
 def _prompt(problem: Problem) -> str:

@@ -10,13 +10,13 @@ from dataclasses import asdict
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-from passband.report.progress import Meter, Progress, TaskProgress, duration, money
+from passband.report.progress import Meter, Progress, TaskProgress, duration, money, pace
 from passband.report.render import printable
 from passband.run.loop import Runner
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+    from rich.console import Console, Group
+    from rich.text import Text
 
 __all__ = ["JsonEvents", "LiveTable", "PlainLines", "Quiet", "make_display"]
 
@@ -158,33 +158,47 @@ def _pace(progress: Progress) -> list[str]:
     if progress.rate is None:
         return []
     left = progress.seconds_left or 0.0
-    return [f"{progress.rate:.3g}/s", *([f"{duration(left)} left"] if left else [])]
+    return [pace(progress.rate), *([f"{duration(left)} left"] if left else [])]
 
 
-def _table(progress: Progress) -> Table:
+def _table(progress: Progress) -> Group:
+    """Return two lines per task, and one for all: narrow enough for 80 columns."""
+    from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
+    for _ in range(4):
+        table.add_column(no_wrap=True, overflow="ellipsis")
     for task in progress.tasks:
-        failed = ", ".join(f"{count} {status}" for status, count in task.failed.items())
-        tokens = f"{_short(task.tokens[0])} in, {_short(task.tokens[1])} out"
-        cost = "" if not task.cost else f"cost {money(task.cost)}"
-        estimate = "" if task.estimate is None else str(task.estimate)
         table.add_row(
             Text(printable(task.task), style="bold"),
-            ProgressBar(total=max(1, task.planned), completed=task.done, width=24),
+            ProgressBar(total=max(1, task.planned), completed=task.done, width=16),
             Text(f"{task.done}/{task.planned}"),
-            Text(tokens if sum(task.tokens) else ""),
-            Text(cost),
-            Text(estimate, style="cyan"),
-            Text(failed, style="red"),
+            Text("" if task.estimate is None else str(task.estimate), style="cyan"),
         )
-    pace = _pace(progress)
+    details = [line for task in progress.tasks if (line := _details(task))]
     state = progress.waiting or f"{progress.under_way} under way"
-    table.add_row(Text(", ".join([*pace, state]), style="dim"))
-    return table
+    return Group(table, *details, Text(", ".join([*_pace(progress), state]), style="dim"))
+
+
+def _details(task: TaskProgress) -> Text | None:
+    """Return a task's tokens, cost and failures."""
+    from rich.text import Text
+
+    said = [f"{_short(task.tokens[0])} tokens in, {_short(task.tokens[1])} out"]
+    if not any(task.tokens):
+        said = []
+    if task.cost:
+        said.append(f"cost {money(task.cost)}")
+    failed = [f"{count} {status}" for status, count in task.failed.items()]
+    if not said and not failed:
+        return None
+    line = Text(f"  {printable(task.task)}: {', '.join(said)}", style="dim")
+    return (
+        line.append(f"{', ' if said else ''}{', '.join(failed)}", style="red") if failed else line
+    )
 
 
 def _short(count: int) -> str:

@@ -14,7 +14,7 @@ from passband.run.part import Part
 if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
 
-__all__ = ["Meter", "Progress", "TaskProgress", "duration", "money"]
+__all__ = ["Meter", "Progress", "TaskProgress", "duration", "money", "pace"]
 
 Clock = Callable[[], float]
 _WINDOW = 20.0  # seconds that the rate looks back on
@@ -93,6 +93,15 @@ def _waiting(runner: Runner) -> str | None:
         until = time.strftime("%H:%M:%S", time.localtime(time.time() + pause))
         return f"the server asks to wait until {until}"
     return None
+
+
+def pace(rate: float) -> str:
+    """Write a rate in three digits.
+
+    >>> pace(0.1234), pace(45.67), pace(2980.1)
+    ('0.123/s', '45.7/s', '2980/s')
+    """
+    return f"{rate:.0f}/s" if rate >= 100 else f"{rate:.3g}/s"
 
 
 def duration(seconds: float) -> str:

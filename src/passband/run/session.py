@@ -21,7 +21,7 @@ from passband.run.prepare import prepare
 from passband.run.settings import Settings
 from passband.run.tally import Price
 from passband.tasks.task import Task
-from passband.trials.store import LOW_WATER, Store
+from passband.trials.store import LOW_WATER, Store, utc_now
 
 __all__ = ["Finished", "run_session"]
 
@@ -51,7 +51,7 @@ def run_session(
     low_water: int = LOW_WATER,
 ) -> Finished:
     """Ask everything that the directory lacks, and return when it is there or cannot be."""
-    began = time.monotonic()
+    began, started = time.monotonic(), utc_now()
     budget = Budget(price, settings.max_cost)
     name, provider = _provider(model, connection)
     store = Store(directory, low_water=low_water)
@@ -66,6 +66,10 @@ def run_session(
             patience=settings.patience,
         )
         ending = _completed(runner)
+        asked = sum(part.tally.fresh for part in runner.parts)
+        if asked:
+            seconds = time.monotonic() - runner.started
+            store.add_session(started, seconds, asked, settings.concurrency)
     finally:
         store.close()
     seconds = time.monotonic() - began

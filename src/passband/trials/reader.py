@@ -165,10 +165,10 @@ class Trials:
         taken, given = self._all(query, run)[0]
         return taken, given
 
-    def mean_latency_ms(self, run: int) -> float | None:
-        """Return how long an answer took on average."""
-        found = self._all("SELECT avg(latency_ms) FROM trial WHERE run=?", run)[0][0]
-        return None if found is None else float(found)
+    def rate(self) -> float | None:
+        """Return how many trials came per second, over all that was asked here."""
+        trials, seconds = self._all("SELECT total(trials), total(seconds) FROM session")[0]
+        return trials / seconds if trials and seconds else None
 
     def retried(self, run: int) -> int:
         """Return how many trials needed more than one attempt."""

@@ -38,6 +38,10 @@ CREATE TABLE run(
     run INTEGER PRIMARY KEY, task TEXT NOT NULL UNIQUE, model TEXT NOT NULL,
     spec TEXT NOT NULL, created TEXT NOT NULL, config TEXT NOT NULL
 ) STRICT;
+CREATE TABLE session( -- a process that asked, and came to an end
+    session INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT NOT NULL, seconds REAL NOT NULL,
+    trials INT NOT NULL, concurrency INT NOT NULL, version TEXT NOT NULL
+) STRICT;
 CREATE TABLE problem(
     run INT NOT NULL, problem INT NOT NULL, key TEXT NOT NULL, cluster TEXT, record TEXT NOT NULL,
     PRIMARY KEY(run, problem), UNIQUE(run, key)
@@ -77,6 +81,7 @@ class NothingYet(InvalidInput):
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open the file for writing, and make its tables if there are none."""
+    _require_sqlite()
     with explained(path):
         if path.exists():  # looked at before it is opened for writing, which could change it
             with closing(_opened(path)) as connection:
@@ -94,6 +99,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open the file for reading only, also while a run is writing it."""
     if not path.is_file():
         raise InvalidInput(f"{path.parent} is not a run directory: it has no {path.name}.")
+    _require_sqlite()
     with explained(path):
         connection = _opened(path)
         try:
@@ -125,6 +131,15 @@ def corrupt(path: Path, why: str) -> CorruptStore:
         f"{shlex.join(['passband', 'salvage', str(path.parent)])} NEW copies what can still be "
         f"read."
     )
+
+
+def _require_sqlite() -> None:
+    """An older SQLite would take our tables for damaged ones."""
+    if sqlite3.sqlite_version_info < (3, 37):
+        raise PassbandError(
+            f"the trials table needs SQLite 3.37 or newer; this Python has "
+            f"{sqlite3.sqlite_version}."
+        )
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

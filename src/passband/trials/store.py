@@ -17,6 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from passband import __version__
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.codec import encoded, storable
 from passband.trials.lock import Lock
@@ -31,7 +32,7 @@ from passband.trials.rows import (
 )
 from passband.trials.schema import FILE, connect, explained
 
-__all__ = ["LOW_WATER", "DiskNearlyFull", "SettingsChanged", "Store", "canonical"]
+__all__ = ["LOW_WATER", "DiskNearlyFull", "SettingsChanged", "Store", "canonical", "utc_now"]
 
 LOW_WATER = 64_000_000  # free bytes below which nothing is written: a full disk can lose more
 _TOGETHER = (64, 16, 4, 1)  # rows of one statement; a statement may have 999 values
@@ -99,7 +100,7 @@ class Store:
                 self._connection.execute(
                     "INSERT INTO run(task, model, spec, created, config) "
                     f"VALUES ({_TEXT},{_TEXT},?,?,?)",
-                    (*map(storable, (task, model)), canonical(spec), _now(), canonical(config)),
+                    (*map(storable, (task, model)), canonical(spec), utc_now(), canonical(config)),
                 )
             else:
                 self._refuse_changes(task, earlier, json.loads(canonical(spec)))
@@ -146,6 +147,15 @@ class Store:
                 )
         query = "SELECT scorer FROM scorer WHERE run=? AND position NOT NULL ORDER BY position"
         return [row[0] for row in self._all(query, run)]
+
+    def add_session(self, started: str, seconds: float, trials: int, concurrency: int) -> None:
+        """Record that a process asked for some time, and how much came of it."""
+        with self.transaction():
+            self._connection.execute(
+                "INSERT INTO session(started, ended, seconds, trials, concurrency, version) "
+                "VALUES (?,?,?,?,?,?)",
+                (started, utc_now(), seconds, trials, concurrency, __version__),
+            )
 
     # -- trials ----------------------------------------------------------------------------
 
@@ -335,5 +345,6 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _now() -> str:
+def utc_now() -> str:
+    """Return the time, for records."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
