@@ -96,15 +96,21 @@ class RunReport:
 
     def headline(self) -> str:
         """Return in one line how the run ended and what it took."""
-        parts = self.finished.parts
-        fresh = sum(part.tally.fresh for part in parts)
-        done, planned = (sum(getattr(p.tally, name) for p in parts) for name in ("done", "planned"))
+        trials = self._counts()
         spent = self.finished.cost
         cost = f", cost {money(spent)}" if spent else ""
         return (
-            f"{_ENDINGS[self.finished.ending]}: {done} of {planned} trials, {fresh} of them now, "
-            f"in {duration(self.finished.seconds)}{cost}"
+            f"{_ENDINGS[self.finished.ending]}: {trials['recorded']} of {trials['planned']} trials, "
+            f"{trials['asked']} of them now, in {duration(self.finished.seconds)}{cost}"
         )
+
+    def _counts(self) -> dict[str, int]:
+        tallies = [part.tally for part in self.finished.parts]
+        return {
+            "planned": sum(tally.planned for tally in tallies),
+            "recorded": sum(tally.done for tally in tallies),
+            "asked": sum(tally.fresh for tally in tallies),  # by this process
+        }
 
     def notes(self) -> list[str]:
         """Return what to keep in mind, task by task."""
@@ -140,6 +146,7 @@ class RunReport:
         return {
             "directory": str(self.finished.directory),
             "ending": self.finished.ending,
+            **self._counts(),
             "seconds": self.finished.seconds,
             "cost": self.finished.cost,
             "tasks": [
