@@ -11,6 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 import aiohttp
 
 from passband.errors import InvalidInput
+from passband.generate.deadlines import Deadlines
 from passband.generate.provider import (
     Completion,
     Hopeless,
@@ -24,6 +25,7 @@ from passband.generate.wire import fault_of, payload, read_reply
 __all__ = ["OpenAIServer"]
 
 _LARGEST = 32_000_000  # bytes of a reply; more is not an answer
+_CONNECT = 10.0  # seconds to reach the server
 _REDACTED = b"[redacted]"
 _DEFAULT_URL = "https://api.openai.com/v1"
 
@@ -38,7 +40,6 @@ class OpenAIServer:
         chat: bool = True,
         base_url: str | None = None,
         timeout: float = 600.0,
-        connections: int = 64,
         batch: int = 16,
     ) -> None:
         given = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
@@ -53,21 +54,26 @@ class OpenAIServer:
                 "OPENAI_API_KEY is not set. Set it, or give the address of another server with "
                 "--base-url (or OPENAI_BASE_URL)."
             )
-        self._timeout = aiohttp.ClientTimeout(total=timeout, sock_connect=min(10.0, timeout))
-        self._connections = connections
+        self._deadlines = Deadlines(timeout)
         self._session: aiohttp.ClientSession | None = None
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Make one attempt."""
         body = payload(self._model, request, chat=self._chat)
         try:
-            async with self._opened().post(self._url, data=body, allow_redirects=False) as reply:
-                raw = self._without_secrets(await _read(reply))
-                if reply.status == 200:
-                    return read_reply(raw, request, chat=self._chat)
-                raise fault_of(reply.status, reply.headers, raw, time.time())
+            with self._deadlines.start():
+                async with self._opened().post(
+                    self._url, data=body, allow_redirects=False
+                ) as reply:
+                    raw = self._without_secrets(await _read(reply))
+                    if reply.status == 200:
+                        return read_reply(raw, request, chat=self._chat)
+                    raise fault_of(reply.status, reply.headers, raw, time.time())
+        except aiohttp.ServerTimeoutError as error:
+            raise Unavailable(self._said(error), everyone=True) from None
         except asyncio.TimeoutError:
-            raise TimedOut(f"no complete answer within {self._timeout.total:g} s") from None
+            told = f"no complete answer within {self._deadlines.seconds:g} s"
+            raise TimedOut(told) from None
         except aiohttp.InvalidURL:
             raise Hopeless(f"{self._url} is not an address") from None
         except aiohttp.ClientConnectorError as error:
@@ -80,9 +86,10 @@ class OpenAIServer:
         await self.close()
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        self._deadlines.close()
+        session, self._session = self._session, None  # who asks meanwhile opens another
+        if session is not None:
+            await session.close()
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:  # made inside the running loop
@@ -90,16 +97,13 @@ class OpenAIServer:
             if self._key:
                 headers["Authorization"] = f"Bearer {self._key}"
             self._session = aiohttp.ClientSession(
-                connector=self._connector(),
-                timeout=self._timeout,
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),  # who asks, limits
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
                 headers=headers,
                 auto_decompress=True,
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
         return self._session
-
-    def _connector(self) -> aiohttp.TCPConnector:
-        return aiohttp.TCPConnector(limit=self._connections, ttl_dns_cache=300)
 
     def _without_secrets(self, raw: bytes) -> bytes:
         """Take the key out of what the server sent, so that it cannot get any further."""

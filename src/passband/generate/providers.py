@@ -92,7 +92,6 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
         chat=chat,
         base_url=connection.base_url,
         timeout=connection.timeout,
-        connections=connection.concurrency,
         batch=connection.batch,
     )
 

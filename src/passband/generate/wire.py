@@ -27,6 +27,7 @@ _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _EXCERPT = 300  # characters of an error that are shown and kept
+_LONGEST = 86_400.0  # seconds; whoever asks for more is asked again after a day
 
 
 def payload(model: str, request: Request, *, chat: bool) -> bytes:
@@ -53,7 +54,7 @@ def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
     """Return the completions of a successful reply, or raise what is wrong with it."""
     reply = _parsed(raw)
     if reply.get("error"):
-        raise _fault_in_success(reply["error"])
+        raise _fault_in_success(reply["error"], raw)
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices:
         raise InvalidReply(f"the reply has no choices: {_excerpt(raw)}", http=200)
@@ -111,20 +112,21 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         except (KeyError, ValueError):
             continue
         if 0 <= seconds < float("inf"):
-            return seconds
+            return min(seconds, _LONGEST)
     if "retry-after" not in found:
         return None
     from email.utils import parsedate_to_datetime
 
     try:
-        return max(0.0, parsedate_to_datetime(found["retry-after"]).timestamp() - now)
+        seconds = parsedate_to_datetime(found["retry-after"]).timestamp() - now
+        return min(max(0.0, seconds), _LONGEST)
     except (ValueError, TypeError, OverflowError):
         return None
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
     try:
-        reply = json.loads(raw.decode())  # faster than letting it guess the encoding
+        reply = json.loads(raw.decode("utf-8", "surrogatepass"))  # faster than to let it guess
     except (ValueError, RecursionError):
         raise InvalidReply(f"the reply is not JSON: {_excerpt(raw)}", http=200) from None
     if not isinstance(reply, dict):
@@ -178,7 +180,11 @@ def _count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < 2**40 else None  # sums must fit too
 
 
-def _fault_in_success(error: Any) -> ProviderFault:
+def _fault_in_success(error: Any, raw: bytes) -> ProviderFault:
+    """Return what an error with status 200 means; some routers put the true status inside."""
+    status = error.get("code") if isinstance(error, dict) else None
+    if isinstance(status, int) and 400 <= status < 600:
+        return fault_of(status, {}, raw, 0.0)
     code, message = _described(error)
     if code in _NO_MONEY:
         return Hopeless(message, http=200)

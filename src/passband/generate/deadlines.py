@@ -1,0 +1,79 @@
+"""Deadlines for many requests at the price of one timer.
+
+A timer for each request is set and unset a thousand times for every time that it rings. All
+requests to a server have the same time, so the oldest is the first to be late: one task that looks
+at the oldest now and then does for all of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+
+__all__ = ["Deadline", "Deadlines"]
+
+_LOOKS = 50  # looks at the oldest request within the time that it has: late by 2% at most
+
+
+class Deadlines:
+    """Cancels whoever is inside a `Deadline` for longer than `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.inside: dict[Deadline, float] = {}  # since when, the oldest first
+        self._watch: asyncio.Task[None] | None = None
+
+    def start(self) -> Deadline:
+        """Return the deadline of one request, to be used in a with statement."""
+        if self._watch is None or self._watch.done():
+            self._watch = asyncio.ensure_future(self._look())
+        return Deadline(self)
+
+    def close(self) -> None:
+        """Stop looking."""
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
+
+    async def _look(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(self.seconds / _LOOKS)
+            late = loop.time() - self.seconds
+            for deadline, since in list(self.inside.items()):
+                if since > late:
+                    break
+                del self.inside[deadline]
+                deadline.expire()
+
+
+class Deadline:
+    """The time of one request: what is inside is cancelled when it is over."""
+
+    __slots__ = ("_expired", "_of", "_task")
+
+    def __init__(self, of: Deadlines) -> None:
+        self._of = of
+        self._expired = False
+        self._task = asyncio.current_task()
+
+    def __enter__(self) -> None:
+        self._of.inside[self] = asyncio.get_running_loop().time()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._of.inside.pop(self, None)
+        if self._expired and kind is asyncio.CancelledError:
+            if self._task is not None and hasattr(self._task, "uncancel"):  # Python 3.11
+                self._task.uncancel()
+            raise asyncio.TimeoutError from None
+
+    def expire(self) -> None:
+        """Cancel what is inside."""
+        self._expired = True
+        if self._task is not None:
+            self._task.cancel()
