@@ -14,13 +14,14 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench coverage clean
+.PHONY: help demo test bench coverage kill clean
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
 	@echo "make test    install the development tools too; check style, types, layers and tests"
 	@echo "make bench   time the metrics next to scorio $(SCORIO), and the intervals"
 	@echo "make coverage  measure how often the intervals contain the truth"
+	@echo "make kill    kill -9 a run 200 times at random moments and look for what was lost"
 	@echo "make clean   remove $(VENV), caches and build products"
 
 demo: $(VENV)/.installed
@@ -62,6 +63,10 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_clusters.py
 	@$(PY) benchmarks/proportions.py
 	@$(PY) benchmarks/coverage_methods.py
+
+kill: $(VENV)/.installed
+	@echo "killing a run 200 times (about ten minutes) ..."
+	@$(PY) benchmarks/kill.py
 
 clean:
 	@echo "removing $(VENV), caches and build products ..."

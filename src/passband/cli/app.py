@@ -15,6 +15,7 @@ from passband.cli.ls import ls
 from passband.cli.metrics import metrics
 from passband.cli.plan import plan
 from passband.cli.run import run
+from passband.cli.salvage import salvage
 from passband.cli.score import score
 from passband.cli.stats import stats
 from passband.cli.validate import validate
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (run, score, stats, compare, plan, export, ls, validate, metrics):
+for verb in (run, score, stats, compare, plan, export, salvage, ls, validate, metrics):
     app.command()(verb)
 
 

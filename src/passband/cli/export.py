@@ -11,6 +11,16 @@ import typer
 __all__ = ["export"]
 
 
+_ENDINGS = {
+    "": "jsonl",
+    ".csv": "csv",
+    ".json": "jsonl",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+
+
 class Form(str, enum.Enum):
     """What kind of file."""
 
@@ -37,8 +47,9 @@ def export(
     from passband.trials.export import EXPORTS, export
     from passband.trials.reader import Trials
 
-    ending = output.suffix.lstrip(".").lower() if output else "jsonl"
-    form = format.value if format else ending if ending in EXPORTS else "jsonl"
+    form = format.value if format else _ENDINGS.get(output.suffix.lower() if output else "")
+    if form is None:
+        raise InvalidInput(f"{output}: no kind of file ends so; say --format {', '.join(EXPORTS)}.")
     if output is None and form == "parquet":
         raise InvalidInput("Parquet is not text; give a file with -o.")
     with Trials(run) as trials:

@@ -99,6 +99,7 @@ def run(
         patience=Patience(outage=max_outage),
     )
     directory = out or default_directory([each.name for each in tasks], model)
+    _check(metric or [], level, directory, max(n or each.repeats for each in tasks))
     price = find_price(model, prices)
     if dry_run:
         _dry_run(tasks, model, directory, settings, price, json)
@@ -119,6 +120,24 @@ def _load(names: list[str], trust: bool) -> list[Task]:
     if twice:
         raise InvalidInput(f"two tasks are named {sorted(twice)[0]!r}.")
     return tasks
+
+
+def _check(metrics: list[str], level: float, directory: Path, n: int) -> None:
+    """Refuse now what could only fail once every trial is paid for."""
+    from passband.errors import InvalidInput
+
+    if not 0 < level < 1:
+        raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
+    if not metrics:
+        return
+    from passband.stats.metric.metrics import expand_metrics
+    from passband.stats.metric.names import parse_name
+
+    for name in metrics:
+        most = max(parse_name(name).ks or (1,))
+        expand_metrics(name, most)
+        if most > n and not directory.exists():  # else there may be more trials than are asked for
+            raise InvalidInput(f"-m {name} needs {most} trials of a problem; give -n {most}.")
 
 
 def _ask(
@@ -165,7 +184,7 @@ def _tell(report: Any, printable: Any) -> None:
     for line in (report.headline(), *report.notes()):
         typer.echo(printable(line), err=True)
     steps = report.next_steps(["passband", *sys.argv[1:]])
-    width = max(len(command) for command, _ in steps)
+    width = max((len(command) for command, _ in steps if len(command) <= 80), default=0)
     typer.echo("", err=True)
     for command, purpose in steps:
         typer.echo(f"  {printable(command):{width}}  # {purpose}", err=True)

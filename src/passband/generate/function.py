@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
+import queue
 import sys
+import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
@@ -35,7 +37,7 @@ class Function:
             getattr(function, "__call__", None)  # noqa: B004  an object may be async to call
         )
         self._timeout = timeout
-        self._threads = None if self._is_async else ThreadPoolExecutor(threads)
+        self._threads = _Threads(threads)
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Call the function once."""
@@ -52,16 +54,12 @@ class Function:
         return [_completion(answer, request.seeds[0])]
 
     async def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
     async def _call(self, prompt: str, arguments: dict[str, Any]) -> Any:
         if self._is_async:
             return await self._function(prompt, **arguments)
-        loop = asyncio.get_running_loop()
-        answer = await loop.run_in_executor(
-            self._threads, lambda: self._function(prompt, **arguments)
-        )
+        answer = await self._threads.run(lambda: self._function(prompt, **arguments))
         return await answer if inspect.isawaitable(answer) else answer
 
     def _arguments(self, request: Request) -> dict[str, Any]:
@@ -78,6 +76,63 @@ class Function:
         if self._wanted is None:
             return offered
         return {name: value for name, value in offered.items() if name in self._wanted}
+
+
+class _Threads:
+    """Threads that call functions, and that do not keep the program from ending.
+
+    Those of `concurrent.futures` are waited for when the program ends, even where it has been
+    told twice to stop, and a function that never returns would hold it for ever.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._idle = 0
+        self._started = 0
+        self._calls: queue.SimpleQueue[tuple[asyncio.Future[Any], Callable[[], Any]] | None]
+        self._calls = queue.SimpleQueue()
+
+    def run(self, call: Callable[[], Any]) -> asyncio.Future[Any]:
+        """Return what is going to be the result of a call."""
+        future = asyncio.get_running_loop().create_future()
+        self._calls.put((future, call))
+        if self._idle:
+            self._idle -= 1
+        elif self._started < self._most:
+            self._started += 1
+            threading.Thread(target=self._work, daemon=True).start()
+        return future
+
+    def close(self) -> None:
+        """Let threads end as soon as they have nothing to do."""
+        for _ in range(self._started):
+            self._calls.put(None)
+
+    def _work(self) -> None:
+        while (taken := self._calls.get()) is not None:
+            future, call = taken
+            result, error = None, None
+            try:
+                if not future.cancelled():
+                    result = call()
+            except Exception as raised:
+                error = raised
+            except BaseException as raised:  # sys.exit() of the function is not ours
+                error = RuntimeError(f"{type(raised).__name__}: {raised}")
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                future.get_loop().call_soon_threadsafe(self._done, future, result, error)
+
+    def _done(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
+        """Hand over the result, in the thread of the event loop."""
+        self._idle += 1
+        if future.cancelled():
+            return
+        if error is None:
+            future.set_result(result)
+        elif isinstance(error, StopIteration):  # which no future can hold
+            future.set_exception(RuntimeError(f"StopIteration: {error}"))
+        else:
+            future.set_exception(error)
 
 
 def function_named(name: str) -> Callable[..., Any]:

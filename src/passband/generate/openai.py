@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Sequence
@@ -48,7 +49,9 @@ class OpenAIServer:
         self._chat = chat
         self._key = os.environ.get("OPENAI_API_KEY", "").strip()
         self._url = _endpoint(given, "chat/completions" if chat else "completions")
-        self._secret = self._key.encode()
+        self._secrets = _spellings(self._key)
+        if not self._key.isprintable():
+            raise InvalidInput("OPENAI_API_KEY holds a line break or the like; set it again.")
         if not self._key and given == _DEFAULT_URL:
             raise InvalidInput(
                 "OPENAI_API_KEY is not set. Set it, or give the address of another server with "
@@ -107,8 +110,9 @@ class OpenAIServer:
 
     def _without_secrets(self, raw: bytes) -> bytes:
         """Take the key out of what the server sent, so that it cannot get any further."""
-        if self._secret and self._secret in raw:
-            return raw.replace(self._secret, _REDACTED)
+        for secret in self._secrets:
+            if secret in raw:
+                raw = raw.replace(secret, _REDACTED)
         return raw
 
     def _said(self, error: Exception) -> str:
@@ -129,6 +133,12 @@ async def _read(reply: aiohttp.ClientResponse) -> bytes:
             reply.close()
             raise InvalidReply(f"the reply is longer than {_LARGEST / 1e6:.0f} MB", http=200)
     return b"".join(parts)
+
+
+def _spellings(key: str) -> list[bytes]:
+    """Return how a key may be written in JSON; some servers escape slashes."""
+    plain, escaped = key.encode(), json.dumps(key)[1:-1].encode()
+    return sorted({s for s in (plain, escaped, escaped.replace(b"/", b"\\/")) if s})
 
 
 def _endpoint(base_url: str, path: str) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["JsonEvents", "LiveTable", "PlainLines", "Quiet", "make_display"]
 
+_WIDEST = 20  # letters of a name in the table
+
 
 class Quiet:
     """Says only what must be said."""
@@ -173,7 +175,7 @@ def _table(progress: Progress) -> Group:
         table.add_column(no_wrap=True, overflow="ellipsis")
     for task in progress.tasks:
         table.add_row(
-            Text(printable(task.task), style="bold"),
+            Text(_name(task), style="bold"),
             ProgressBar(total=max(1, task.planned), completed=task.done, width=16),
             Text(f"{task.done}/{task.planned}"),
             Text("" if task.estimate is None else str(task.estimate), style="cyan"),
@@ -195,10 +197,16 @@ def _details(task: TaskProgress) -> Text | None:
     failed = [f"{count} {status}" for status, count in task.failed.items()]
     if not said and not failed:
         return None
-    line = Text(f"  {printable(task.task)}: {', '.join(said)}", style="dim")
+    line = Text(f"  {_name(task)}: {', '.join(said)}", style="dim")
     return (
         line.append(f"{', ' if said else ''}{', '.join(failed)}", style="red") if failed else line
     )
+
+
+def _name(task: TaskProgress) -> str:
+    """Return a task's name, cut so that it leaves room for the numbers."""
+    name = printable(task.task)
+    return name if len(name) <= _WIDEST else f"{name[: _WIDEST - 1]}…"
 
 
 def _short(count: int) -> str:

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from passband.run.loop import Runner
@@ -121,9 +122,9 @@ def duration(seconds: float) -> str:
 def money(amount: float) -> str:
     """Write a cost so that cents of a cent are not lost.
 
-    >>> money(0.0), money(0.00123), money(12.5)
-    ('0', '0.0012', '12.50')
+    >>> money(0.0), money(0.00123), money(12.5), money(0.0000123)
+    ('0', '0.0012', '12.50', '0.000012')
     """
     if amount == 0:
         return "0"
-    return f"{amount:.2f}" if amount >= 1 else f"{amount:.2g}"
+    return f"{amount:.2f}" if amount >= 0.995 else f"{Decimal(f'{amount:.2g}'):f}"

@@ -59,7 +59,11 @@ class TaskReport:
         for row in self.rows():
             for note in row["found"].notes:
                 found.setdefault(note, []).append(row["metric"])
-        return lines + [f"{', '.join(names)}: {note}" for note, names in found.items()]
+        several = len(self.rows()) > 1
+        for note, names in found.items():
+            which = "all" if several and len(names) == len(self.rows()) else ", ".join(names)
+            lines.append(f"{which}: {note}")
+        return lines
 
     def _label(self, result: Result) -> str:
         """Return the name of a metric and how its repeats were reduced."""
@@ -100,8 +104,8 @@ class RunReport:
         spent = self.finished.cost
         cost = f", cost {money(spent)}" if spent else ""
         return (
-            f"{_ENDINGS[self.finished.ending]}: {trials['recorded']} of {trials['planned']} trials, "
-            f"{trials['asked']} of them now, in {duration(self.finished.seconds)}{cost}"
+            f"{_ENDINGS[self.finished.ending]}: {trials['recorded']} of {trials['planned']} "
+            f"trials, {trials['asked']} of them now, in {duration(self.finished.seconds)}{cost}"
         )
 
     def _counts(self) -> dict[str, int]:
@@ -191,7 +195,7 @@ def _task(
     entries = [] if metrics else entries_of(run.config)
     asked = problem_trials(trials, run) if entries else []
     results = metric_results(trials, run, entries, asked, same, level=level)
-    wanted = list(metrics) or (default_metrics(outcomes) if outcomes.n_trials else [])
+    wanted = list(metrics) or (default_metrics(outcomes, most=4) if outcomes.n_trials else [])
     curve = estimate(outcomes, wanted, level=level) if outcomes.n_trials else []
     if not metrics:
         curve = _unsaid(curve, results, run)

@@ -70,11 +70,14 @@ def score_run(
     trust: bool = False,
 ) -> ScoreReport:
     """Score the recorded completions of every task of a run."""
+    if (rules or main) and not scorers:
+        raise InvalidInput("--extract and --main are for a new scorer; name it with --scorer.")
     with Trials(directory) as trials:
         runs = trials.runs()
     if not runs:
         raise InvalidInput(f"{directory} holds no trials yet.")
-    plans = chosen_scorers(runs, scorers, rules, task_names, trust=trust)
+    once = list(dict.fromkeys(scorers))
+    plans = chosen_scorers(runs, once, rules, task_names, trust=trust)
     store = Store(directory)
     try:
         added = sum(score_again(store, plan, main=main, truncated=truncated) for plan in plans)

@@ -181,10 +181,15 @@ def measure_file(
     return StatsReport(reading, wanted, groups, any("*" in name for name in metrics))
 
 
-def default_metrics(outcomes: Outcomes) -> list[str]:
-    """Return what to show when nothing was asked for: k = 1, 2, 4, ... that all problems allow."""
+def default_metrics(outcomes: Outcomes, *, most: int | None = None) -> list[str]:
+    """Return what to show when nothing was asked for: k = 1, 2, 4, ... that all problems allow.
+
+    With `most`, every second or third of them, so that there are no more than that.
+    """
     fewest = int(outcomes.trials[outcomes.trials > 0].min(initial=outcomes.most_trials()))
-    ks = ",".join(str(2**power) for power in range(fewest.bit_length()))
+    powers = fewest.bit_length()
+    step = 1 if most is None else -(-powers // most)
+    ks = ",".join(str(2**power) for power in range(0, powers, step))
     return [f"pass@{ks}", f"pass^{ks}"] if outcomes.is_binary else ["avg", f"max@{ks}"]
 
 

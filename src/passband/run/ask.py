@@ -103,6 +103,7 @@ class Asker:
         self._endpoint = endpoint
         self._patience = endpoint.patience
         self._unanswered = 0
+        self.last_loss = ""  # what the last question that was given up failed of
 
     async def ask(self, question: Question, note: Callable[[AttemptRow], None]) -> list[TrialRow]:
         """Return the rows of a question's trials, perhaps fewer than were asked for."""
@@ -174,6 +175,7 @@ class Asker:
     def _lost(self, fault: ProviderFault, status: Status) -> Status:
         """Give a question up, or everything, if question after question comes to nothing."""
         self._unanswered += 1
+        self.last_loss = fault.detail
         if not self._endpoint.answered and self._unanswered >= self._patience.unanswered:
             raise NothingAnswered(f"no request has been answered. Last: {fault.detail}")
         return status

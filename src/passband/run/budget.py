@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from passband.errors import InvalidInput, PassbandError, nearest
 from passband.run.part import Part
 from passband.run.tally import Price
+from passband.trials.rows import TrialRow
 
-__all__ = ["Budget", "NoTokenCounts", "find_price", "price_files"]
+__all__ = ["Budget", "NoTokenCounts", "Verdict", "find_price", "price_files"]
+
+Verdict = Literal["go", "wait", "stop"]
 
 
 class NoTokenCounts(PassbandError):
@@ -29,6 +33,9 @@ class Budget:
             )
         self.price = price
         self.limit = limit
+        self._cost = self._dearest = 0.0
+        self._drawn = 0
+        self._is_counted = True
 
     def spent(self, parts: Sequence[Part]) -> float | None:
         """Return the cost of what is recorded; None if there is no price."""
@@ -38,19 +45,43 @@ class Budget:
             self.price.of(part.tally.prompt_tokens, part.tally.completion_tokens) for part in parts
         )
 
-    def is_reached(self, parts: Sequence[Part], under_way: int) -> bool:
-        """Tell whether what is recorded and what is under way may use up the limit."""
+    def begin(self, parts: Sequence[Part]) -> None:
+        """Take over what is recorded already."""
+        self._cost, self._drawn = self.spent(parts) or 0.0, sum(part.tally.done for part in parts)
+
+    def add(self, rows: Sequence[TrialRow]) -> None:
+        """Count what has come, which is some time before it is recorded."""
+        if self.price is None:
+            return
+        for row in rows:
+            taken, given = row.prompt_tokens, row.completion_tokens
+            cost = self.price.of(taken or 0, given or 0)
+            self._cost += cost
+            self._dearest = max(self._dearest, cost)
+            self._drawn += 1
+            if row.status == "ok" and taken is None and given is None:
+                self._is_counted = False
+
+    def verdict(self, under_way: int, wanted: int) -> Verdict:
+        """Tell whether so many more trials may be asked for, while others are under way.
+
+        Every trial that has not come back yet counts as much as the dearest so far. Where that
+        does not fit, those under way are waited for; where it still does not, that was all.
+        Before anything is known of the price of an answer, one request goes alone.
+        """
         if self.limit is None or self.price == Price(0.0, 0.0):
-            return False
-        spent, done = self.spent(parts) or 0.0, sum(part.tally.done for part in parts)
-        answered = any(part.tally.statuses["ok"] for part in parts)
-        if answered and not any(p.tally.prompt_tokens or p.tally.completion_tokens for p in parts):
+            return "go"
+        if not self._is_counted:
             raise NoTokenCounts(
                 "the server does not say how many tokens an answer took, so --max-cost cannot be "
                 "kept. Nothing more is asked."
             )
-        each = spent / done if done else 0.0
-        return spent + (under_way + 1) * each > self.limit
+        if not self._drawn:
+            return "wait" if under_way else "go"
+        each = max(self._dearest, self._cost / self._drawn)
+        if self._cost + (under_way + wanted) * each <= self.limit:
+            return "go"
+        return "wait" if under_way else "stop"
 
 
 def price_files() -> list[Path]:

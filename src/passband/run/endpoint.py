@@ -40,6 +40,7 @@ class Endpoint:
         self._failures = 0  # in a row
         self._failing_since = 0.0
         self._is_open = False
+        self._probes = 0  # in vain
         self._probing = False
         self._changed = asyncio.Event()
         self._stop = asyncio.Event()
@@ -74,7 +75,9 @@ class Endpoint:
     @property
     def is_clear(self) -> bool:
         """Whether a request may go at once."""
-        return not (self._is_open or self._paused_until > self._clock() or self._stop.is_set())
+        if self._is_open or self._stop.is_set():
+            return False
+        return not self._paused_until or self._paused_until <= self._clock()
 
     @property
     def is_down(self) -> bool:
@@ -104,7 +107,7 @@ class Endpoint:
         self.answered += 1
         self.first_answer.set()
         self.is_troubled = False
-        self._pauses = self._failures = 0
+        self._pauses = self._failures = self._probes = 0
         if self._is_open:
             self._is_open = self._probing = False
             self._paused_until = 0.0
@@ -136,7 +139,9 @@ class Endpoint:
                 f"the server has been down for {down:.0f} s. Last: {fault.detail} "
                 f"What was recorded is safe; run the same command again to go on."
             )
-        self._pause(self._backoff(self._failures - self.patience.failures, 30.0))
+        if self.paused_for == 0:  # a probe; not one of many that failed together
+            self._pause(self._backoff(self._probes, 30.0))
+            self._probes += 1
 
     def released(self) -> None:
         """Let another request be the probe, since this one ended without an answer."""

@@ -12,6 +12,8 @@ from passband.trials.rows import ScoreRow, Status, TrialRow
 
 __all__ = ["Grader", "identity_of"]
 
+_DETAIL = 200  # characters of an error that are kept
+
 
 @dataclass(frozen=True)
 class Grader:
@@ -44,7 +46,7 @@ class Grader:
             return []
         reference = self.references[row.problem]
         return [
-            _score_row(number, scorer.score(row.text, reference), row.text)
+            _score_row(number, _score(scorer, row.text, reference), row.text)
             for number, scorer in self.scorers
         ]
 
@@ -56,6 +58,14 @@ class Grader:
 def identity_of(scorer: Scorer, truncated: Truncated) -> str:
     """Return what the scores depend on; scoring what was cut off makes other scores."""
     return scorer.identity + ("\ntruncated: score" if truncated == "score" else "")
+
+
+def _score(scorer: Scorer, text: str | None, reference: Reference) -> Score:
+    """Score a completion; what a scorer must not do costs one score and not the run."""
+    try:
+        return scorer.score(text, reference)
+    except Exception as error:
+        return Score(None, "error", detail=f"{type(error).__name__}: {error}"[:_DETAIL])
 
 
 def _score_row(number: int, score: Score, text: str | None) -> ScoreRow:

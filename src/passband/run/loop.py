@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from passband.generate.provider import Hopeless, Provider, Request
+from passband.errors import PassbandError
+from passband.generate.provider import Provider
 from passband.run.ask import Asker, BatchRefused, NothingAnswered, Question
-from passband.run.blocks import Block, trial_seed
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
 from passband.run.part import Part
@@ -65,6 +65,7 @@ class Runner:
         self.asker = Asker(self.provider, self.endpoint)
         self.queue = Queue(self.parts, max(1, self.provider.batch))
         self.recorder = Recorder(self.store)
+        self.budget.begin(self.parts)
         self._notes = {p.number: partial(self.recorder.attempt, p) for p in self.parts}
         self.recorder.on_failure = lambda error: self._halt(0.0)
         self.recorder.start()
@@ -113,9 +114,9 @@ class Runner:
             if not self.endpoint.is_troubled:
                 break
         answered.cancel()
-        loading = asyncio.get_running_loop().run_in_executor(None, _load_statistics)
-        loading.add_done_callback(lambda done: setattr(self, "can_estimate", True))
         if not self._workers[0].done():
+            loading = asyncio.get_running_loop().run_in_executor(None, _load_statistics)
+            loading.add_done_callback(lambda done: setattr(self, "can_estimate", True))
             more = range(self.concurrency - 1)
             self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
         await self._all_workers()
@@ -129,7 +130,7 @@ class Runner:
             for worker in done:
                 if not worker.cancelled() and (error := worker.exception()) and failure is None:
                     failure = error
-                    self._halt(1.0 if isinstance(error, Hopeless) else 0.0)
+                    self._halt(1.0 if isinstance(error, PassbandError) else 0.0)
         if failure is not None:
             raise failure
 
@@ -138,7 +139,7 @@ class Runner:
         while not self.endpoint.is_stopping:
             if self.recorder.is_crowded:
                 await self.recorder.room()
-            if self.budget.is_reached(self.parts, self.under_way):
+            if self.budget.limit is not None and not await self._affordable():
                 self._ending = "max_cost"
                 return
             taken = self.queue.take()
@@ -152,25 +153,37 @@ class Runner:
             finally:
                 self.under_way -= len(taken[1].trials)
 
-    async def _ask_block(self, part: Part, block: Block) -> None:
+    async def _affordable(self) -> bool:
+        """Wait until the next question fits into the budget, or it is clear that it never will."""
+        while True:
+            verdict = self.budget.verdict(self.under_way, self.queue.batch)
+            if verdict != "wait":
+                return verdict == "go"
+            try:
+                await self.endpoint.sleep(0.02)
+            except Stopping:
+                return True  # the worker sees to it
+
+    async def _ask_block(self, part: Part, question: Question) -> None:
         """Ask for a block and hand its rows to the recorder; what is lacking is asked singly."""
         try:
-            rows = await self.asker.ask(_question(part, block), self._notes[part.number])
+            rows = await self.asker.ask(question, self._notes[part.number])
         except BatchRefused:  # for its n or for its prompt: asked singly, it will show
-            self._refused[part.number, block.problem] = len(block.trials)
-            self.queue.put_back(part, block.problem, block.trials)
+            self._refused[part.number, question.problem] = len(question.trials)
+            self.queue.put_back(part, question.problem, question.trials)
             return
+        if self.budget.limit is not None:
+            self.budget.add(rows)
         if self.endpoint.answered:
             self._settle()
             self.recorder.add(part, rows)
         else:
             self._unsettled.append((part, rows))
-        if len(rows) < len(block.trials):
-            self._ask_singly(len(rows), len(block.trials))
-            self.queue.put_back(part, block.problem, block.trials[len(rows) :])
+        if len(rows) < len(question.trials):
+            self._ask_singly(len(rows), len(question.trials))
+            self.queue.put_back(part, question.problem, question.trials[len(rows) :])
         elif self._refused and rows[0].status not in ("invalid", "gave_up"):
-            if asked := self._refused.get((part.number, block.problem)):
-                self._ask_singly(0, asked)
+            self._ask_singly(0, self._refused.get((part.number, question.problem), 0))
 
     def _settle(self) -> None:
         """Record what came to nothing before the first answer: it was not the server's fault.
@@ -182,13 +195,13 @@ class Runner:
         if not (self.endpoint.answered or any(part.tally.done for part in self.parts)):
             if self.endpoint.is_stopping:
                 return
-            raise NothingAnswered("no request has been answered.")
+            raise NothingAnswered(f"no request has been answered. Last: {self.asker.last_loss}")
         for part, rows in self._unsettled:
             self.recorder.add(part, rows)
         self._unsettled.clear()
 
     def _ask_singly(self, got: int, asked: int) -> None:
-        if self.queue.batch > 1:
+        if asked and self.queue.batch > 1:
             self.queue.ask_singly()
             given = f"{got} of {asked} completions" if got else "an error"
             self._warn(f"asked for n={asked}, the server gave {given}; asking one by one instead.")
@@ -252,17 +265,3 @@ class Runner:
 def _load_statistics() -> None:
     """Import what estimates need, while the first answers are on their way."""
     import passband.stats.interval.estimate  # noqa: F401
-
-
-def _question(part: Part, block: Block) -> Question:
-    problem = part.problems[block.problem]
-    seeds: tuple[int | None, ...] = (None,) * len(block.trials)
-    if part.seed is not None:
-        named = part.seed, part.task.name, problem.key
-        seeds = tuple([trial_seed(*named, trial) for trial in block.trials])
-    return Question(
-        problem=block.problem,
-        trials=block.trials,
-        request=Request(problem.messages, part.sampling, seeds),
-        attempts=part.attempts.get((block.problem, block.trials[0]), 0),
-    )

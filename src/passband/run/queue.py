@@ -1,49 +1,70 @@
-"""Who is asked next: the blocks of every task, and those that have to be asked again singly."""
+"""Who is asked next: the questions of every task, and those that have to be asked again singly."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from passband.run.blocks import Block, missing_blocks
+from passband.generate.provider import Request
+from passband.run.ask import Question
+from passband.run.blocks import Block, missing_blocks, trial_seed
 from passband.run.part import Part
 
 __all__ = ["Queue"]
 
+_AHEAD = 64  # questions made in one go: among requests, each would take several times as long
+
 
 class Queue:
-    """Blocks, task after task; a block is handed out once."""
+    """Questions, task after task; each is handed out once."""
 
     def __init__(self, parts: Sequence[Part], batch: int) -> None:
         self._batch = batch
-        self._again: deque[tuple[Part, Block]] = deque()
-        self._fresh = self._blocks(parts)
+        self._next: deque[tuple[Part, Question]] = deque()
+        self._blocks = _blocks(parts, batch)
 
     @property
     def batch(self) -> int:
         return self._batch
 
-    def take(self) -> tuple[Part, Block] | None:
-        """Return the next block, or None if there is none now."""
-        if self._again:
-            return self._again.popleft()
-        found = next(self._fresh, None)
-        if found is None or len(found[1].trials) <= self._batch:
-            return found
-        part, block = found
-        self.put_back(part, block.problem, block.trials)
-        return self._again.popleft()
+    def take(self) -> tuple[Part, Question] | None:
+        """Return the next question, or None if there is none now."""
+        if not self._next:
+            self._next.extend((p, _question(p, b)) for p, b in islice(self._blocks, _AHEAD))
+            if not self._next:
+                return None
+        part, question = self._next.popleft()
+        if len(question.trials) <= self._batch or len(question.trials) == 1:
+            return part, question
+        self.put_back(part, question.problem, question.trials)
+        return self._next.popleft()
 
     def ask_singly(self) -> None:
         """Ask for one completion at a time from now on."""
         self._batch = 1
 
     def put_back(self, part: Part, problem: int, trials: Sequence[int]) -> None:
-        """Ask for these trials again, one by one."""
-        self._again += [(part, Block(problem, range(trial, trial + 1))) for trial in trials]
+        """Ask for these trials next, one by one."""
+        blocks = [Block(problem, range(trial, trial + 1)) for trial in trials]
+        self._next.extendleft((part, _question(part, block)) for block in reversed(blocks))
 
-    def _blocks(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Block]]:
-        size = self._batch
-        for part in parts:
-            for block in missing_blocks(len(part.problems), part.n, part.recorded, size):
-                yield part, block
+
+def _blocks(parts: Sequence[Part], size: int) -> Iterator[tuple[Part, Block]]:
+    for part in parts:
+        for block in missing_blocks(len(part.problems), part.n, part.recorded, size):
+            yield part, block
+
+
+def _question(part: Part, block: Block) -> Question:
+    problem = part.problems[block.problem]
+    seeds: tuple[int | None, ...] = (None,) * len(block.trials)
+    if part.seed is not None:
+        named = part.seed, part.task.name, problem.key
+        seeds = tuple([trial_seed(*named, trial) for trial in block.trials])
+    return Question(
+        problem=block.problem,
+        trials=block.trials,
+        request=Request(problem.messages, part.sampling, seeds),
+        attempts=part.attempts.get((block.problem, block.trials[0]), 0),
+    )

@@ -76,7 +76,11 @@ def score_again(
     identities = [(scorer.name, identity_of(scorer, cut_off)) for scorer in scorers]
     numbers = store.set_scorers(plan.run.number, identities)
     with Trials(store.directory) as trials:
-        references = [_reference(problem.record) for problem in trials.problems(plan.run.number)]
+        known = {each.position: each for each in trials.problems(plan.run.number)}
+    references = [
+        _reference(known[at].record if at in known else {})  # salvaging may have lost some
+        for at in range(max(known, default=-1) + 1)
+    ]
     grader = Grader(list(zip(numbers, scorers, strict=True)), references, cut_off)
     try:
         return score_recorded(store, plan.run.task, grader)

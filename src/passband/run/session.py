@@ -86,7 +86,9 @@ def _provider(
         return str(getattr(model, "name", type(model).__name__)), cast("Provider", model)
     from passband.generate.function import Function
 
-    name = f"python:{model.__module__}:{getattr(model, '__qualname__', type(model).__name__)}"
+    kind = type(model)  # a bound or built-in function may lack a module or a name
+    module = getattr(model, "__module__", None) or kind.__module__
+    name = f"python:{module}:{getattr(model, '__qualname__', kind.__name__)}"
     return name, Function(model, timeout=connection.timeout, threads=connection.concurrency)
 
 

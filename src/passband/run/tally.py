@@ -34,11 +34,8 @@ class Tally:
     main: int | None = None  # number of the scorer whose scores are estimated from
     done: int = 0
     fresh: int = 0  # of those, recorded by this process
-    unscored: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    fresh_prompt_tokens: int = 0
-    fresh_completion_tokens: int = 0
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
     _scored: list[int] = field(default_factory=list)
     _sums: list[float] = field(default_factory=list)
@@ -71,8 +68,6 @@ class Tally:
             taken, given = row.prompt_tokens or 0, row.completion_tokens or 0
             self.prompt_tokens += taken
             self.completion_tokens += given
-            self.fresh_prompt_tokens += taken
-            self.fresh_completion_tokens += given
             for score in row.scores:
                 self.scored(row.problem, score)
             if row.status == "ok":

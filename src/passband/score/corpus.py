@@ -15,7 +15,7 @@ from passband.score.translation import SACREBLEU
 if TYPE_CHECKING:
     from passband.types import Floats
 
-__all__ = ["CORPUS_METRICS", "corpus_interval", "corpus_value"]
+__all__ = ["CORPUS_METRICS", "corpus_interval", "corpus_replicates", "corpus_value"]
 
 CORPUS_METRICS = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
 _CHUNK = 100  # replicates drawn at once, so that memory stays small
@@ -47,17 +47,44 @@ def corpus_interval(
 
     if not 0 < level < 1:
         raise InvalidInput(f"level must be between 0 and 1; got {level!r}.")
+    values = corpus_replicates(metric, predictions, references, seed=seed, replicates=replicates)
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def corpus_replicates(
+    metric: str,
+    predictions: Sequence[str],
+    references: Sequence[Sequence[str]],
+    *,
+    clusters: Sequence[object] | None = None,
+    seed: int = 0,
+    replicates: int = 1000,
+) -> Floats:
+    """Return the values of problems drawn again, as many as there are; or of whole clusters."""
+    import numpy as np
+
     if replicates < 2:
         raise InvalidInput(f"replicates must be at least 2; got {replicates!r}.")
     scorer, counts = _counts(metric, predictions, references)
-    generator, problems = np.random.default_rng(seed), len(counts)
+    if clusters is not None:
+        counts = _by_cluster(counts, clusters)
+    generator, units = np.random.default_rng(seed), len(counts)
     values: list[float] = []
     for start in range(0, replicates, _CHUNK):
         size = min(_CHUNK, replicates - start)
-        draws = generator.multinomial(problems, np.full(problems, 1 / problems), size=size)
+        draws = generator.multinomial(units, np.full(units, 1 / units), size=size)
         values += [_value(scorer, total) for total in draws @ counts]
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return np.asarray(values)
+
+
+def _by_cluster(counts: Floats, clusters: Sequence[object]) -> Floats:
+    import numpy as np
+
+    at = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+    sums = np.zeros((len(at), counts.shape[1]))
+    np.add.at(sums, [at[name] for name in clusters], counts)
+    return sums
 
 
 def _counts(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, PassbandError, WrongType
 from passband.registry import Registry
 from passband.score.register import check_options
 
@@ -27,7 +27,8 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
 
     The function takes the scores, in the order of the trials, and by name `predictions` (the
     extracted answers, None where there is none), `same` (whether two answers are the same) and
-    its options; it may leave out what it does not use.
+    its options; it may leave out what it does not use. Scores are of trials that have one. The
+    same function may be registered again, as happens when a cell of a notebook is run twice.
 
     >>> @register_repeat_aggregation("last")
     ... def last(scores, predictions=None, **kwargs):
@@ -37,11 +38,25 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
     >>> aggregations.remove("last")
     """
 
+    if not isinstance(name, str):
+        raise WrongType(f"register_repeat_aggregation needs a name, as text; got {name!r}.")
+
     def add(function: F) -> F:
+        if name in aggregations and _is_again(function, aggregations.get(name)):
+            aggregations.remove(name)
         aggregations.add(name, function)
         return function
 
     return add
+
+
+def _is_again(function: Callable[..., Any], earlier: Callable[..., Any]) -> bool:
+    """Tell whether a function is defined where an earlier one was."""
+    one, other = (
+        (getattr(each, "__module__", None), getattr(each, "__qualname__", None))
+        for each in (function, earlier)
+    )
+    return one == other
 
 
 def reduce_repeats(
@@ -70,7 +85,14 @@ def reduce_repeats(
     check_options(f"repeat aggregation {name!r}", function, options, given=1)
     answers = None if predictions is None else [predictions[index] for index in kept]
     known: dict[str, Any] = {"predictions": answers, "same": same}
-    result = function([scores[index] for index in kept], **_taken(function, known), **options)
+    taken = _taken(function, known)
+    try:
+        result = function([scores[index] for index in kept], **taken, **options)
+    except PassbandError:
+        raise
+    except Exception as error:  # it is the user's own
+        told = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"repeat aggregation {name!r} failed: {told}.") from error
     return _checked(name, result)
 
 

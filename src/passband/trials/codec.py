@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-__all__ = ["decoded", "encoded", "storable"]
+__all__ = ["decoded", "encoded", "readable", "storable"]
 
 _RAW, _DEFLATED = 0, 1
 _WORTHWHILE = 1_000  # bytes; shorter texts gain little and cost as much time
@@ -37,6 +37,14 @@ def decoded(codec: int, data: bytes | None) -> str | None:
         raise ValueError(f"no codec has the number {codec}")
     raw = zlib.decompress(data) if codec == _DEFLATED else data
     return raw.decode("utf-8", "surrogatepass")
+
+
+def readable(codec: int, *texts: bytes | None) -> bool:
+    """Tell whether all of these can be decoded."""
+    try:
+        return all(text is None or decoded(codec, text) is not None for text in texts)
+    except (TypeError, ValueError, zlib.error):
+        return False
 
 
 def storable(text: str | None) -> str | bytes | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from passband.errors import PassbandError
 
-__all__ = ["Busy", "Lock"]
+__all__ = ["Busy", "Lock", "holder"]
 
 _FILE = "lock"
 
@@ -39,6 +39,23 @@ class Lock:
 
     def release(self) -> None:
         os.close(self._descriptor)
+
+
+def holder(directory: Path) -> str | None:
+    """Return who is writing to a run directory, if anyone is; nothing is changed."""
+    import fcntl
+
+    try:
+        descriptor = os.open(directory / _FILE, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _described(os.read(descriptor, 1000))
+    finally:
+        os.close(descriptor)
+    return None
 
 
 def _me() -> dict[str, object]:

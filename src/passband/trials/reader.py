@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from passband.trials.schema import FILE, connect_to_read, corrupt, explained
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
+    from passband.stats.data.rewards import Rewards
+    from passband.types import Ints
 
 __all__ = ["ProblemRecord", "Run", "ScorerRecord", "Trials", "is_run_directory"]
 
@@ -188,19 +190,21 @@ class Trials:
             "WHERE t.run=? GROUP BY t.problem"
         )
         rows = self._all(query, chosen.number, run.number)
-        if any(odd for *_, odd in rows):
-            return self._graded(run, chosen)
         from passband.stats.data.outcomes import Outcomes
 
         asked = [row[0] for row in rows]
         groups = [clusters[problem] for problem in asked]
-        return Outcomes.from_counts(
-            [int(row[2]) for row in rows],
+        found = Outcomes.from_counts(
+            [0 if row[3] else int(row[2]) for row in rows],
             [row[1] for row in rows],
             problems=[keys[problem] for problem in asked],
             clusters=None if None in groups else groups,
             unscored=self._unscored(run, chosen, asked),
         )
+        if any(row[3] for row in rows):
+            rewards = self._rewards(run, chosen, found.trials)
+            return replace(found, successes=None, rewards=rewards)
+        return found
 
     def _keys(self, run: int) -> tuple[dict[int, str], dict[int, str | None]]:
         rows = self._all("SELECT problem, key, cluster FROM problem WHERE run=?", run)
@@ -219,28 +223,20 @@ class Trials:
             found.setdefault(name, [0] * len(asked))[at[problem]] += count
         return dict(sorted(found.items()))
 
-    def _graded(self, run: Run, scorer: ScorerRecord) -> Outcomes:
-        from passband.stats.data.outcomes import Outcomes
+    def _rewards(self, run: Run, scorer: ScorerRecord, trials: Ints) -> Rewards:
+        """Return scores that are not all 0 or 1; each problem has as many as `trials` says."""
+        import numpy as np
 
-        keys, clusters = self._keys(run.number)
-        table: dict[str, list[Any]] = {"problem": [], "trial": [], "score": [], "status": []}
-        groups: list[str | None] = []
+        from passband.stats.data.rewards import Rewards
+
         query = (
-            "SELECT t.problem, t.trial, s.value, t.status, s.status FROM trial AS t "
-            "LEFT JOIN score AS s ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial "
-            "WHERE t.run=? ORDER BY t.problem, t.trial"
+            "SELECT s.value FROM trial AS t JOIN score AS s "
+            "ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial "
+            "WHERE t.run=? AND s.value NOT NULL ORDER BY t.problem, t.trial"
         )
-        for problem, trial, value, status, scored in self._each(query, scorer.number, run.number):
-            table["problem"].append(keys[problem])
-            table["trial"].append(trial)
-            table["score"].append(value)
-            table["status"].append("ok" if value is not None else fate(status, scored))
-            groups.append(clusters[problem])
-        roles = {name: name for name in table}
-        if None not in groups:
-            table["cluster"] = groups
-            roles["cluster"] = "cluster"
-        return Outcomes.from_table(table, **roles)
+        values = [row[0] for row in self._each(query, scorer.number, run.number)]
+        offsets = np.concatenate([[0], np.cumsum(trials)])
+        return Rewards(np.array(values, dtype=np.float64), offsets)
 
     def score_statuses(self, scorer: int) -> dict[str, int]:
         """Return how many scores of a scorer have each status."""
@@ -325,7 +321,8 @@ class Trials:
 
     def _each(self, query: str, *arguments: object) -> Iterator[tuple[Any, ...]]:
         with explained(self.directory / FILE):
-            yield from self._connection.execute(query, arguments)
+            for row in self._connection.execute(query, arguments):  # noqa: UP028
+                yield row  # `yield from` would close the cursor, perhaps after its connection
 
     def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
         return list(self._each(query, *arguments))

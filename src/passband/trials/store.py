@@ -93,6 +93,7 @@ class Store:
         `spec` is what the trials depend on, and other settings are refused. `config` says how
         the task is measured, which may change.
         """
+        self._forget_mistakes(task, model, json.loads(canonical(spec)))
         self._refuse_other_model(model)
         earlier = self.spec(task)
         with self.transaction():
@@ -111,12 +112,13 @@ class Store:
         return self._one(f"SELECT run FROM run WHERE task={_TEXT}", storable(task))
 
     def add_problems(self, run: int, problems: Iterable[ProblemRow]) -> None:
-        """Record problems; those that are there already must be the same.
+        """Record problems; those that are there already must be the same, once one was asked.
 
         Clusters may change: they say how problems are measured, not what was asked.
         """
         query = "SELECT problem, key, record, cluster FROM problem WHERE run=?"
-        known = {position: row for position, *row in self._all(query, run)}
+        asked = self._one("SELECT EXISTS (SELECT 1 FROM trial WHERE run=?)", run)
+        known = {position: row for position, *row in self._all(query, run)} if asked else {}
         names = {key: position for position, (key, *_) in known.items()}
         changed = []
         for row in problems:
@@ -128,6 +130,8 @@ class Store:
                 texts = storable(row.key), storable(row.cluster), row.record
                 changed.append((run, row.position, *texts))
         with self.transaction():
+            if not asked:
+                self._connection.execute("DELETE FROM problem WHERE run=?", (run,))
             self._connection.executemany(
                 f"INSERT INTO problem VALUES (?,?,{_TEXT},{_TEXT},?) "
                 "ON CONFLICT(run, problem) DO UPDATE SET cluster=excluded.cluster",
@@ -272,6 +276,18 @@ class Store:
     def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
         with explained(self.directory / FILE):
             return self._connection.execute(query, arguments).fetchall()
+
+    def _forget_mistakes(self, task: str, model: str, spec: Any) -> None:
+        """Let go of runs with other settings that no trial came of: a wrong name, a wrong key."""
+        query = (
+            "SELECT run, task, model, spec FROM run AS r "
+            "WHERE NOT EXISTS (SELECT 1 FROM trial AS t WHERE t.run=r.run)"
+        )
+        for run, its_task, its_model, its_spec in self._all(query):
+            if its_model != model or (its_task == task and json.loads(its_spec) != spec):
+                with self.transaction():
+                    for table in ("attempt", "scorer", "problem", "run"):
+                        self._connection.execute(f"DELETE FROM {table} WHERE run=?", (run,))
 
     def _refuse_other_model(self, model: str) -> None:
         found = self._all("SELECT model FROM run LIMIT 1")

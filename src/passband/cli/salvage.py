@@ -1,0 +1,56 @@
+"""`passband salvage`: what can still be read of a damaged run, in a new directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from passband.cli.options import JsonOption
+
+__all__ = ["salvage"]
+
+_NAMES = {
+    "run": "tasks",
+    "session": "sessions",
+    "problem": "problems",
+    "trial": "trials",
+    "body": "completions",
+    "attempt": "failed attempts",
+    "scorer": "scorers",
+    "score": "scores",
+}
+
+
+def salvage(
+    run: Annotated[Path, typer.Argument(help="Damaged run directory; it is not changed.")],
+    new: Annotated[Path, typer.Argument(help="Directory to make.")],
+    json: JsonOption = False,
+) -> None:
+    """Copy every row that can still be read of a damaged run to a new run directory."""
+    from dataclasses import asdict
+    from json import dumps
+
+    from passband.report.render import Row, printable, render
+    from passband.trials.salvage import salvage
+
+    found = salvage(run, new)
+    if json:
+        typer.echo(dumps(asdict(found), indent=2))
+        return
+    rows: list[Row] = [
+        {
+            "what": name,
+            "rescued": found.rows[table],
+            "left out": found.incomplete.get(table, 0),
+        }
+        for table, name in _NAMES.items()
+    ]
+    typer.echo(render(rows, "table"), nl=False)
+    typer.echo(
+        f"\nLeft out is what has lost something it needs, such as a trial without its completion. "
+        f"Run the same command as before with --out {printable(str(new))} to ask again what is "
+        f"missing.",
+        err=True,
+    )

@@ -1,0 +1,127 @@
+"""`passband export` from the outside."""
+
+import csv
+import io
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from commands import finish, process, run
+from passband.trials.rows import ScoreRow, TrialRow
+from stores import begin, filled, problem, writing
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return filled(tmp_path / "run", [[1, 0, 1], [0, 0, 0]])
+
+
+def test_the_name_of_the_file_says_what_it_is(directory: Path, tmp_path: Path) -> None:
+    for name in ("a.jsonl", "a.csv", "a.parquet", "a.JSONL", "a.json", "a"):
+        done = run("export", directory, "-o", tmp_path / name)
+        assert (done.code, done.out, done.err) == (0, "", "")
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    assert [json.loads(line)["score"] for line in lines] == [1, 0, 1, 0, 0, 0]
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "a.jsonl").read_bytes()
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 6
+    assert (tmp_path / "a.parquet").read_bytes()[:4] == b"PAR1"
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        done = run("stats", tmp_path / name, "-m", "pass@1", "--json")
+        assert json.loads(done.out)["groups"][0]["metrics"][0]["value"] == pytest.approx(1 / 3)
+
+
+def test_format_goes_before_the_name(directory: Path, tmp_path: Path) -> None:
+    assert run("export", directory, "--format", "csv", "-o", tmp_path / "a.jsonl").code == 0
+    assert (tmp_path / "a.jsonl").read_text().startswith('"task","model"')
+
+
+def test_an_ending_that_nobody_knows_is_refused(directory: Path, tmp_path: Path) -> None:
+    for name in ("a.xlsx", "a.csv.gz"):
+        done = run("export", directory, "-o", tmp_path / name)
+        assert done.code == 2
+        assert "say --format jsonl, csv, parquet" in done.err
+        assert not (tmp_path / name).exists()
+    assert run("export", directory, "--format", "csv", "-o", tmp_path / "a.xyz").code == 0
+
+
+def test_without_a_file_it_goes_to_standard_output(directory: Path) -> None:
+    done = finish("export", directory)
+    assert done.code == 0
+    assert len(done.out.splitlines()) == 6
+    assert len(list(csv.reader(io.StringIO(finish("export", directory, "--format=csv").out)))) == 7
+    refused = finish("export", directory, "--format", "parquet")
+    assert (refused.code, refused.out) == (2, "")
+    assert "Parquet is not text; give a file with -o." in refused.err
+
+
+def test_only_some_tasks(tmp_path: Path) -> None:
+    for task in ("c", "a", "b"):
+        filled(tmp_path / "run", [[1]], task=task)
+    path = tmp_path / "out.jsonl"
+    assert run("export", tmp_path / "run", "-o", path).code == 0
+    assert [json.loads(line)["task"] for line in path.read_text().splitlines()] == ["a", "b", "c"]
+    chosen = ("--task", "c", "--task", "a", "--task", "c")
+    assert run("export", tmp_path / "run", "-o", path, *chosen).code == 0
+    assert [json.loads(line)["task"] for line in path.read_text().splitlines()] == ["a", "c"]
+    done = run("export", tmp_path / "run", "-o", path, "--task", "x")
+    assert done.code == 2
+    assert "has no task named 'x'" in done.err
+    assert "It has a, b, c." in done.err
+
+
+def test_timing_is_extra(directory: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    run("export", directory, "-o", path, "--timing")
+    assert json.loads(path.read_text().splitlines()[0])["latency_ms"] == 100
+
+
+def test_what_cannot_be_done_is_said_in_a_line(directory: Path, tmp_path: Path) -> None:
+    for arguments, words in (
+        ([tmp_path / "none"], "is not a run directory"),
+        ([directory, "-o", tmp_path / "no" / "folder.jsonl"], "No such file"),
+        ([directory, "-o", tmp_path], "irectory"),
+    ):
+        done = run("export", *arguments)
+        assert done.code in (1, 2)
+        assert words in done.err
+        assert done.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_reader_that_leaves_early_is_no_accident(tmp_path: Path) -> None:
+    directory = filled(tmp_path / "run", [[1, 0] * 500] * 20)
+    with process("export", directory) as started:
+        assert started.stdout is not None
+        assert started.stderr is not None
+        started.stdout.readline()
+        started.stdout.close()
+        assert started.stderr.read() == b""
+        assert started.wait(30) == 1
+
+
+def test_hostile_text_is_data_in_a_file(tmp_path: Path) -> None:
+    hostile = "\x1b]52;c;aGk=\x07=cmd|' /C calc'!A0\ud800\0"
+    with writing(tmp_path / "run") as store:
+        run_number, (scorer,) = begin(store, [problem(0)], task=hostile)
+        scores = [ScoreRow(scorer, 1.0, answer=hostile)]
+        store.append(run_number, [TrialRow(0, 0, "ok", hostile, scores=scores)])
+    done = finish("export", tmp_path / "run")
+    assert "\x1b" not in done.out
+    assert json.loads(done.out)["completion"] == hostile
+    for verb in (("stats",), ("export", "--task", "x")):
+        told = finish(*verb[:1], tmp_path / "run", *verb[1:])
+        assert "\x1b" not in told.out + told.err
+        assert "\x07" not in told.out + told.err
+
+
+def test_a_device_is_written_to_and_not_replaced(directory: Path) -> None:
+    if not os.path.exists("/dev/null") or sys.platform == "win32":
+        pytest.skip("there is no /dev/null")
+    before = os.stat("/dev/null")
+    assert run("export", directory, "-o", "/dev/null").code == 0
+    assert os.stat("/dev/null").st_rdev == before.st_rdev

@@ -1,0 +1,58 @@
+"""`passband ls` from the outside."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commands import run
+
+
+@pytest.fixture
+def here(folder: Path) -> Path:
+    (folder / "tasks").mkdir()
+    (folder / "tasks" / "group.yaml").write_text("group: both\ntask: [sums, arithmetic]\n")
+    return folder
+
+
+def test_a_table_of_tasks(here: Path) -> None:
+    done = run("ls")
+    assert (done.code, done.err) == (0, "")
+    rows = {line.split()[0]: line.split() for line in done.out.splitlines()[2:]}
+    assert rows["sums"][1:3] == ["task", "sums.yaml"]
+    assert rows["arithmetic"][1] == "task"
+    assert rows["both"][1:] == ["group", "tasks/group.yaml", "sums,", "arithmetic"]
+
+
+def test_json(here: Path) -> None:
+    done = run("ls", "--json")
+    found = {entry["name"]: entry for entry in json.loads(done.out)}
+    assert found["sums"]["kind"] == "task"
+    assert found["both"]["members"] == ["sums", "arithmetic"]
+
+
+def test_what_is_listed_can_be_validated(here: Path) -> None:
+    for entry in json.loads(run("ls", "--json").out):
+        assert run("validate", entry["name"]).code == 0
+
+
+def test_other_folders(here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    far = tmp_path / "far"
+    far.mkdir()
+    (far / "far.yaml").write_text((here / "sums.yaml").read_text().replace("sums", "distant"))
+    assert "distant" not in run("ls").out
+    monkeypatch.setenv("PASSBAND_TASKS", str(far))
+    assert "distant" in run("ls").out
+
+
+def test_broken_and_hostile_files_are_listed_and_harmless(here: Path) -> None:
+    (here / "broken.yaml").write_text("task: broken\ndataset_path: [\n")
+    (here / "hostile.yaml").write_text('task: "\\e[2J\\u202eevil"\ndataset_path: json\n')
+    done = run("ls")
+    assert done.code == 0
+    assert "\x1b" not in done.out
+    assert "\u202e" not in done.out
+    assert "\\x1b[2J" in done.out
+    (line,) = (line for line in done.out.splitlines() if line.startswith("broken"))
+    assert line.split()[1] == "broken"
+    assert json.loads(run("ls", "--json").out)

@@ -1,0 +1,363 @@
+"""`passband run` from the outside: what a user types, sees and gets wrong."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import Done, finish, run
+from fault_server import FaultServer, status
+from passband.trials.reader import Trials
+from scripted import write_task
+
+pytestmark = pytest.mark.usefixtures("folder")  # a working directory with sums.yaml and a model
+
+TINY = ("run", "arithmetic", "--model", "tiny", "--limit", 10)
+INTERNALS = re.compile(
+    r"Traceback|File \"|<[a-z_.]+ object|object at 0x|\b[A-Z]\w*(Error|Exception)\b|dataclass"
+    r"|PosixPath|None\b|\bself\b|\(\)|\.py\b|pydantic|asyncio"
+)
+
+
+def table(done: Done) -> dict[str, list[str]]:
+    """The cells of each row, by the first one; columns are set apart by two blanks."""
+    assert done.code == 0, done.err
+    rows = [re.split(r"  +", line.strip()) for line in done.out.splitlines()]
+    assert set("".join(rows[1])) == {"-"}
+    return {row[0]: row[1:] for row in [rows[0], *rows[2:]]}
+
+
+def refused(done: Done, *told: str, code: int = 2) -> None:
+    """Check that a command failed and told why, in words for people."""
+    assert done.code == code, done.err
+    assert done.out == ""
+    for words in told:
+        assert words in done.err
+    assert not INTERNALS.search(done.err), done.err
+
+
+def asked_nothing() -> None:
+    assert not Path("runs").exists()
+    assert not Path("run").exists()
+
+
+# -- what comes out ------------------------------------------------------------------------
+
+
+def test_the_default_table() -> None:
+    done = run(*TINY, "-n", 4)
+    rows = table(done)
+    assert rows["metric"] == ["value", "95% interval", "problems", "trials"]
+    assert [*rows] == [
+        "metric", "exact_match (mean)", "pass@2", "pass@4", "pass^2", "pass^4",
+    ]  # fmt: skip
+    for cells in [*rows.values()][1:]:
+        value, interval, *counts = cells
+        low, high = map(float, interval.strip("[]").split(","))
+        assert 0 <= low <= float(value) <= high <= 1
+        assert counts == ["10", "40"]
+    assert "finished: 40 of 40 trials, 40 of them now" in done.err
+    assert "Intervals (95%) are for problems like these." in done.err
+    assert "passband stats runs/arithmetic-tiny -m 'pass@*' --over trials" in done.err
+    assert "passband export runs/arithmetic-tiny" in done.err
+    assert "passband compare runs/arithmetic-tiny OTHER_RUN" in done.err
+    assert not INTERNALS.search(done.out + done.err)
+
+
+def test_the_commands_it_proposes_work() -> None:
+    done = run(*TINY, "-n", 4)
+    proposed = re.findall(r"^  passband (.*?)  +#", done.err, flags=re.MULTILINE)
+    assert len(proposed) == 3
+    for line in proposed[:2]:
+        words = [word.strip("'") for word in line.split()]
+        again = run(*words)
+        assert again.code == 0, again.err
+
+
+def test_metrics_and_levels_can_be_chosen() -> None:
+    wide = table(run(*TINY, "-n", 4, "-m", "pass@1,4", "-m", "avg"))
+    assert [*wide] == ["metric", "pass@1", "pass@4", "avg"]
+    narrow = table(run(*TINY, "-n", 4, "-m", "pass@1", "--level", "0.5"))
+    assert narrow["metric"][1] == "50% interval"
+    ends = [json.loads(rows["pass@1"][1]) for rows in (wide, narrow)]
+    assert ends[0][0] < ends[1][0] < ends[1][1] < ends[0][1]
+
+
+def test_quiet_prints_the_table_alone() -> None:
+    loud, quiet = run(*TINY, "-n", 4), run(*TINY, "-n", 4, "--quiet")
+    assert quiet.out == loud.out
+    assert quiet.err == ""
+
+
+def test_json_lines() -> None:
+    done = run(*TINY, "-n", 4, "--json")
+    assert done.code == 0
+    events = [json.loads(line) for line in done.out.splitlines()]
+    assert {event["event"] for event in events} <= {"progress", "warning", "done"}
+    last = events[-1]
+    assert last["event"] == "done"
+    assert (last["ending"], last["directory"]) == ("finished", "runs/arithmetic-tiny")
+    (task,) = last["tasks"]
+    assert (task["task"], task["model"], task["n_problems"]) == ("arithmetic", "tiny", 10)
+    assert task["status"] == {"ok": 40}
+    assert [found["metric"] for found in task["metrics"]] == [
+        "exact_match (mean)", "pass@2", "pass@4", "pass^2", "pass^4",
+    ]  # fmt: skip
+    for found in task["metrics"]:
+        assert found["low"] <= found["value"] <= found["high"]
+        assert found["over"] == "problems"
+
+
+def test_a_dry_run_asks_nothing() -> None:
+    done = run(*TINY, "-n", 4, "--dry-run")
+    assert done.code == 0
+    assert "10 problems x 4, 40 missing" in done.out
+    assert done.out.endswith("Nothing was asked.\n")
+    asked_nothing()
+    assert json.loads(run(*TINY, "-n", 4, "--dry-run", "--json").out)
+    asked_nothing()
+
+
+def test_the_same_command_goes_on(ask: Any) -> None:
+    assert "24 of 24 trials, 24 of them now" in ask().err
+    done = ask()
+    assert done.code == 0
+    assert "24 of 24 trials, 0 of them now" in done.err
+    assert "30 of 30 trials, 6 of them now" in ask("-n", 5).err
+    assert table(ask("-n", 5))["exact_match (mean)"][2:] == ["6", "30"]
+    # Fewer than are recorded: nothing is asked, nothing is forgotten.
+    assert table(ask("-n", 2, "-q"))["exact_match (mean)"][2:] == ["6", "30"]
+
+
+def test_as_a_process() -> None:
+    done = finish(*TINY, "-n", 2, "-q", "-m", "pass@1")
+    assert done.code == 0, done.err
+    assert done.out == run(*TINY, "-n", 2, "-q", "-m", "pass@1").out
+    wrong = finish("run", "arithmetc", "--model", "tiny")
+    assert (wrong.code, wrong.out) == (2, "")
+    told = "passband: there is no task named 'arithmetc'. Did you mean 'arithmetic'?\n"
+    assert wrong.err.replace("\r\n", "\n") == told
+
+
+# -- several tasks -------------------------------------------------------------------------
+
+MEAN = "- {metric: exact_match, repeat_aggregation: mean}"
+
+
+@pytest.fixture
+def two_tasks(folder: Path) -> None:
+    for name in ("one", "two"):
+        targets = {"a": "1", "b": "2"}
+        write_task(folder / "tasks" / "set", MEAN, targets, name=name, more="tag: both_of_them\n")
+    (folder / "tasks" / "pair.yaml").write_text("group: pair\ntask: [one, two]\n")
+    (folder / "ones.py").write_text("def one(prompt):\n    return '1'\n")
+
+
+@pytest.mark.usefixtures("two_tasks")
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("one", "two"),
+        ("pair",),
+        ("both_of_them",),
+        ("tasks/set",),
+        ("pair", "one"),
+        ("one", "pair"),
+    ],
+)
+def test_several_tasks(names: tuple[str, ...]) -> None:
+    options = ("--model", "python:ones:one", "-n", 2, "--temperature", 0, "--out", "several")
+    done = run("run", *names, *options)
+    rows = [line.split() for line in done.out.splitlines()[2:]]
+    assert [row[:4] for row in rows if row[1] == "exact_match"] == [
+        ["one", "exact_match", "(mean)", "0.50"],
+        ["two", "exact_match", "(mean)", "0.50"],
+    ]
+    assert "8 of 8 trials, 8 of them now" in done.err
+    with Trials("several") as trials:
+        assert [each.task for each in trials.runs()] == ["one", "two"]
+
+
+@pytest.mark.usefixtures("two_tasks")
+def test_two_tasks_of_one_name(folder: Path) -> None:
+    other = write_task(folder / "other", MEAN, {"a": "1"}, name="one")
+    done = run("run", "tasks/set/one.yaml", other, "--model", "python:ones:one")
+    refused(done, "two tasks are named 'one'")
+    asked_nothing()
+
+
+# -- trials without a score ----------------------------------------------------------------
+
+CUT = """
+from passband.generate.provider import Completion
+
+CUT = Completion("no end", finish="length")
+SAID = {"a": [CUT, "1", "0", "1"], "b": ["0", "1", "1", "2"], "c": [CUT] * 4, "d": ["1", CUT, 3, 4]}
+ASKED = dict.fromkeys(SAID, 0)
+
+
+async def model(prompt):
+    name = prompt[-1]
+    ASKED[name] += 1
+    said = SAID[name][ASKED[name] - 1]
+    return said if isinstance(said, Completion) else str(said)
+"""
+
+
+def test_the_summary_counts_and_bounds_them(folder: Path) -> None:
+    lines = f"{MEAN}\n- {{metric: exact_match, repeat_aggregation: majority}}"
+    write_task(folder, lines, dict.fromkeys("abcd", "1"))
+    (folder / "cut.py").write_text(CUT)
+    done = run("run", "t.yaml", "--model", "python:cut:model", "-n", 4, "--concurrency", 1)
+    # a 2 of 3, b 2 of 4, c none of none, d 1 of 3; one, none, four and one have no score.
+    value = (2 / 3 + 2 / 4 + 1 / 3) / 3
+    wrong, right = (2 / 4 + 2 / 4 + 0 + 1 / 4) / 4, (3 / 4 + 2 / 4 + 4 / 4 + 2 / 4) / 4
+    assert "6 of 16 trials have no score (6 truncated) and are left out" in done.err
+    assert (
+        f"pass@1 would be {wrong:.3f} with all of them wrong and {right:.3f} with all of them "
+        f"right, instead of {value:.3f}." in done.err
+    )
+    assert "--truncated score" in done.err
+    assert "made of 3 to 4 scored trials" in done.err
+    rows = table(done)
+    assert rows["exact_match (mean)"][0] == "0.50"
+    assert rows["exact_match (mean)"][2:] == ["3", "10"]
+    assert rows["exact_match_1 (majority)"][2:] == ["3", "10"]
+
+
+# -- asked wrongly -------------------------------------------------------------------------
+
+SUMS = ("run", "sums.yaml", "--model", "python:model_of_a_test:answer")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("run", "arithmetc", "--model", "tiny"), "Did you mean 'arithmetic'?"),
+        (("run", "nowhere.yaml", "--model", "tiny"), "there is no task file nowhere.yaml"),
+        (("run", "rows.jsonl", "--model", "tiny"), "rows.jsonl"),
+        (("run", "sums", "--model", "tinny"), "Did you mean 'tiny'?"),
+        (("run", "sums", "--model", "gpt-4o"), "openai:NAME with --base-url"),
+        (("run", "sums", "--model", "openai:gpt-4o"), "OPENAI_API_KEY is not set"),
+        (("run", "sums", "--model", "openai:"), "needs a name"),
+        (("run", "sums", "--model", "python:model_of_a_test"), "python:module:function"),
+        (("run", "sums", "--model", "python:model_of_a_test:anser"), "Did you mean 'answer'?"),
+        (("run", "sums", "--model", "python:no_such_module:f"), "no_such_module"),
+        (("run", "sums"), "--model"),
+        (("run",), "task"),
+        ((*SUMS, "-n", "0"), "-n must be at least 1; got 0"),
+        ((*SUMS, "-n", "-1"), "-n must be at least 1; got -1"),
+        ((*SUMS, "-n", "many"), "-n"),
+        ((*SUMS, "--limit", "0"), "--limit must be at least 1; got 0"),
+        ((*SUMS, "--temperature", "-1"), "--temperature"),
+        ((*SUMS, "--concurrency", "0"), "--concurrency"),
+        ((*SUMS, "--truncated", "maybe"), "'leave', 'score'"),
+        ((*SUMS, "--nn", "3"), "--nn"),
+    ],
+)
+def test_mistakes(command: tuple[str, ...], told: str) -> None:
+    refused(run(*command), told)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--level", "95"), "--level must be between 0 and 1; got 95."),
+        (("-m", "passs@1"), "Did you mean 'pass@'?"),
+        (("-m", "pass"), "pass needs a k"),
+        (("-m", "pass@1", "-m", "pass@8"), "-m pass@8 needs 8 trials of a problem; give -n 8."),
+        (("-n", "2", "-m", "pass@1,3"), "-m pass@1,3 needs 3 trials of a problem; give -n 3."),
+    ],
+)
+def test_what_could_not_be_reported_is_not_asked(options: tuple[str, ...], told: str) -> None:
+    refused(run(*SUMS, *options), told)
+    asked_nothing()
+
+
+def test_recorded_trials_may_be_more_than_are_asked_for(ask: Any) -> None:
+    assert ask("-n", 8, "-q").code == 0
+    assert table(ask("-n", 2, "-m", "pass@8", "-q"))["pass@8"][3] == "48"
+
+
+def test_what_is_wrong_with_a_task_is_told_with_its_line(folder: Path) -> None:
+    text = Path("sums.yaml").read_text()
+    Path("sums.yaml").write_text(text.replace("repeats: 4", "repeats: four\nmetrc_list: []"))
+    done = run(*SUMS)
+    refused(done, "sums.yaml:", "repeats must be a whole number", "'metrc_list'")
+    asked_nothing()
+
+
+def test_code_of_a_task_is_not_run_unasked(folder: Path) -> None:
+    Path("utils.py").write_text(
+        "from pathlib import Path\n"
+        "Path('imported').touch()\n"
+        "def text(row):\n"
+        "    return f\"What is {row['a']} + {row['b']}?\"\n"
+    )
+    text = Path("sums.yaml").read_text()
+    own = re.sub("doc_to_text: .*", "doc_to_text: !function utils.text", text)
+    Path("sums.yaml").write_text(own)
+    done = run(*SUMS)
+    refused(done, "sums.yaml:6:", "!function utils.text", "--trust-task-code")
+    assert not Path("imported").exists()
+    asked_nothing()
+    assert run(*SUMS, "--trust-task-code", "-q").code == 0
+    assert Path("imported").exists()
+
+
+def test_other_settings_are_refused(ask: Any) -> None:
+    assert ask("-q").code == 0
+    done = ask("--temperature", "0.5")
+    refused(done, "run holds trials of sums", "1.0 then, 0.5 now", "--out")
+
+
+# -- money ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Any:
+    with FaultServer() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        yield server
+
+
+def test_a_limit_needs_a_price(server: FaultServer) -> None:
+    command = ("run", "sums", "--model", "some-model")
+    done = run(*command, "--max-cost", "1")
+    refused(done, "--max-cost needs the price of the model", "prices.yaml", "--prices FILE")
+    done = run(*command, "--prices", "nowhere.yaml")
+    refused(done, "nowhere.yaml")
+    Path("prices.yaml").write_text("other: {prompt: 1, completion: 1}\n")
+    refused(run(*command, "--prices", "prices.yaml"), "no price for 'some-model'")
+    Path("prices.yaml").write_text("some-model: 5\n")
+    assert run(*command).code == 2
+    assert not server.requests
+
+
+def test_costs_are_told_and_limited(server: FaultServer) -> None:
+    Path("prices.yaml").write_text("some-model: {prompt: 1000, completion: 1000}\n")
+    command = ("run", "sums", "--model", "some-model", "--batch", 1, "--concurrency", 1)
+    done = run(*command, "-n", 1)
+    assert done.code == 0
+    assert re.search(r"finished: 6 of 6 trials, 6 of them now, in .*, cost 0\.\d", done.err)
+    before = len(server.requests)
+    spent = json.loads(run(*command, "-n", 1, "--json").out.splitlines()[-1])["cost"]
+    done = run(*command, "-n", 4, "--max-cost", spent * 2)
+    assert done.code == 1
+    assert "stopped at --max-cost; what was answered is recorded" in done.err
+    assert "# go on where it stopped" in done.err
+    assert 2 <= len(server.requests) - before <= 7
+    assert run(*command, "-n", 4, "--max-cost", spent * 100, "-q").code == 0
+
+
+def test_a_key_that_is_wrong_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-the-screen")
+    with FaultServer(status(401)) as server:
+        done = run("run", "sums", "--model", "openai:m", "--base-url", server.url)
+    assert done.code == 1
+    assert len(server.requests) == 1
+    assert "OPENAI_API_KEY" in done.err or "401" in done.err
+    assert "sk-not" not in done.err
+    assert not INTERNALS.search(done.err)

@@ -1,0 +1,87 @@
+"""What scoring again came to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from passband.errors import InvalidInput
+from passband.generate.provider import Completion
+from passband.report import score as module
+from passband.report.score import score_run
+from passband.run import rescore
+from passband.tasks.task import Task
+from passband.trials.reader import Trials
+
+
+@pytest.fixture
+def directory(reported: Any, words: Callable[..., Task], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run whose task is not a file, and so has to be handed over."""
+    cut = Completion("ye", finish="length")
+    reported.run([["yes", "no"], ["yes", cut]])
+    monkeypatch.setattr(rescore, "_recorded_task", lambda run, trust: words(2))
+    return reported.directory
+
+
+def test_every_scorer_has_a_line(directory: Path) -> None:
+    found = score_run(directory, scorers=["f1", "exact_match"])
+    assert found.added == 3  # exact_match without options has seen them
+    own, new = sorted(found.rows(), key=lambda row: str(row["scorer"]))
+    assert (own["scorer"], new["scorer"]) == ("exact_match", "f1")
+    assert own["scored"] == new["scored"] == 3
+    assert own["mean"] == new["mean"]
+    assert str(own["95% interval"]).startswith("[")
+    json.dumps(found.as_json(), allow_nan=False)
+
+
+def test_what_was_cut_off_is_scored_if_asked_for(directory: Path) -> None:
+    assert score_run(directory).rows()[0]["scored"] == 3
+    assert score_run(directory, truncated="score").rows()[0]["scored"] == 4
+    assert score_run(directory).rows()[0]["scored"] == 3
+
+
+def test_a_main_scorer_is_first(directory: Path) -> None:
+    found = score_run(directory, scorers=["f1"], main=True)
+    assert [each.scorer for each in found.scorers] == ["f1", "exact_match"]
+    with Trials(directory) as trials:
+        assert trials.run("words").scorer().name == "f1"
+
+
+def test_errors_are_counted_and_are_no_zeros(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from passband.score.register import functions, register_scorer
+
+    @register_scorer("picky")
+    def picky(answer: str, target: str) -> float:
+        if answer == "no":
+            raise RuntimeError("\x1b[2J \ud800")
+        return float("nan") if answer == "never" else 1.0
+
+    try:
+        found = score_run(directory, scorers=["picky"])
+    finally:
+        functions.remove("picky")
+    row = found.rows()[-1]
+    assert (row["scored"], row["error"], row["mean"]) == (2, 1, "1.00")
+
+
+def test_extraction_and_order_belong_to_a_new_scorer(directory: Path) -> None:
+    for wish in ({"rules": ["boxed"]}, {"main": True}):
+        with pytest.raises(InvalidInput, match="name it with --scorer"):
+            score_run(directory, **wish)
+
+
+def test_the_store_is_free_afterwards(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*arguments: Any, **options: Any) -> int:
+        raise RuntimeError("no")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "score_again", failing)
+        with pytest.raises(RuntimeError, match="no"):
+            score_run(directory)
+    assert score_run(directory).added == 0

@@ -1,0 +1,109 @@
+"""Run directories with trials in them, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from passband.trials.reader import Run, Trials
+from passband.trials.rows import (
+    SCORE_STATUSES,
+    STATUSES,
+    ProblemRow,
+    ScoreRow,
+    TrialRow,
+)
+from passband.trials.store import Store, canonical
+
+TASK, MODEL = "sums", "tiny"
+
+#: Any text that a model can write: half characters, zero bytes and controls among it.
+any_text = st.text(st.characters(exclude_categories=()), max_size=20)
+whole = st.integers(0, 2**62)
+
+
+@contextmanager
+def writing(directory: Path) -> Iterator[Store]:
+    store = Store(directory, low_water=0)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def problem(at: int, *, cluster: str | None = None, target: str = "42") -> ProblemRow:
+    record = {"messages": [["user", f"Question {at}?"]], "targets": [target], "choices": []}
+    return ProblemRow(at, f"p{at}", canonical(record | {"doc": {"id": f"p{at}"}}), cluster)
+
+
+def begin(
+    store: Store,
+    problems: Sequence[ProblemRow] = (),
+    scorers: Sequence[tuple[str, str]] = (("exact", "exact 1"),),
+    task: str = TASK,
+) -> tuple[int, list[int]]:
+    """Enter a task; return the number of its run and those of its scorers."""
+    run = store.begin(task, MODEL, {"seed": "s"}, {"metrics": []})
+    store.add_problems(run, problems or [problem(at) for at in range(3)])
+    return run, store.set_scorers(run, scorers)
+
+
+def filled(
+    directory: Path,
+    wins: Sequence[Sequence[float]],
+    *,
+    task: str = TASK,
+    clusters: Sequence[str] | None = None,
+) -> Path:
+    """Make a run directory in which problem i has these scores, trial by trial."""
+    with writing(directory) as store:
+        rows = [problem(at, cluster=clusters and clusters[at]) for at in range(len(wins))]
+        run, (scorer,) = begin(store, rows, task=task)
+        store.append(
+            run,
+            [
+                TrialRow(
+                    at, trial, "ok", f"The answer is {value:g}.", prompt_tokens=5,
+                    completion_tokens=7, latency_ms=100, seed=at,
+                    scores=[ScoreRow(scorer, value, answer=f"{value:g}", rule="last_number")],
+                )
+                for at, scores in enumerate(wins)
+                for trial, value in enumerate(scores)
+            ],
+        )  # fmt: skip
+    return directory
+
+
+def read_back(directory: Path, task: str = TASK) -> tuple[Run, list[TrialRow]]:
+    with Trials(directory) as trials:
+        run = trials.run(task)
+        return run, list(trials.trials(run))
+
+
+def score_rows(scorer: int) -> st.SearchStrategy[ScoreRow]:
+    value = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+    texts = [st.none() | any_text] * 3
+    return st.builds(ScoreRow, st.just(scorer), value, st.sampled_from(SCORE_STATUSES), *texts)
+
+
+def trial_rows(at: int, trial: int, scorers: Sequence[int] = ()) -> st.SearchStrategy[TrialRow]:
+    """Any trial of this place, scored by these scorers."""
+    count = st.none() | whole
+    return st.builds(
+        TrialRow,
+        st.just(at),
+        st.just(trial),
+        st.sampled_from(STATUSES),
+        text=st.none() | any_text | any_text.map(lambda text: text * 100),
+        reasoning=st.none() | any_text,
+        prompt_tokens=count,
+        completion_tokens=count,
+        latency_ms=count,
+        attempts=st.integers(1, 10**6),
+        seed=st.none() | st.integers(-(2**63), 2**63 - 1),
+        request_id=st.none() | any_text,
+        scores=st.tuples(*map(score_rows, scorers)).map(list),
+    )

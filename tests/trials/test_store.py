@@ -1,0 +1,426 @@
+"""Writing trials: what goes in comes out, what must not change cannot, and room is kept."""
+
+import json
+import math
+import shutil
+import sqlite3
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from passband.errors import InvalidInput
+from passband.trials.reader import ProblemRecord, ScorerRecord, Trials
+from passband.trials.rows import AttemptRow, ProblemRow, ScoreRow, TrialRow
+from passband.trials.schema import FILE
+from passband.trials.store import LOW_WATER, DiskNearlyFull, SettingsChanged, Store, canonical
+from stores import (
+    MODEL,
+    TASK,
+    any_text,
+    begin,
+    filled,
+    problem,
+    read_back,
+    trial_rows,
+    whole,
+    writing,
+)
+
+ANY = settings(
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def fresh(folder: Path) -> Path:
+    """A directory that no other example of this test has used."""
+    return folder / str(len(list(folder.iterdir())))
+
+
+# -- what goes in comes out ------------------------------------------------------------------
+
+
+@ANY
+@given(st.data())
+def test_every_field_of_a_trial_comes_back(tmp_path: Path, data: st.DataObject) -> None:
+    directory = fresh(tmp_path)
+    with writing(directory) as store:
+        run, scorers = begin(store, scorers=[("main", "1"), ("other", "2")])
+        places = [(at, trial) for at in range(2) for trial in range(2)]
+        rows = [data.draw(trial_rows(*place, scorers)) for place in places]
+        store.append(run, rows)
+    assert read_back(directory)[1] == rows
+
+
+@ANY
+@given(any_text, any_text, any_text, any_text, any_text, any_text, any_text)
+def test_every_name_comes_back(
+    tmp_path: Path, task: str, model: str, key: str, cluster: str, name: str, identity: str, word
+) -> None:
+    directory = fresh(tmp_path)
+    spec, config = {"seed": word, "n": [1, None, {"x": 0.5}]}, {"path": word}
+    record = {"messages": [["user", word]], "targets": [word], "choices": [word], "doc": {word: 1}}
+    for _ in range(2):  # the second time everything is there, and the same
+        with writing(directory) as store:
+            run = store.begin(task, model, spec, config)
+            store.add_problems(run, [ProblemRow(0, key, canonical(record), cluster)])
+            (scorer,) = store.set_scorers(run, [(name, identity)])
+            assert store.spec(task) == spec
+    with Trials(directory) as trials:
+        (found,) = trials.runs()
+        assert (found.task, found.model, found.spec, found.config) == (task, model, spec, config)
+        assert found.scorers == (ScorerRecord(scorer, name, identity),)
+        assert list(trials.problems(run)) == [ProblemRecord(0, key, cluster, record)]
+        assert trials.run(task) == found
+
+
+@ANY
+@given(any_text, any_text, st.none() | whole, whole)
+def test_every_field_of_an_attempt_is_kept(
+    tmp_path: Path, outcome: str, detail: str, http: int | None, at_ms: int
+) -> None:
+    directory = fresh(tmp_path)
+    row = AttemptRow(0, 1, 2, at_ms, outcome, http, detail)
+    with writing(directory) as store:
+        run, _ = begin(store)
+        store.add_attempts(run, [row])
+        store.add_attempts(run, [row])  # said twice, kept once
+        found = store._all("SELECT * FROM attempt")
+    assert found == [(run, 0, 1, 2, at_ms, outcome, http, detail)]
+    with Trials(directory) as trials:
+        assert trials.attempts(run) == {(0, 1): 2}
+
+
+def test_a_trial_that_is_recorded_has_no_open_attempts(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.add_attempts(run, [AttemptRow(0, 0, n, n, "timed_out", None, "late") for n in (1, 2)])
+        store.add_attempts(run, [AttemptRow(1, 0, 1, 1, "timed_out", None, "late")])
+        store.append(run, [TrialRow(0, 0, "ok", attempts=3)])
+    with Trials(tmp_path) as trials:
+        assert trials.attempts(run) == {(1, 0): 1}
+        assert trials.retried(run) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 5, 63, 64, 65, 150])
+def test_any_number_of_rows_goes_in(tmp_path: Path, count: int) -> None:
+    rows = [TrialRow(0, trial, "ok", f"text {trial}") for trial in range(count)]
+    with writing(tmp_path) as store:
+        run, (scorer,) = begin(store)
+        for row in rows:
+            row.scores = [ScoreRow(scorer, 1.0)]
+        store.append(run, rows)
+    assert read_back(tmp_path)[1] == rows
+
+
+def test_a_trial_is_recorded_once(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "first")])
+        with pytest.raises(sqlite3.IntegrityError):
+            store.append(run, [TrialRow(0, 1, "ok", "new"), TrialRow(0, 0, "ok", "second")])
+        store.append(run, [TrialRow(0, 2, "ok", "third")])
+    assert [row.text for row in read_back(tmp_path)[1]] == ["first", "third"]
+
+
+def test_a_score_must_be_a_number(tmp_path: Path) -> None:
+    """SQLite would keep NaN as nothing at all."""
+    with writing(tmp_path) as store:
+        run, (scorer,) = begin(store)
+        for value in (math.nan, math.inf, -math.inf):
+            with pytest.raises(InvalidInput, match="a score must be a finite number"):
+                store.append(run, [TrialRow(0, 0, "ok", scores=[ScoreRow(scorer, value)])])
+            with pytest.raises(InvalidInput, match="a score must be a finite number"):
+                store.add_scores([(0, 0, ScoreRow(scorer, value))])
+    assert read_back(tmp_path)[1] == []
+
+
+# -- scores ----------------------------------------------------------------------------------
+
+
+def test_scores_take_the_place_of_earlier_ones(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, (scorer,) = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x", scores=[ScoreRow(scorer, 0.0)])])
+        better = ScoreRow(scorer, 1.0, "ok", "a", "boxed", "said so")
+        store.add_scores([(0, 0, better)])
+    assert read_back(tmp_path)[1][0].scores == [better]
+
+
+def test_scorers_change_and_change_back(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, first = begin(store, scorers=[("a", "1"), ("b", "1")])
+        store.append(
+            run, [TrialRow(0, 0, "ok", "x", scores=[ScoreRow(number, 1.0) for number in first])]
+        )
+        second = store.set_scorers(run, [("b", "2"), ("a", "1")])
+        assert second[1] == first[0]
+        assert second[0] not in first
+        store.add_scores([(0, 0, ScoreRow(second[0], 0.0))])
+        with Trials(tmp_path) as trials:
+            found = trials.run(TASK)
+            assert [(s.number, s.name) for s in found.scorers] == [
+                (second[0], "b"), (second[1], "a"),
+            ]  # fmt: skip
+            (row,) = trials.trials(found)
+            assert [score.value for score in row.scores] == [0.0, 1.0]
+        assert store.set_scorers(run, [("a", "1"), ("b", "1")]) == first
+    found, (row,) = read_back(tmp_path)
+    assert [scorer.number for scorer in found.scorers] == first
+    assert row.scores == [ScoreRow(number, 1.0) for number in first]
+
+
+def test_no_scorers_is_no_fault(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, numbers = begin(store, scorers=[])
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+    assert numbers == []
+    found, _ = read_back(tmp_path)
+    with pytest.raises(InvalidInput, match="no scorer has been used"):
+        found.scorer()
+
+
+# -- forgetting ------------------------------------------------------------------------------
+
+
+def test_forgotten_trials_can_be_recorded_anew(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, (scorer,) = begin(store)
+        other, (others,) = begin(store, task="other")
+        rows = [
+            TrialRow(0, 0, "ok", "good", scores=[ScoreRow(scorer, 1.0)]),
+            TrialRow(0, 1, "truncated", "cut", scores=[ScoreRow(scorer, 0.0)]),
+            TrialRow(1, 0, "gave_up"),
+        ]
+        store.append(run, rows)
+        elsewhere = TrialRow(0, 1, "truncated", "cut", scores=[ScoreRow(others, 0.0)])
+        store.append(other, [elsewhere])
+        store.add_attempts(run, [AttemptRow(1, 0, 4, 1, "timed_out", None, "late")])
+        assert store.forget(run, ()) == 0
+        assert store.forget(run, ("truncated", "gave_up")) == 2
+        assert store.forget(run, ("truncated", "gave_up")) == 0
+        assert store._one("SELECT count(*) FROM body") == 2
+        with Trials(tmp_path) as trials:
+            assert trials.attempts(run) == {(1, 0): 4}
+            assert trials.score_statuses(scorer) == {"ok": 1}
+            assert trials.recorded(run) == {0: 0b1}
+        again = replace(rows[1], text="whole", status="ok", scores=[ScoreRow(scorer, 1.0)])
+        store.append(run, [again])
+    assert read_back(tmp_path)[1] == [rows[0], again]
+    assert read_back(tmp_path, "other")[1] == [elsewhere]
+
+
+# -- what must stay the same -----------------------------------------------------------------
+
+
+def test_other_settings_are_named(tmp_path: Path) -> None:
+    spec = {"sampling": {"temperature": 0.5, "top_p": None, "stop": ["\n"]}, "seed": "a"}
+    with writing(tmp_path) as store:
+        number = store.begin(TASK, MODEL, spec, {"version": 1})
+        store.append(number, [TrialRow(0, 0, "ok", "x")])
+        assert store.begin(TASK, MODEL, spec, {"version": 2}) == number
+        other = {"sampling": {"temperature": 1.0, "top_p": 0.9, "stop": ["\n"]}, "seed": "a"}
+        with pytest.raises(SettingsChanged) as caught:
+            store.begin(TASK, MODEL, other, {"version": 3})
+        assert str(caught.value).splitlines()[1:-1] == [
+            "  sampling.temperature: 0.5 then, 1.0 now",
+            "  sampling.top_p: null then, 0.9 now",
+        ]
+        assert "--out" in str(caught.value)
+        assert caught.value.exit_code == 2
+        assert store.spec(TASK) == spec
+        assert store.spec("other") is None
+    with Trials(tmp_path) as trials:
+        assert trials.run(TASK).config == {"version": 2}
+
+
+def test_a_long_setting_is_cut(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run = store.begin(TASK, MODEL, {"seed": "a" * 500}, {})
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        with pytest.raises(SettingsChanged) as caught:
+            store.begin(TASK, MODEL, {"seed": "b" * 500}, {})
+    assert all(len(line) < 250 for line in str(caught.value).splitlines()[1:])
+
+
+def test_another_model_needs_another_directory(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        with pytest.raises(SettingsChanged, match="of the model 'tiny', not of 'large'"):
+            store.begin("another task", "large", {}, {})
+
+
+def test_settings_that_no_trial_came_of_may_be_corrected(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.add_attempts(run, [AttemptRow(0, 0, 1, 1, "hopeless", 401, "wrong key")])
+        for model, spec in (("large", {"seed": "s"}), ("large", {"seed": "t"})):
+            run = store.begin(TASK, model, spec, {})
+            store.add_problems(run, [problem(0, target="1"), problem(1)])
+            store.add_problems(run, [problem(0, target="2")])
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+    with Trials(tmp_path) as trials:
+        (found,) = trials.runs()
+        assert (found.model, found.spec) == ("large", {"seed": "t"})
+        assert [each.record["targets"] for each in trials.problems(found.number)] == [["2"]]
+        assert trials.attempts(found.number) == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (replace(problem(1), key="q"), "problem 2 of the data was 'p1' and is now 'q'"),
+        (problem(1, target="43"), """'p1' has changed its targets: ["42"] then, ["43"] now"""),
+        (
+            replace(problem(1), record=problem(1).record.replace("Question", "Frage")),
+            'has changed its messages: [["user", "Question 1?"]] then',
+        ),
+        (
+            replace(problem(1), record=problem(1).record.replace('"id":"p1"', '"id":"x"')),
+            'has changed its doc.id: "p1" then, "x" now',
+        ),
+    ],
+)
+def test_other_problems_are_refused_in_words(
+    tmp_path: Path, changed: ProblemRow, words: str
+) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        with pytest.raises(SettingsChanged) as caught:
+            store.add_problems(run, [problem(0), changed, problem(2), problem(3)])
+        assert words in str(caught.value)
+        assert store._one("SELECT count(*) FROM problem") == 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [({"x": 1}, {"x": 1.0}), ({"x": None}, {}), ({"x": {}}, {"x": {}})]
+)
+def test_the_same_problem_written_otherwise_is_the_same(
+    tmp_path: Path, before: dict, after: dict
+) -> None:
+    """A data set may lose a null, or write 1 as 1.0, between two versions of a library."""
+    with writing(tmp_path) as store:
+        run, _ = begin(store, [replace(problem(0), record=canonical({"doc": before}))])
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        store.add_problems(run, [replace(problem(0), record=canonical({"doc": after}))])
+
+
+def test_more_problems_may_come_and_fewer(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        store.add_problems(run, [problem(at) for at in range(5)])
+        store.add_problems(run, [problem(0)])
+        assert store._one("SELECT count(*) FROM problem") == 5
+
+
+def test_a_name_stands_for_one_problem(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        for twice in ([replace(problem(3), key="p0")], [problem(3), replace(problem(4), key="p3")]):
+            with pytest.raises(InvalidInput, match="two problems are named"):
+                store.add_problems(run, twice)
+
+
+def test_clusters_follow_the_data(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store, [problem(0), problem(1, cluster="a")])
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        store.add_problems(run, [problem(0, cluster="b"), problem(1, cluster="b"), problem(2)])
+    with Trials(tmp_path) as trials:
+        assert [each.cluster for each in trials.problems(run)] == ["b", "b", None]
+
+
+def test_canonical_is_the_same_text_for_the_same_value() -> None:
+    assert canonical({"b": 1, "a": (1, 2)}) == canonical({"a": [1, 2], "b": 1})
+    assert json.loads(canonical({"half": "\ud800"})) == {"half": "\ud800"}
+    assert canonical("\ud800").isascii()
+
+
+# -- several tasks, all or nothing -----------------------------------------------------------
+
+
+def test_tasks_of_a_directory_do_not_mix(tmp_path: Path) -> None:
+    filled(tmp_path, [[1, 0]], task="b")
+    filled(tmp_path, [[0, 0, 0]], task="a")
+    with Trials(tmp_path) as trials:
+        assert [run.task for run in trials.runs()] == ["a", "b"]
+        assert [len(list(trials.trials(run))) for run in trials.runs()] == [3, 2]
+        assert [trials.outcomes(run).successes.tolist() for run in trials.runs()] == [[0], [1]]
+
+
+def test_a_larger_transaction_holds_together(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        with suppress(SettingsChanged), store.transaction():
+            run, _ = begin(store)
+            store.append(run, [TrialRow(0, 0, "ok", "never")])
+            store.begin("other", "another model", {}, {})
+        assert store.spec(TASK) is None
+        with store.transaction():
+            run, _ = begin(store)
+            store.append(run, [TrialRow(0, 0, "ok", "x")])
+    assert len(read_back(tmp_path)[1]) == 1
+
+
+def test_a_store_that_cannot_be_opened_is_not_locked(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(b"no database" * 1000)
+    for _ in range(2):
+        with pytest.raises(Exception, match="is damaged"):
+            Store(tmp_path)
+    (tmp_path / FILE).unlink()
+    filled(tmp_path, [[1]])
+
+
+# -- room ------------------------------------------------------------------------------------
+
+
+def test_nothing_is_written_on_a_disk_that_is_nearly_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = 10 * LOW_WATER
+
+    def usage(path: Path) -> SimpleNamespace:
+        return SimpleNamespace(free=free)
+
+    monkeypatch.setattr(shutil, "disk_usage", usage)
+    with closing(Store(tmp_path)) as store:
+        run, (scorer,) = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        free = LOW_WATER - 1
+        for write in (
+            lambda: store.append(run, [TrialRow(0, 1, "ok", "x")]),
+            lambda: store.add_scores([(0, 0, ScoreRow(scorer, 1.0))]),
+            lambda: store.add_attempts(run, [AttemptRow(0, 1, 1, 1, "late", None, "")]),
+        ):
+            with pytest.raises(DiskNearlyFull, match=r"64 MB are free where .* make room") as found:
+                write()
+            assert found.value.exit_code == 4
+        free = LOW_WATER
+        store.append(run, [TrialRow(0, 2, "ok", "x")])
+    free = 0
+    with pytest.raises(DiskNearlyFull):
+        Store(tmp_path)
+    assert [row.trial for row in read_back(tmp_path)[1]] == [0, 2]
+
+
+def test_a_disk_that_fills_up_all_the_same_loses_nothing(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        pages = store._one("PRAGMA page_count")
+        store._connection.execute(f"PRAGMA max_page_count={pages + 2}")
+        with pytest.raises(DiskNearlyFull, match="full") as caught:
+            store.append(run, [TrialRow(0, n, "ok", str(n) * 200) for n in range(1, 200)])
+        assert caught.value.exit_code == 4
+        store._connection.execute(f"PRAGMA max_page_count={pages + 1000}")
+        store.append(run, [TrialRow(0, 1, "ok", "y")])
+    assert [row.text for row in read_back(tmp_path)[1]] == ["x", "y"]
