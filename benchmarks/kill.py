@@ -188,11 +188,15 @@ def still_alive(pids: list[int], seconds: float = 5.0) -> int:
 
 
 def is_alive(pid: int) -> bool:
+    return state(pid) not in ("Z", "")
+
+
+def state(pid: int) -> str:
+    """The state of a process, as a letter; nothing if there is none."""
     try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
-        return False
-    return state != "Z"
+        return ""
 
 
 # --- a series --------------------------------------------------------------------------------

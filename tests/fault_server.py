@@ -731,7 +731,7 @@ def chosen(script: Script, request: Received, number: int) -> Behaviour:
 
 def bound(port: int) -> socket.socket:
     """A socket that has the port but does not listen, so that connections to it are refused."""
-    place = socket.socket()
+    place = socket.socket(proto=socket.IPPROTO_TCP)  # asyncio then sends small writes at once
     place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     place.bind(("127.0.0.1", port))
     return place

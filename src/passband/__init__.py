@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from passband.version import __version__
 
 __all__ = [
     "Band",
@@ -30,6 +30,7 @@ __all__ = [
     "Ranking",
     "Trials",
     "VarianceSplit",
+    "__version__",
     "band",
     "bounds",
     "compare",

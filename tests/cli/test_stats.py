@@ -271,7 +271,7 @@ def test_bad_input(tmp_path: Path, text: str | bytes, options: list[str], words:
 
 def test_bad_files(tmp_path: Path) -> None:
     assert_refused(run("stats", tmp_path / "trials.csv"), "no such file")
-    assert_refused(run("stats", tmp_path), "a folder, not a file")
+    assert_refused(run("stats", tmp_path), "is not a run directory")
     assert_refused(stats(tmp_path, TRIALS, name="t.txt"), "'.txt'", "known: .csv")
     assert_refused(stats(tmp_path, '{"a": 1}\n{', name="t.jsonl"), "line 2 is not JSON")
     assert_refused(stats(tmp_path, "[1, 2", name="t.json"), "line 1 is not JSON")

@@ -217,7 +217,7 @@ def test_on_a_real_terminal(tmp_path: Path) -> None:
         seen = read_until_closed(here)
         assert process.stdout is not None
         out = process.stdout.read().decode()
-    assert process.returncode == 0
+    assert process.returncode == 0, seen
     assert "/32" in seen
     assert "under way" in seen
     assert "\x1b[" in seen

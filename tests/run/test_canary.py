@@ -83,9 +83,16 @@ def outputs(done: Done, directory: Path) -> Iterator[tuple[str, bytes]]:
             yield str(path), path.read_bytes()
 
 
-@pytest.mark.parametrize("form", [[], ["--json"], ["--quiet"]], ids=["plain", "json", "quiet"])
+CASES = [(script, ["--json"] if at % 2 else []) for at, script in enumerate(SCRIPTS)]
+CASES += [(SCRIPTS[0], ["--json"]), (completion_with_key, []), (completion_with_key, ["--quiet"])]
+
+
+def described(script: Script) -> str:
+    return "+".join(map(str, script)) if isinstance(script, list) else str(script)
+
+
 @pytest.mark.parametrize(
-    "script", SCRIPTS, ids=lambda s: "+".join(map(str, s)) if isinstance(s, list) else str(s)
+    ("script", "form"), CASES, ids=[" ".join([described(s), *form]) for s, form in CASES]
 )
 def test_the_key_is_nowhere(
     tmp_path: Path, task_file: Path, canary: str, script: Script, form: list[str]

@@ -106,9 +106,11 @@ def test_a_signal_ends_a_pause_at_once(bench: Bench, task_file: Path) -> None:
     script = lambda r: faults.ok if r.number == 0 else faults.rate_limit("999")  # noqa: E731
     with FaultServer(script) as server:
         with running(*words(task_file, server, bench, "--concurrency", 4, "--json")) as started:
-            server.wait_for(5)
-            time.sleep(1.2)
-            assert len(server.requests) == 5  # those that were under way when it said so
+            server.wait_for(2)
+            time.sleep(0.3)
+            told = len(server.requests)  # with those that were under way when it said so
+            time.sleep(1.0)
+            assert len(server.requests) == told <= 5
             started.send_signal(signal.SIGINT)
             asked = time.monotonic()
             done = ended(started)
@@ -116,7 +118,7 @@ def test_a_signal_ends_a_pause_at_once(bench: Bench, task_file: Path) -> None:
     assert done.code == 130
     assert "asks to wait until" in done.out
     assert bench.statuses == {"ok": 1}
-    assert bench.outcomes == ["rate_limited"] * 4
+    assert bench.outcomes == ["rate_limited"] * (told - 1)
 
 
 def test_a_signal_before_the_first_answer(bench: Bench, task_file: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ import passband
 from fault_server import FaultServer
 from passband import register_repeat_aggregation, simple_evaluate
 from passband.errors import InvalidInput, PassbandWarning, UnknownName, WrongType
+from passband.run.loop import Runner
 from passband.score.repeats import aggregations
 from passband.tasks.loader import load_task
 from scripted import SEED, Script, evaluated, write_task
@@ -422,6 +424,14 @@ def test_an_unknown_aggregation(tmp_path: Path) -> None:
         evaluated(tmp_path, metric("majorty"), TARGETS, ANSWERS)
 
 
+@pytest.mark.parametrize(("name", "best"), [("bleu", 100), ("ter", 0)])
+def test_being_correct_needs_a_score_that_says_so(tmp_path: Path, name: str, best: int) -> None:
+    pytest.importorskip("sacrebleu")
+    told = f"any_correct counts scores of 1 as correct; the best {name} is {best}"
+    with pytest.raises(InvalidInput, match=told):
+        evaluated(tmp_path, metric("any_correct", name), TARGETS, ANSWERS)
+
+
 # -- what comes back -----------------------------------------------------------------------
 
 
@@ -519,24 +529,54 @@ def test_calling_again_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*IDENTICAL")
-def test_an_interrupt_is_passed_on_and_nothing_is_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_a_notebook", [False, True])
+def test_an_interrupt_is_passed_on_and_nothing_is_lost(
+    tmp_path: Path, in_a_notebook: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write_task(tmp_path, metric("mean"), TARGETS)
     script = Script("t", ANSWERS)
+    heard: list[asyncio.Event] = []
+    interrupt = Runner.interrupt
 
-    async def interrupted(prompt: str, seed: int) -> Any:
+    def told(self: Runner, *arguments: Any) -> None:
+        interrupt(self, *arguments)
+        heard[0].set()
+
+    monkeypatch.setattr(Runner, "interrupt", told)
+
+    async def model(prompt: str, seed: int) -> Any:
         answer = script(prompt, seed)
         if script.calls == 6:
+            heard.append(asyncio.Event())
             os.kill(os.getpid(), signal.SIGINT)
+            await heard[0].wait()
         return answer
 
-    options: dict[str, Any] = {"num_repeats": 4, "seed": SEED, "out": tmp_path / "run"}
+    def evaluate() -> dict[str, Any]:
+        out = tmp_path / "run"
+        return simple_evaluate(model, path, num_repeats=4, seed=SEED, concurrency=1, out=out)
+
+    async def cell() -> dict[str, Any]:
+        return evaluate()
+
+    def run() -> dict[str, Any]:
+        return within_a_loop(cell()) if in_a_notebook else evaluate()
+
     with pytest.raises(KeyboardInterrupt):
-        simple_evaluate(interrupted, path, concurrency=1, **options)
-    before = script.calls
-    assert 6 <= before < 16
-    results = simple_evaluate(interrupted, path, concurrency=1, **options)
+        run()
+    assert 6 <= script.calls < 16
+    results = run()
     assert script.calls == 16
     assert results["results"]["t"]["exact_match,none"] == 0.5625
+
+
+def within_a_loop(work: Any) -> Any:
+    """Run where an event loop runs already, and signals are Python's own affair."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        loop.close()
 
 
 def test_names_are_offered_at_the_top() -> None:

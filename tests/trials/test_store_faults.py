@@ -45,6 +45,7 @@ class Fault:
             raise sqlite3.OperationalError("disk I/O error")
         done = act()
         if self.seen == self.at:
+            done.fetchall()  # else the statement goes on, and holds its lock
             raise sqlite3.OperationalError("disk I/O error")
         return done
 

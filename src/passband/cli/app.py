@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from passband import __version__
 from passband.cli.compare import compare
 from passband.cli.export import export
 from passband.cli.ls import ls
@@ -21,6 +20,7 @@ from passband.cli.stats import stats
 from passband.cli.validate import validate
 from passband.errors import PassbandError
 from passband.report.render import printable
+from passband.version import __version__
 
 __all__ = ["app", "main"]
 

@@ -128,11 +128,19 @@ class Runner:
         while waiting:
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             for worker in done:
-                if not worker.cancelled() and (error := worker.exception()) and failure is None:
+                error = self._error_of(worker)
+                if error is not None and failure is None:
                     failure = error
                     self._halt(1.0 if isinstance(error, PassbandError) else 0.0)
         if failure is not None:
             raise failure
+
+    def _error_of(self, worker: asyncio.Task[None]) -> BaseException | None:
+        if not worker.cancelled():
+            return worker.exception()
+        if self.endpoint.is_stopping:
+            return None
+        return PassbandError("a request was cancelled by the model's own code, not by passband.")
 
     async def _worker(self) -> None:
         """Ask one block after the other."""

@@ -12,7 +12,7 @@ from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_valu
 from passband.score.repeats import aggregations, reduce_repeats
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import ProblemRecord, Run, ScorerRecord, Trials
-from passband.trials.rows import TrialRow
+from passband.trials.rows import Status, TrialRow
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ProblemTrials", "Result", "entries_of", "metric_results", "problem_trials"]
 
 Same = Callable[[str, str], bool]
+Judged = tuple[float | None, str | None]  # a trial's score, and the answer that it is of
 _NO_SCORE = "no trial has a score."
 _RANGES = {"bleu": (0.0, 100.0), "chrf": (0.0, 100.0), "f1": (0.0, 1.0)}  # by scoring function
 _FEW = 10  # problems; a percentile interval of fewer is clearly too narrow
@@ -29,23 +30,33 @@ _FEW = 10  # problems; a percentile interval of fewer is clearly too narrow
 
 @dataclass(frozen=True)
 class ProblemTrials:
-    """One problem with its trials, in order."""
+    """One problem with what became of its trials, in order; completions only if asked for."""
 
     problem: ProblemRecord
-    trials: list[TrialRow]
+    statuses: list[Status] = field(default_factory=list)
+    texts: list[str | None] = field(default_factory=list)
+    judged: dict[int, list[Judged]] = field(default_factory=dict)  # by scorer
+
+    def add(self, trial: TrialRow, scorers: Sequence[int], *, texts: bool) -> None:
+        """Take the next trial."""
+        self.statuses.append(trial.status)
+        if texts:
+            self.texts.append(trial.text)
+        for scorer in scorers:
+            self.judged.setdefault(scorer, []).append(_judged(trial, scorer))
 
     def scores(self, scorer: int) -> list[float | None]:
         """Return the score of each trial; None where it has none."""
-        return [_score(trial, scorer)[0] for trial in self.trials]
+        return [value for value, _ in self.judged[scorer]]
 
     def answers(self, scorer: int) -> list[str | None]:
         """Return what was compared in each trial; None where nothing was found."""
-        return [_score(trial, scorer)[1] for trial in self.trials]
+        return [answer for _, answer in self.judged[scorer]]
 
     def scored(self, scorer: int, first: int | None = None) -> tuple[list[float], list[str | None]]:
         """Return scores and answers of the trials that have a score, or of the first of them."""
-        found = [_score(trial, scorer) for trial in self.trials]
-        kept = [(value, answer) for value, answer in found if value is not None][:first]
+        judged = self.judged[scorer]
+        kept = [(value, answer) for value, answer in judged if value is not None][:first]
         return [value for value, _ in kept], [answer for _, answer in kept]
 
 
@@ -59,12 +70,13 @@ class Result:
     values: Mapping[int, float | None] = field(default_factory=dict)  # by position of the problem
 
 
-def problem_trials(trials: Trials, run: Run) -> list[ProblemTrials]:
-    """Return every problem that has been asked, with its trials and scores."""
-    found = {each.position: ProblemTrials(each, []) for each in trials.problems(run.number)}
+def problem_trials(trials: Trials, run: Run, *, texts: bool = False) -> list[ProblemTrials]:
+    """Return every problem that has been asked, with its scores, and with its completions."""
+    scorers = [scorer.number for scorer in run.scorers]
+    found = {each.position: ProblemTrials(each) for each in trials.problems(run.number)}
     for trial in trials.trials(run):
-        found[trial.problem].trials.append(trial)
-    return [each for each in found.values() if each.trials]
+        found[trial.problem].add(trial, scorers, texts=texts)
+    return [each for each in found.values() if each.statuses]
 
 
 def metric_results(
@@ -258,7 +270,7 @@ def _unscored(scorer: int, asked: Sequence[ProblemTrials]) -> int:
     return sum(each.scores(scorer).count(None) for each in asked)
 
 
-def _score(trial: TrialRow, scorer: int) -> tuple[float | None, str | None]:
+def _judged(trial: TrialRow, scorer: int) -> Judged:
     for score in trial.scores:
         if score.scorer == scorer:
             if score.status == "no_answer":

@@ -98,8 +98,26 @@ def _completed(runner: Runner) -> Ending:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(_run(runner))
+    return _completed_elsewhere(runner)
+
+
+def _completed_elsewhere(runner: Runner) -> Ending:
+    """Run to the end in a thread, which gets no signals: an interrupt is passed on to it."""
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def run() -> Ending:
+        loops.append(asyncio.get_running_loop())
+        return await _run(runner)
+
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, _run(runner)).result()
+        running = thread.submit(asyncio.run, run())
+        while True:
+            try:
+                return running.result()
+            except KeyboardInterrupt:
+                if running.done() or not loops:
+                    raise
+                loops[0].call_soon_threadsafe(runner.interrupt)
 
 
 async def _run(runner: Runner) -> Ending:

@@ -169,7 +169,7 @@ def _shaped(finished: Finished, log_samples: bool, level: float) -> dict[str, An
     with Trials(finished.directory) as trials:
         for part in finished.parts:
             task, run = part.task, trials.run(part.task.name)
-            asked = problem_trials(trials, run)
+            asked = problem_trials(trials, run, texts=log_samples)
             same = {scorer.name: scorer.same for scorer in task.scorers}
             results = metric_results(trials, run, task.metrics, asked, same, level=level)
             shaped["statuses"][task.name] = trials.outcomes(run).status_counts
@@ -273,11 +273,11 @@ def _sample(
         "doc": doc,
         "target": target,
         "arguments": [[prompt, dict(sampling)]],
-        "resps": [[trial.text for trial in each.trials]],
+        "resps": [each.texts],
         "filtered_resps": answers if len(answers) == 1 else [answers],
         "filter": filter_name,
         "metrics": [result.entry.name for result in results],
-        "statuses": [trial.status for trial in each.trials],
+        "statuses": each.statuses,
         "doc_hash": _hash(json.dumps(doc, indent=2, ensure_ascii=False, default=str)),
         "prompt_hash": _hash(prompt),
         "target_hash": _hash(str(target)),
@@ -285,7 +285,7 @@ def _sample(
     for result in results:
         scorer = run.scorer(result.entry.scorer).number
         row[result.entry.name] = _value(result, each, scorer)
-        if len(each.trials) > 1:
+        if len(each.statuses) > 1:
             row[f"{result.entry.name}_repeats"] = each.scores(scorer)
     return row
 

@@ -41,6 +41,7 @@ __all__ = ["Metrics", "read_metrics"]
 
 _AGGREGATIONS = ("mean", *CORPUS_METRICS)
 _WRONG = (PassbandError, TypeError, ValueError)  # what options of a wrong kind may raise
+_OF_SUCCESSES = ("any_correct", "all_correct")
 _SAME_AS_MEAN = ("nanmean",)  # a trial without a score is never part of a mean here
 
 
@@ -254,6 +255,11 @@ class _Reading:
         except PassbandError as error:
             self.file.report(f"repeat_aggregation: {error}", *at, "repeat_aggregation")
             return name
+        if name in _OF_SUCCESSES and self.results is None and line.metric in functions:
+            best = functions.get(str(line.metric)).best
+            if best != 1:
+                told = f"{name} counts scores of 1 as correct; the best {line.metric} is {best:g}."
+                self.file.report(told, *at, "repeat_aggregation")
         if wanted > self.repeats:
             told = f"{name} looks at {wanted} repeats of a problem; repeats is {self.repeats}."
             self.file.warn(told, *at, "repeat_aggregation")

@@ -17,7 +17,6 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from passband import __version__
 from passband.errors import InvalidInput, PassbandError
 from passband.trials.codec import encoded, storable
 from passband.trials.lock import Lock
@@ -31,6 +30,7 @@ from passband.trials.rows import (
     TrialRow,
 )
 from passband.trials.schema import FILE, connect, explained
+from passband.version import __version__
 
 __all__ = ["LOW_WATER", "DiskNearlyFull", "SettingsChanged", "Store", "canonical", "utc_now"]
 
@@ -67,9 +67,13 @@ class Store:
         try:
             self._require_room()
             self._connection = connect(directory / FILE)
-            self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
         except BaseException:
             self._lock.release()
+            raise
+        try:
+            self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
+        except BaseException:
+            self.close()
             raise
 
     def close(self) -> None:
