@@ -146,7 +146,7 @@ def test_another_scorer_can_be_asked_for(tmp_path: Path) -> None:
         found = trials.run(TASK)
         assert trials.outcomes(found).successes.tolist() == [0]
         assert trials.outcomes(found, found.scorer("two")).successes.tolist() == [1]
-        assert trials.score_sums(run, two) == [(0, 1, 1.0)]
+        assert trials.score_sums(two) == [(0, 1, 1.0)]
         with pytest.raises(InvalidInput, match=r"no scorer named 'twoo'\. Did you mean 'two'\?"):
             found.scorer("twoo")
         with pytest.raises(InvalidInput, match=r"no scorer named 'x'\. It has one, two\."):
@@ -181,7 +181,7 @@ def test_counts_of_a_run(tmp_path: Path) -> None:
         assert trials.tokens(run) == (10, 10)
         assert trials.retried(run) == 2
         assert trials.score_statuses(scorer) == {"ok": 1}
-        assert trials.score_sums(run, scorer) == [(0, 1, 1.0)]
+        assert trials.score_sums(scorer) == [(0, 1, 1.0)]
         assert list(trials.trials(trials.run(TASK), unscored_by=scorer)) == rows[1:]
 
 

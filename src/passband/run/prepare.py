@@ -115,7 +115,7 @@ def _resumed(directory: Path, part: Part) -> Part:
         part.tally.planned = missing + sum(mask.bit_count() for mask in recorded.values())
         part.tally.start_from(trials.statuses(part.number), trials.tokens(part.number))
         if part.tally.main is not None:
-            for problem, count, total in trials.score_sums(part.number, part.tally.main):
+            for problem, count, total in trials.score_sums(part.tally.main):
                 if problem < len(part.problems):
                     part.tally.start_scores(problem, count, total)
         return replace(part, recorded=recorded, attempts=trials.attempts(part.number))

@@ -182,29 +182,41 @@ class Trials:
         """Return what the statistics work on: scores by problem, and why some have none."""
         run = run or self.run()
         chosen = scorer or run.scorer()
-        keys, clusters = self._keys(run.number)
-        query = (
-            "SELECT t.problem, count(s.value), total(s.value), "
-            "total(s.value NOT IN (0, 1)) FROM trial AS t LEFT JOIN score AS s "
-            "ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial "
-            "WHERE t.run=? GROUP BY t.problem"
-        )
-        rows = self._all(query, chosen.number, run.number)
         from passband.stats.data.outcomes import Outcomes
 
-        asked = [row[0] for row in rows]
-        groups = [clusters[problem] for problem in asked]
-        found = Outcomes.from_counts(
-            [0 if row[3] else int(row[2]) for row in rows],
-            [row[1] for row in rows],
-            problems=[keys[problem] for problem in asked],
-            clusters=None if None in groups else groups,
-            unscored=self._unscored(run, chosen, asked),
+        keys, clusters = self._keys(run.number)
+        trials = dict(
+            self._all(
+                "SELECT problem, count(*) FROM trial WHERE run=? GROUP BY problem", run.number
+            )
         )
-        if any(row[3] for row in rows):
-            rewards = self._rewards(run, chosen, found.trials)
-            return replace(found, successes=None, rewards=rewards)
+        scored = {problem: sums for problem, *sums in self._sums(chosen.number)}
+        sums = [scored.get(problem, (0, 0.0, 0)) for problem in trials]
+        groups = [clusters[problem] for problem in trials]
+        is_complete = all(n == count for (n, *_), count in zip(sums, trials.values(), strict=True))
+        is_graded = any(odd for *_, odd in sums)
+        found = Outcomes.from_counts(
+            [0 if is_graded else int(total) for _, total, _ in sums],
+            [n for n, *_ in sums],
+            problems=[keys[problem] for problem in trials],
+            clusters=None if None in groups else groups,
+            unscored={} if is_complete else self._unscored(run, chosen, list(trials)),
+        )
+        if is_graded:
+            return replace(found, successes=None, rewards=self._rewards(run, chosen, found.trials))
         return found
+
+    def _sums(self, scorer: int) -> Iterator[tuple[int, int, float, float]]:
+        """Yield each problem's scores: how many, their sum, and how many are not 0 or 1.
+
+        This reads one table in its own order, which is several times as fast as a join.
+        """
+        query = (
+            "SELECT problem, count(value), total(value), total(value NOT IN (0, 1)) "
+            "FROM score WHERE scorer=? GROUP BY problem"
+        )
+        for problem, n, total, odd in self._each(query, scorer):
+            yield problem, n, total, odd
 
     def _keys(self, run: int) -> tuple[dict[int, str], dict[int, str | None]]:
         rows = self._all("SELECT problem, key, cluster FROM problem WHERE run=?", run)
@@ -243,14 +255,9 @@ class Trials:
         query = "SELECT status, count(*) FROM score WHERE scorer=? GROUP BY status"
         return {SCORE_STATUSES[status]: count for status, count in self._each(query, scorer)}
 
-    def score_sums(self, run: int, scorer: int) -> list[tuple[int, int, float]]:
+    def score_sums(self, scorer: int) -> list[tuple[int, int, float]]:
         """Return for each problem how many trials have a score, and their sum."""
-        query = (
-            "SELECT s.problem, count(s.value), total(s.value) FROM score AS s JOIN trial AS t "
-            "ON t.run=? AND t.problem=s.problem AND t.trial=s.trial WHERE s.scorer=? "
-            "GROUP BY s.problem"
-        )
-        return [(problem, n, total) for problem, n, total in self._each(query, run, scorer)]
+        return [(problem, n, total) for problem, n, total, _ in self._sums(scorer)]
 
     # -- rows ------------------------------------------------------------------------------
 
