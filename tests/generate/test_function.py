@@ -157,6 +157,17 @@ def test_an_error_is_one_failed_attempt(error: BaseException) -> None:
     assert not caught.value.everyone
 
 
+def test_the_key_is_taken_out_of_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+
+    def answer(prompt: str) -> str:
+        raise PermissionError("Incorrect API key provided: sk-secret.")
+
+    with pytest.raises(Unavailable, match=r"provided: \[redacted\]\.") as caught:
+        called(answer)
+    assert "sk-secret" not in str(caught.value)
+
+
 def test_an_error_of_an_async_function_too() -> None:
     async def answer(prompt: str) -> str:
         raise ValueError("no")

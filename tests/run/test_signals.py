@@ -1,5 +1,6 @@
 """Ctrl-C, SIGTERM and SIGKILL: what was answered is recorded, and the rest is asked next time."""
 
+import os
 import random
 import signal
 import subprocess
@@ -13,12 +14,15 @@ from typing import Any
 import pytest
 
 import fault_server as faults
+import passband
 from commands import Done, finish, process
 from fault_server import FaultServer, Received
 from passband.errors import PassbandError
 from passband.score.scorer import Score
 from passband.trials.reader import Trials
 from runs import Bench, sums
+
+SOURCE = str(Path(passband.__file__).resolve().parents[1])
 
 
 def words(task: Path, server: FaultServer, bench: Bench, *more: object) -> list[object]:
@@ -124,13 +128,34 @@ def test_a_signal_ends_a_pause_at_once(bench: Bench, task_file: Path) -> None:
 def test_a_signal_before_the_first_answer(bench: Bench, task_file: Path) -> None:
     with FaultServer(faults.hang) as server, running(*words(task_file, server, bench)) as started:
         server.wait_for(1)
-        for _ in range(3):
-            started.send_signal(signal.SIGINT)
-            time.sleep(0.05)
+        started.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        started.send_signal(signal.SIGINT)
         done = ended(started)
     assert done.code == 130
     assert "Traceback" not in done.err
     assert bench.statuses == {}
+
+
+def test_a_function_that_never_returns_does_not_hold_the_run(
+    bench: Bench, task_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = task_file.parent
+    (folder / "stuck.py").write_text(
+        "import pathlib, threading\n"
+        "def answer(prompt):\n"
+        "    pathlib.Path('asked').touch()\n"
+        "    threading.Event().wait()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [SOURCE, str(folder)])))
+    monkeypatch.chdir(folder)
+    with running("run", task_file, "--model", "python:stuck:answer", "--out", "here") as started:
+        while not (folder / "asked").exists():
+            time.sleep(0.02)
+        for _ in range(2):
+            started.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        assert ended(started).code == 130
 
 
 class Sleepy:
@@ -194,6 +219,22 @@ def test_a_signal_while_catching_up_on_scores(bench: Bench) -> None:
     assert server.requests == []
     scored = sum(bool(row.scores) for row in bench.rows)
     assert 0 < scored == scorer.count < 60
+
+
+def test_signals_are_given_back(bench: Bench) -> None:
+    caught: list[int] = []
+    mine = lambda number, frame: caught.append(number)  # noqa: E731
+    before = {number: signal.signal(number, mine) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        bench.play()
+        assert {signal.getsignal(number) for number in before} == {mine}
+        with FaultServer(faults.unauthorized_401) as server, pytest.raises(PassbandError):
+            bench.run(server, n=9)
+        assert {signal.getsignal(number) for number in before} == {mine}
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert caught == []
 
 
 def test_a_killed_run_goes_on_as_if_nothing_had_been(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
+import os
 import queue
 import sys
 import threading
@@ -50,7 +51,7 @@ class Function:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            raise Unavailable(f"{type(error).__name__}: {error}") from error
+            raise Unavailable(_without_key(f"{type(error).__name__}: {error}")) from error
         return [_completion(answer, request.seeds[0])]
 
     async def close(self) -> None:
@@ -151,6 +152,12 @@ def function_named(name: str) -> Callable[..., Any]:
         hint = nearest(attribute, [n for n in dir(module) if not n.startswith("_")])
         raise InvalidInput(f"{module_name} has no function named {attribute!r}.{hint}")
     return function  # type: ignore[no-any-return]
+
+
+def _without_key(text: str) -> str:
+    """Take the key out of an error, which clients of servers may repeat."""
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    return text.replace(key, "[redacted]") if key else text
 
 
 def _parameters(function: Callable[..., Any]) -> set[str] | None:

@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput
 from passband.report.progress import duration, money, pace
 from passband.run.blocks import count_missing
-from passband.run.prepare import resolved_sampling
+from passband.run.prepare import load_problems, resolved_sampling
 from passband.run.settings import Settings
 from passband.run.tally import Price
 from passband.tasks.task import Problem, Task
@@ -106,10 +105,8 @@ def dry_run(
 
 
 def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
-    problems = task.load(settings.limit)
+    problems = load_problems(task, settings)
     n = task.repeats if settings.n is None else settings.n
-    if n < 1:
-        raise InvalidInput(f"-n must be at least 1; got {n}.")
     sampling = resolved_sampling(task, settings)
     recorded, tokens = _recorded(task.name, directory)
     missing = count_missing(len(problems), n, recorded)

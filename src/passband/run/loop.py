@@ -255,12 +255,17 @@ class Runner:
             if part.sampling.temperature == 0:
                 continue
             same, looked_at = part.tally.identical(least)
-            if looked_at >= judged and 2 * same > looked_at:
+            # A letter or a number may well be the same each time: then only all of many will do.
+            if part.tally.has_short_answers:
+                is_odd = looked_at >= max(judged, 10) and same == looked_at
+            else:
+                is_odd = looked_at >= judged and 2 * same > looked_at
+            if is_odd:
                 self._warn(
                     f"{part.task.name}: {same} of {looked_at} problems got IDENTICAL answers in "
-                    f"all their trials. Unless the answers are so short that the model is simply "
-                    f"sure, the server ignores the temperature or the seeds; n trials are then "
-                    f"worth one, and intervals over trials are too narrow.",
+                    f"all their trials. It seems that the server ignores the temperature or the "
+                    f"seeds; n trials are then worth one, and intervals over trials are too "
+                    f"narrow.",
                     key=f"identical {part.task.name}",
                 )
 

@@ -19,15 +19,26 @@ from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow
 from passband.trials.store import Store, canonical
 
-__all__ = ["prepare", "problem_record", "resolved_sampling"]
+__all__ = ["load_problems", "prepare", "problem_record", "resolved_sampling"]
 
 
-def prepare(store: Store, task: Task, model: str, settings: Settings) -> Part:
+def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
+    """Return the problems that are to be asked; whatever is wrong with them shows here."""
+    if settings.limit is not None and settings.limit < 1:
+        raise InvalidInput(f"--limit must be at least 1; got {settings.limit}.")
+    if settings.n is not None and settings.n < 1:
+        raise InvalidInput(f"-n must be at least 1; got {settings.n}.")
+    problems = task.load(settings.limit)
+    if not problems:
+        raise InvalidInput(f"{task.name} has no problems.")
+    return problems
+
+
+def prepare(
+    store: Store, task: Task, problems: Sequence[Problem], model: str, settings: Settings
+) -> Part:
     """Enter a task into the store and return its part in the run."""
-    problems = _problems(task, settings.limit)
     n = settings.n if settings.n is not None else task.repeats
-    if n < 1:
-        raise InvalidInput(f"-n must be at least 1; got {n}.")
     sampling = resolved_sampling(task, settings)
     seed = _seed(store, task, settings)
     spec = {"model": model, "sampling": asdict(sampling), "seed": seed}
@@ -69,15 +80,6 @@ def problem_record(problem: Problem) -> str:
             "doc": dict(reference.doc),
         }
     )
-
-
-def _problems(task: Task, limit: int | None) -> Sequence[Problem]:
-    if limit is not None and limit < 1:
-        raise InvalidInput(f"--limit must be at least 1; got {limit}.")
-    problems = task.load(limit)
-    if not problems:
-        raise InvalidInput(f"{task.name} has no problems.")
-    return problems
 
 
 def _problem_rows(problems: Sequence[Problem]) -> list[ProblemRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from passband.generate.providers import Connection, make_provider
 from passband.run.budget import Budget
 from passband.run.loop import Ending, Runner, Watcher
 from passband.run.part import Part
-from passband.run.prepare import prepare
+from passband.run.prepare import load_problems, prepare
 from passband.run.settings import Settings
 from passband.run.tally import Price
 from passband.tasks.task import Task
@@ -54,10 +55,14 @@ def run_session(
     began, started = time.monotonic(), utc_now()
     budget = Budget(price, settings.max_cost)
     name, provider = _provider(model, connection)
+    problems = [load_problems(task, settings) for task in tasks]
     store = Store(directory, low_water=low_water)
     try:
         runner = Runner(
-            parts=[prepare(store, task, name, settings) for task in tasks],
+            parts=[
+                prepare(store, task, asked, name, settings)
+                for task, asked in zip(tasks, problems, strict=True)
+            ],
             provider=provider,
             store=store,
             budget=budget,
@@ -97,7 +102,8 @@ def _completed(runner: Runner) -> Ending:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(_run(runner))
+        with _signals_kept():
+            return asyncio.run(_run(runner))
     return _completed_elsewhere(runner)
 
 
@@ -127,6 +133,18 @@ async def _run(runner: Runner) -> Ending:
 
 
 @contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Give signals back to who had them, once there is no event loop that they could break."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None and threading.current_thread() is threading.main_thread():
+                signal.signal(number, handler)
+
+
+@contextmanager
 def _handled(loop: asyncio.AbstractEventLoop, runner: Runner) -> Iterator[None]:
     """Turn signals into an orderly end; only the main thread of a program gets any."""
     handlers: dict[signal.Signals, Callable[[], None]] = {
@@ -145,3 +163,4 @@ def _handled(loop: asyncio.AbstractEventLoop, runner: Runner) -> Iterator[None]:
     finally:
         for number in held:
             loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)  # nothing is left to stop but the loop itself

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Price", "Tally"]
 
+_SHORT = 20  # characters
+
 
 @dataclass(frozen=True)
 class Price:
@@ -42,6 +44,7 @@ class Tally:
     _first: dict[int, int] = field(default_factory=dict)  # hash of each problem's first answer
     _answers: dict[int, int] = field(default_factory=dict)
     _varied: set[int] = field(default_factory=set)
+    _characters: int = 0  # of all answers compared
 
     def __post_init__(self) -> None:
         self._scored = [0] * self.problems
@@ -82,9 +85,15 @@ class Tally:
     def _compare(self, row: TrialRow) -> None:
         """Note whether a problem's answers differ."""
         problem, text = row.problem, hash((row.text, row.reasoning))
+        self._characters += len(row.text or "") + len(row.reasoning or "")
         self._answers[problem] = self._answers.get(problem, 0) + 1
         if self._first.setdefault(problem, text) != text:
             self._varied.add(problem)
+
+    @property
+    def has_short_answers(self) -> bool:
+        """Whether answers are so short that a model which is sure may repeat itself."""
+        return self._characters < _SHORT * sum(self._answers.values())
 
     def identical(self, least: int = 4) -> tuple[int, int]:
         """Return of how many problems all answers are the same, and how many were looked at."""

@@ -215,8 +215,7 @@ class Trials:
             "SELECT problem, count(value), total(value), total(value NOT IN (0, 1)) "
             "FROM score WHERE scorer=? GROUP BY problem"
         )
-        for problem, n, total, odd in self._each(query, scorer):
-            yield problem, n, total, odd
+        return ((problem, n, total, odd) for problem, n, total, odd in self._each(query, scorer))
 
     def _keys(self, run: int) -> tuple[dict[int, str], dict[int, str | None]]:
         rows = self._all("SELECT problem, key, cluster FROM problem WHERE run=?", run)

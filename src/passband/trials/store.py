@@ -60,7 +60,12 @@ class Store:
     """The one writer of a run directory."""
 
     def __init__(self, directory: Path, *, low_water: int = LOW_WATER) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InvalidInput(
+                f"{directory} is not a directory; give another with --out."
+            ) from None
         self.directory = directory
         self._low_water = low_water
         self._lock = Lock(directory)
@@ -361,7 +366,7 @@ def _differences(old: Any, new: Any, name: str = "") -> Iterator[tuple[str, str,
 
 
 def _shown(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
