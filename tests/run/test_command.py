@@ -123,10 +123,10 @@ def test_other_settings_are_refused_and_named(bench: Bench, task_file: Path) -> 
     before = bench.content
     for more, told in [
         (["--temperature", 0.5], "sampling.temperature: 1.0 then, 0.5 now"),
-        (["--max-tokens", 7], "sampling.max_tokens: null then, 7 now"),
-        (["--top-p", 0.5], "sampling.top_p: null then, 0.5 now"),
+        (["--max-tokens", 7], "sampling.max_tokens: nothing then, 7 now"),
+        (["--top-p", 0.5], "sampling.top_p: nothing then, 0.5 now"),
         (["--seed", "x"], 'seed: "run" then, "x" now'),
-        (["--no-seed"], 'seed: "run" then, null now'),
+        (["--no-seed"], 'seed: "run" then, nothing now'),
         (["--model", "openai:n"], "'openai:m', not of 'openai:n'"),
     ]:
         done, server = asked(task_file, bench, faults.ok, *more)

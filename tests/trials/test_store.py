@@ -230,7 +230,7 @@ def test_other_settings_are_named(tmp_path: Path) -> None:
             store.begin(TASK, MODEL, other, {"version": 3})
         assert str(caught.value).splitlines()[1:-1] == [
             "  sampling.temperature: 0.5 then, 1.0 now",
-            "  sampling.top_p: null then, 0.9 now",
+            "  sampling.top_p: nothing then, 0.9 now",
         ]
         assert "--out" in str(caught.value)
         assert caught.value.exit_code == 2

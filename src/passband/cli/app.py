@@ -65,6 +65,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output has had enough
         sys.exit(1)
-    except OSError as error:  # a full disk
-        typer.echo(f"passband: {printable(str(error.strerror or error))}", err=True)
+    except OSError as error:  # a full disk, a folder that may not be written
+        where = f"{error.filename}: " if error.filename else ""
+        typer.echo(f"passband: {printable(where + str(error.strerror or error))}", err=True)
         sys.exit(1)

@@ -74,12 +74,13 @@ def is_run_directory(path: Path) -> bool:
 class Trials:
     """The trials of a run directory, read only; also while they are being written.
 
-    Everything is read as it was at one moment, that of the first reading.
+    Everything is read as it was at one moment, that of the first reading. A file that this
+    process has open for writing is `trusted`: it has been looked through for damage already.
     """
 
-    def __init__(self, directory: str | Path) -> None:
+    def __init__(self, directory: str | Path, *, trusted: bool = False) -> None:
         self.directory = Path(directory)
-        self._connection = connect_to_read(self.directory / FILE)
+        self._connection = connect_to_read(self.directory / FILE, trusted=trusted)
         self._connection.execute("BEGIN")  # else a commit could fall between two queries
 
     def close(self) -> None:

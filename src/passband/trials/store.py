@@ -148,10 +148,18 @@ class Store:
             )
 
     def set_scorers(self, run: int, scorers: Sequence[tuple[str, str]]) -> list[int]:
-        """Make these (name, identity) the scorers of the run, the first the main one."""
+        """Make these (name, identity) the scorers of the run, the first the main one.
+
+        Scorers of other names that the run has come after them. Returns the numbers of these.
+        """
+        names = {name for name, _ in scorers}
+        query = (
+            "SELECT name, identity FROM scorer WHERE run=? AND position NOT NULL ORDER BY position"
+        )
+        kept = [(name, identity) for name, identity in self._all(query, run) if name not in names]
         with self.transaction():
             self._connection.execute("UPDATE scorer SET position=NULL WHERE run=?", (run,))
-            for position, (name, identity) in enumerate(scorers):
+            for position, (name, identity) in enumerate([*scorers, *kept]):
                 self._connection.execute(
                     f"INSERT INTO scorer(run, name, identity, position) "
                     f"VALUES (?,{_TEXT},{_TEXT},?) "
@@ -159,7 +167,7 @@ class Store:
                     (run, storable(name), storable(identity), position),
                 )
         query = "SELECT scorer FROM scorer WHERE run=? AND position NOT NULL ORDER BY position"
-        return [row[0] for row in self._all(query, run)]
+        return [row[0] for row in self._all(query, run)][: len(scorers)]
 
     def add_session(self, started: str, seconds: float, trials: int, concurrency: int) -> None:
         """Record that a process asked for some time, and how much came of it."""
