@@ -34,6 +34,10 @@ class PassbandError(Exception):
 
     exit_code = 1  # what the command line ends with
 
+    def lines(self) -> list[str]:
+        """Return the message; a line break in it is part of a name unless a class says more."""
+        return [str(self)]
+
 
 class InvalidInput(PassbandError, ValueError):
     """An argument or a file breaks a rule; the message names it, the rule and the value."""

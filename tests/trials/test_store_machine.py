@@ -70,7 +70,9 @@ class StoreMachine(RuleBasedStateMachine):
         found = self.store.set_scorers(self.runs[task], [(name, identity) for name in names])
         for name, number in zip(names, found, strict=True):
             assert self.numbers.setdefault((task, name, identity), number) == number
-        self.scorers[task] = found
+        of_number = {number: name for (_, name, _), number in self.numbers.items()}
+        earlier = self.scorers.get(task, [])
+        self.scorers[task] = found + [n for n in earlier if of_number[n] not in names]
 
     @precondition(lambda self: self.runs)
     @rule(data=st.data(), chosen=st.sets(places, max_size=6), text=st.none() | any_text)

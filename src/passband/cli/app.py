@@ -59,8 +59,7 @@ def main() -> None:
     try:
         app()
     except PassbandError as error:
-        lines = [printable(line) for line in str(error).split("\n")]
-        typer.echo("passband: " + "\n".join(lines), err=True)
+        typer.echo("passband: " + "\n".join(map(printable, error.lines())), err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read the output has had enough

@@ -26,10 +26,10 @@ class Budget:
 
     def __init__(self, price: Price | None, limit: float | None) -> None:
         if limit is not None and price is None:
+            places = " or ".join(map(str, price_files()))
             raise InvalidInput(
-                "--max-cost needs the price of the model; put it in a price file "
-                f"({' or '.join(map(str, price_files()))}, or --prices FILE) as\n"
-                "  NAME: {prompt: 0.15, completion: 0.60}   # per million tokens"
+                f"--max-cost needs the price of the model. Put it into {places} (or into --prices "
+                f"FILE) as NAME: {{prompt: 0.15, completion: 0.60}}, per million tokens."
             )
         self.price = price
         self.limit = limit

@@ -9,7 +9,7 @@ from typing import Literal
 
 from passband.errors import InvalidInput
 
-__all__ = ["Place", "TaskProblem", "raise_errors"]
+__all__ = ["Place", "TaskErrors", "TaskProblem", "raise_errors"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,19 @@ class TaskProblem:
         return f"{self.file}:{self.line}: {warning}{self.message}"
 
 
+class TaskErrors(InvalidInput):
+    """A task file that cannot be used, with everything that is wrong with it."""
+
+    def lines(self) -> list[str]:
+        """Return one line for each problem."""
+        return [str(argument) for argument in self.args]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
 def raise_errors(problems: Iterable[TaskProblem]) -> None:
     """Raise one error that tells every problem, each in its own line; warnings are left out."""
     errors = [str(problem) for problem in problems if problem.level == "error"]
     if errors:
-        raise InvalidInput("\n".join(dict.fromkeys(errors)))
+        raise TaskErrors(*dict.fromkeys(errors))

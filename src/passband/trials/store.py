@@ -49,6 +49,10 @@ _MARKS = {
 class SettingsChanged(InvalidInput):
     """The run directory holds trials that were drawn with other settings."""
 
+    def lines(self) -> list[str]:
+        """Return one line for each setting; their values are written as JSON."""
+        return str(self).split("\n")
+
 
 class DiskNearlyFull(PassbandError):
     """There is so little room that writing on could lose what is there."""
