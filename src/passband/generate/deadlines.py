@@ -26,6 +26,7 @@ class Deadlines:
     def start(self) -> Deadline:
         """Return the deadline of one request, to be used in a with statement."""
         if self._watch is None or self._watch.done():
+            self.loop = asyncio.get_running_loop()
             self._watch = asyncio.ensure_future(self._look())
         return Deadline(self)
 
@@ -36,10 +37,9 @@ class Deadlines:
             self._watch = None
 
     async def _look(self) -> None:
-        loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self.seconds / _LOOKS)
-            late = loop.time() - self.seconds
+            late = self.loop.time() - self.seconds
             for deadline, since in list(self.inside.items()):
                 if since > late:
                     break
@@ -55,10 +55,10 @@ class Deadline:
     def __init__(self, of: Deadlines) -> None:
         self._of = of
         self._expired = False
-        self._task = asyncio.current_task()
+        self._task = asyncio.current_task(of.loop)
 
     def __enter__(self) -> None:
-        self._of.inside[self] = asyncio.get_running_loop().time()
+        self._of.inside[self] = self._of.loop.time()
 
     def __exit__(
         self,

@@ -60,19 +60,21 @@ def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
         raise InvalidReply(f"the reply has no choices: {_excerpt(raw)}", http=200)
     wanted = choices[: len(request.seeds)]
     texts = [_text(choice, chat) for choice in wanted]
-    taken, given = _tokens(reply.get("usage"), [text or "" for text, _ in texts])
+    tokens = _tokens(reply.get("usage"), texts)
+    seed = request.seeds[0]  # one request has one seed; the place within it does the rest
     identity = reply.get("id")
+    request_id = identity if isinstance(identity, str) else None
     return [
         Completion(
-            text=text,
-            finish=_FINISH.get(str(choice.get("finish_reason")), "stop"),
-            reasoning=reasoning,
-            prompt_tokens=taken[at],
-            completion_tokens=given[at],
-            seed=request.seeds[0],  # one request has one seed; the place within it does the rest
-            request_id=identity if isinstance(identity, str) else None,
+            text,
+            _FINISH.get(str(choice.get("finish_reason")), "stop"),
+            reasoning,
+            taken,
+            given,
+            seed,
+            request_id,
         )
-        for at, (choice, (text, reasoning)) in enumerate(zip(wanted, texts, strict=True))
+        for choice, (text, reasoning), (taken, given) in zip(wanted, texts, tokens, strict=True)
     ]
 
 
@@ -160,20 +162,25 @@ def _content(content: Any) -> str | None:
     raise InvalidReply("the content of a message is neither text nor parts", http=200)
 
 
-def _tokens(usage: Any, texts: Sequence[str]) -> tuple[list[int | None], list[int | None]]:
-    """Share the tokens of a request among its completions, so that they add up.
+def _tokens(
+    usage: Any, texts: Sequence[tuple[str | None, str | None]]
+) -> list[tuple[int | None, int | None]]:
+    """Share the tokens of a request, in and out, among its completions, so that they add up.
 
     The prompt is paid for once, by the first. What came out is shared by length, since servers
     only tell the sum; with one completion, which is the usual case, it is exact.
     """
     found = usage if isinstance(usage, dict) else {}
     taken, given = _count(found.get("prompt_tokens")), _count(found.get("completion_tokens"))
-    ins = [taken if at == 0 or taken is None else 0 for at in range(len(texts))]
-    if given is None or len(texts) == 1:
-        return ins, [given] * len(texts)
-    lengths = [len(text) + 1 for text in texts]
+    if len(texts) == 1:
+        return [(taken, given)]
+    ins = [taken, *[None if taken is None else 0] * (len(texts) - 1)]
+    if given is None:
+        return [(each, None) for each in ins]
+    lengths = [len(text or "") + 1 for text, _ in texts]
     ends = [given * passed // sum(lengths) for passed in accumulate(lengths, initial=0)]
-    return ins, [end - start for start, end in pairwise(ends)]
+    outs = [end - start for start, end in pairwise(ends)]
+    return list(zip(ins, outs, strict=True))
 
 
 def _count(value: Any) -> int | None:

@@ -18,11 +18,10 @@ def encoded(
     >>> encoded("four")
     (0, b'four', None)
     """
-    plain = _bytes(text), _bytes(reasoning)
-    if sum(len(part) for part in plain if part) < _WORTHWHILE:
-        return _RAW, *plain
-    first, second = (None if part is None else zlib.compress(part, 1) for part in plain)
-    return _DEFLATED, first, second
+    first, second = _bytes(text), _bytes(reasoning)
+    if len(first or b"") + len(second or b"") < _WORTHWHILE:
+        return _RAW, first, second
+    return _DEFLATED, _deflated(first), _deflated(second)
 
 
 def decoded(codec: int, data: bytes | None) -> str | None:
@@ -60,6 +59,10 @@ def storable(text: str | None) -> str | bytes | None:
     except UnicodeEncodeError:
         return _bytes(text)
     return text
+
+
+def _deflated(data: bytes | None) -> bytes | None:
+    return None if data is None else zlib.compress(data, 1)
 
 
 def _bytes(text: str | None) -> bytes | None:
