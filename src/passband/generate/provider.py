@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from passband.errors import PassbandError
 
@@ -60,8 +60,7 @@ class Sampling:
     extra: Mapping[str, Any] = field(default_factory=dict)  # sent to the server as it is
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One prompt, and one seed for each completion that is wanted of it."""
 
     messages: tuple[Message, ...]
@@ -69,8 +68,7 @@ class Request:
     seeds: tuple[int | None, ...] = (None,)
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(NamedTuple):
     """One answer of the model, as it came."""
 
     text: str | None

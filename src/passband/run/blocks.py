@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Block", "count_missing", "missing_blocks", "trial_seed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Trials of one problem that can be asked for in one request."""
 
     problem: int  # position

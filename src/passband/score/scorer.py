@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 __all__ = ["Reference", "Score", "ScoreStatus", "Scorer"]
 
@@ -20,8 +20,7 @@ class Reference:
     doc: Mapping[str, Any] = field(default_factory=dict)  # the problem's row of the data set
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """One score. No answer counts as incorrect; an error or a timeout has no value at all."""
 
     value: float | None

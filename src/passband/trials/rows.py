@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 __all__ = [
     "SCORE_STATUSES",
@@ -42,8 +42,7 @@ class ProblemRow:
     cluster: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreRow:
+class ScoreRow(NamedTuple):
     """What one scorer said of one trial."""
 
     scorer: int
