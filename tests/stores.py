@@ -14,6 +14,7 @@ from passband.trials.rows import (
     STATUSES,
     ProblemRow,
     ScoreRow,
+    Status,
     TrialRow,
 )
 from passband.trials.store import Store, canonical
@@ -107,3 +108,16 @@ def trial_rows(at: int, trial: int, scorers: Sequence[int] = ()) -> st.SearchStr
         request_id=st.none() | any_text,
         scores=st.tuples(*map(score_rows, scorers)).map(list),
     )
+
+
+def forget(store: Store, run: int, statuses: Sequence[Status]) -> int:
+    """Delete the trials of these statuses, with their scores and completions."""
+    chosen = ",".join(str(STATUSES.index(status)) for status in statuses)
+    which = f"FROM trial WHERE run={run} AND status IN ({chosen})"
+    with store.transaction():
+        store._connection.execute(
+            f"DELETE FROM score WHERE scorer IN (SELECT scorer FROM scorer WHERE run={run}) "
+            f"AND (problem, trial) IN (SELECT problem, trial {which})"
+        )
+        store._connection.execute(f"DELETE FROM body WHERE id IN (SELECT body {which})")
+        return store._connection.execute(f"DELETE {which}").rowcount

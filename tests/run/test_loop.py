@@ -175,7 +175,7 @@ def test_room_for_few_rows_is_enough(bench: Bench, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_store_that_breaks_stops_the_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **options: object) -> None:
         raise OSError("Input/output error")
 
     monkeypatch.setattr(store.Store, "append", broken)
@@ -187,7 +187,7 @@ def test_a_store_that_breaks_stops_the_run(bench: Bench, monkeypatch: pytest.Mon
 
 def test_a_store_that_breaks_at_the_very_end(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder, "_EVERY", 60.0)  # only the end commits
-    monkeypatch.setattr(store.Store, "append", lambda *_: 1 / 0)
+    monkeypatch.setattr(store.Store, "append", lambda *_, **options: 1 / 0)
     with FaultServer() as server, pytest.raises(ZeroDivisionError):
         bench.run(server)
 

@@ -44,11 +44,11 @@ def drawn_trials(value: st.SearchStrategy[float]) -> st.SearchStrategy:
 
 
 def by_hand(wins: list, keys: list[str]) -> dict[str, tuple[list[float], Counter[str]]]:
-    """Scores, and reasons for none, of every problem that was asked."""
-    found: dict[str, tuple[list[float], Counter[str]]] = {}
+    """Scores, and reasons for none, of every problem, asked or not."""
+    found: dict[str, tuple[list[float], Counter[str]]] = {key: ([], Counter()) for key in keys}
     for key, trials in zip(keys, wins, strict=True):
         for status, score in trials:
-            values, reasons = found.setdefault(key, ([], Counter()))
+            values, reasons = found[key]
             if score is not None and score[0] is not None:
                 values.append(score[0])
             elif status != "ok":
@@ -93,12 +93,11 @@ def check(folder: Path, wins: list, keys: list[str], clusters: list[str | None])
     else:
         assert found.rewards is not None
         assert found.rewards.values.tolist() == everything
-    asked = [cluster for cluster, trials in zip(clusters, wins, strict=True) if trials]
-    if None in asked:
+    if None in clusters:
         assert found.clusters is None
     else:
         assert found.clusters is not None
-        assert list(found.clusters) == asked
+        assert list(found.clusters) == clusters
     return found
 
 

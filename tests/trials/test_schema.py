@@ -257,9 +257,9 @@ def test_reading_sees_one_moment(tmp_path: Path) -> None:
             store.append(run, [TrialRow(at, 1, "ok", "b") for at in range(5)])
             assert trials.recorded(run) == {0: 0b1}
             assert [row.text for row in trials.trials(found)] == ["a"]
-            assert trials.outcomes(found).n_problems == 1
+            assert trials.outcomes(found).n_unscored == 1
         with Trials(tmp_path) as trials:
-            assert trials.outcomes(trials.runs()[0]).n_problems == 5
+            assert trials.outcomes(trials.runs()[0]).n_unscored == 6
 
 
 def test_a_reader_does_not_hold_up_the_writer(tmp_path: Path) -> None:

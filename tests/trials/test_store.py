@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
 from passband.trials.reader import ProblemRecord, ScorerRecord, Trials
-from passband.trials.rows import AttemptRow, ProblemRow, ScoreRow, TrialRow
+from passband.trials.rows import FAILED, AttemptRow, ProblemRow, ScoreRow, TrialRow
 from passband.trials.schema import FILE
 from passband.trials.store import LOW_WATER, DiskNearlyFull, SettingsChanged, Store, canonical
 from stores import (
@@ -186,34 +186,24 @@ def test_no_scorers_is_no_fault(tmp_path: Path) -> None:
         found.scorer()
 
 
-# -- forgetting ------------------------------------------------------------------------------
+# -- asking again ----------------------------------------------------------------------------
 
 
-def test_forgotten_trials_can_be_recorded_anew(tmp_path: Path) -> None:
+def test_a_failed_trial_is_replaced_and_no_other(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         run, (scorer,) = begin(store)
-        other, (others,) = begin(store, task="other")
-        rows = [
-            TrialRow(0, 0, "ok", "good", scores=[ScoreRow(scorer, 1.0)]),
-            TrialRow(0, 1, "truncated", "cut", scores=[ScoreRow(scorer, 0.0)]),
-            TrialRow(1, 0, "gave_up"),
-        ]
-        store.append(run, rows)
-        elsewhere = TrialRow(0, 1, "truncated", "cut", scores=[ScoreRow(others, 0.0)])
-        store.append(other, [elsewhere])
+        good = TrialRow(0, 0, "ok", "good", scores=[ScoreRow(scorer, 1.0)])
+        store.append(run, [good, TrialRow(0, 1, "invalid", attempts=3), TrialRow(1, 0, "gave_up")])
         store.add_attempts(run, [AttemptRow(1, 0, 4, 1, "timed_out", None, "late")])
-        assert store.forget(run, ()) == 0
-        assert store.forget(run, ("truncated", "gave_up")) == 2
-        assert store.forget(run, ("truncated", "gave_up")) == 0
-        assert store._one("SELECT count(*) FROM body") == 2
         with Trials(tmp_path) as trials:
-            assert trials.attempts(run) == {(1, 0): 4}
-            assert trials.score_statuses(scorer) == {"ok": 1}
-            assert trials.recorded(run) == {0: 0b1}
-        again = replace(rows[1], text="whole", status="ok", scores=[ScoreRow(scorer, 1.0)])
-        store.append(run, [again])
-    assert read_back(tmp_path)[1] == [rows[0], again]
-    assert read_back(tmp_path, "other")[1] == [elsewhere]
+            assert trials.recorded(run, without=FAILED) == {0: 0b1}
+            assert trials.attempts(run) == {}
+            assert trials.attempts(run, without=FAILED) == {(1, 0): 4}
+        better = TrialRow(0, 1, "ok", "now", scores=[ScoreRow(scorer, 0.0)])
+        store.append(run, [better], again=True)
+        with pytest.raises(sqlite3.IntegrityError):
+            store.append(run, [good], again=True)
+    assert read_back(tmp_path)[1] == [good, better, TrialRow(1, 0, "gave_up")]
 
 
 # -- what must stay the same -----------------------------------------------------------------

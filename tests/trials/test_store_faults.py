@@ -22,7 +22,7 @@ from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
 from passband.trials.schema import FILE
 from passband.trials.store import Store
-from stores import begin, problem, read_back
+from stores import begin, forget, problem, read_back
 
 BATCHES = 4
 
@@ -99,7 +99,7 @@ def work(store: Store, done: Acknowledged) -> None:
     done.attempts = 2
     store.add_problems(run, [problem(at) for at in range(5)])
     done.problems = 5
-    store.forget(run, ("gave_up",))
+    forget(store, run, ("gave_up",))
     done.forgotten = True
 
 
@@ -186,5 +186,5 @@ def resumed(directory: Path, expected: list[TrialRow]) -> None:
             if not recorded.get(0, 0) >> number & 1:
                 store.append(run, batch(number, quick))
             store.add_scores([(at, number, ScoreRow(slow, 0.5)) for at in range(3)])
-        store.forget(run, ("gave_up",))
+        forget(store, run, ("gave_up",))
     assert read_back(directory)[1] == expected

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from passband.cli.options import JsonOption, Level, Metrics, Quiet
+from passband.cli.options import Level, Metrics, Quiet
 
 if TYPE_CHECKING:
     from passband.run.settings import Settings
@@ -47,7 +47,7 @@ def run(
         int, typer.Option(help="Completions per request, where the server can.", min=1)
     ] = 16,
     temperature: Annotated[float | None, typer.Option(min=0)] = None,
-    top_p: Annotated[float | None, typer.Option(min=0, max=1)] = None,
+    top_p: Annotated[float | None, typer.Option(help="Above 0, at most 1.", max=1)] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1)] = None,
     seed: Annotated[
         str | None, typer.Option(help="What seeds are derived from; the run's name if not given.")
@@ -74,7 +74,7 @@ def run(
         bool, typer.Option("--dry-run", help="Say what would be asked, and ask nothing.")
     ] = False,
     trust_task_code: TrustTaskCode = False,
-    json: JsonOption = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON events, a line each.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask every problem of a task n times, record every trial, and print metrics."""

@@ -68,8 +68,9 @@ class Deadline:
     ) -> None:
         self._of.inside.pop(self, None)
         if self._expired and kind is asyncio.CancelledError:
-            if self._task is not None and hasattr(self._task, "uncancel"):  # Python 3.11
-                self._task.uncancel()
+            uncancel = getattr(self._task, "uncancel", None)  # since Python 3.11
+            if uncancel is not None and uncancel() > 0:  # somebody else has cancelled it too
+                return
             raise asyncio.TimeoutError from None
 
     def expire(self) -> None:

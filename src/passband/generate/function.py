@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.generate.provider import Completion, InvalidReply, Request, TimedOut, Unavailable
+from passband.generate.provider import Completion, Crashed, InvalidReply, Request, TimedOut
 
 __all__ = ["Function", "function_named"]
 
@@ -24,7 +24,7 @@ class Function:
 
     The function takes the prompt as its first argument and gets, of the following, those that
     it has parameters for: `messages` (a list of dicts), `temperature`, `top_p`, `max_tokens`,
-    `stop`, `seed`. It returns the answer: a string, None, or a `Completion`.
+    `stop`, `seed`. It returns the answer: a string, or a `Completion`.
     """
 
     batch = 1
@@ -51,7 +51,7 @@ class Function:
         except asyncio.CancelledError:
             raise
         except Exception as error:
-            raise Unavailable(_without_key(f"{type(error).__name__}: {error}")) from error
+            raise Crashed(_without_key(f"{type(error).__name__}: {error}")) from error
         return [_completion(answer, request.seeds[0])]
 
     async def close(self) -> None:
@@ -174,6 +174,7 @@ def _parameters(function: Callable[..., Any]) -> set[str] | None:
 def _completion(answer: Any, seed: int | None) -> Completion:
     if isinstance(answer, Completion):
         return answer
-    if answer is None or isinstance(answer, str):
+    if isinstance(answer, str):
         return Completion(answer, seed=seed)
-    raise InvalidReply(f"the function returned {type(answer).__name__}, not text")
+    what = "nothing" if answer is None else type(answer).__name__
+    raise InvalidReply(f"the function returned {what}, not text")

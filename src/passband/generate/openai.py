@@ -27,6 +27,7 @@ __all__ = ["OpenAIServer"]
 
 _LARGEST = 32_000_000  # bytes of a reply; more is not an answer
 _CONNECT = 10.0  # seconds to reach the server
+_LONG_KEY = 16  # characters; "none" and the like are no secrets, and may stand in any answer
 _REDACTED = b"[redacted]"
 _DEFAULT_URL = "https://api.openai.com/v1"
 
@@ -68,7 +69,9 @@ class OpenAIServer:
                 async with self._opened().post(
                     self._url, data=body, allow_redirects=False
                 ) as reply:
-                    raw = self._without_secrets(await _read(reply))
+                    raw = await _read(reply)
+                    if reply.status != 200 or len(self._key) >= _LONG_KEY:
+                        raw = self._without_secrets(raw)
                     if reply.status == 200:
                         return read_reply(raw, request, chat=self._chat)
                     raise fault_of(reply.status, reply.headers, raw, time.time())
@@ -86,10 +89,13 @@ class OpenAIServer:
 
     async def reset(self) -> None:
         """Drop every connection, since a sleep of the machine has left them dead."""
-        await self.close()
+        await self._disconnect()
 
     async def close(self) -> None:
         self._deadlines.close()
+        await self._disconnect()
+
+    async def _disconnect(self) -> None:
         session, self._session = self._session, None  # who asks meanwhile opens another
         if session is not None:
             await session.close()

@@ -7,6 +7,7 @@ ProviderFault(PassbandError)   one attempt gave no completion
 ├── RateLimited                asked too fast; says when to come back, where the server said so
 ├── Unavailable                the server or the way to it is down; the same request may work later
 ├── TimedOut                   no complete answer within the deadline
+├── Crashed                    the model itself failed on this request
 ├── InvalidReply               an answer came that is not one
 ├── Rejected                   this request will never be answered; another might be
 ├── Filtered                   the server's content filter turned the prompt away
@@ -23,6 +24,7 @@ from passband.errors import PassbandError
 
 __all__ = [
     "Completion",
+    "Crashed",
     "Filtered",
     "Finish",
     "Hopeless",
@@ -123,6 +125,10 @@ class Unavailable(ProviderFault):
 
 class TimedOut(ProviderFault):
     """No complete answer within the deadline."""
+
+
+class Crashed(ProviderFault):
+    """The model itself failed on this request; the next one may go well."""
 
 
 class InvalidReply(ProviderFault):

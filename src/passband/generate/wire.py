@@ -24,6 +24,7 @@ from passband.generate.provider import (
 __all__ = ["fault_of", "payload", "read_reply", "retry_after"]
 
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
+_BROKEN_OFF = ("abort", "aborted", "cancelled", "error")  # the server did not finish the answer
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _EXCERPT = 300  # characters of an error that are shown and kept
@@ -67,7 +68,7 @@ def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
     return [
         Completion(
             text,
-            _FINISH.get(str(choice.get("finish_reason")), "stop"),
+            _finish(choice),
             reasoning,
             taken,
             given,
@@ -150,6 +151,13 @@ def _text(choice: Any, chat: bool) -> tuple[str | None, str | None]:
         raise InvalidReply("a choice of the reply has no message", http=200)
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     return _content(message.get("content")), reasoning if isinstance(reasoning, str) else None
+
+
+def _finish(choice: Mapping[str, Any]) -> Finish:
+    reason = str(choice.get("finish_reason"))
+    if reason in _BROKEN_OFF:
+        raise InvalidReply(f"the server broke the answer off: {reason}", http=200)
+    return _FINISH.get(reason, "stop")
 
 
 def _content(content: Any) -> str | None:

@@ -15,6 +15,7 @@ from passband.run.settings import Settings
 from passband.run.tally import Price
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials, is_run_directory
+from passband.trials.rows import FAILED, Status
 from passband.trials.schema import NothingYet
 
 __all__ = ["DryRun", "TaskPlan", "dry_run"]
@@ -108,7 +109,7 @@ def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
     problems = load_problems(task, settings)
     n = task.repeats if settings.n is None else settings.n
     sampling = resolved_sampling(task, settings)
-    recorded, tokens = _recorded(task.name, directory)
+    recorded, tokens = _recorded(task.name, directory, FAILED if settings.retry_failed else ())
     missing = count_missing(len(problems), n, recorded)
     done = sum(mask.bit_count() for mask in recorded.values())
     measured = done > 0 and tokens != (0, 0)
@@ -139,12 +140,14 @@ def _rate(directory: Path) -> float | None:
     return None
 
 
-def _recorded(task: str, directory: Path) -> tuple[dict[int, int], tuple[int, int]]:
+def _recorded(
+    task: str, directory: Path, without: Sequence[Status]
+) -> tuple[dict[int, int], tuple[int, int]]:
     if is_run_directory(directory):
         with suppress(NothingYet), Trials(directory) as trials:
             for run in trials.runs():
                 if run.task == task:
-                    return trials.recorded(run.number), trials.tokens(run.number)
+                    return trials.recorded(run.number, without), trials.tokens(run.number)
     return {}, (0, 0)
 
 

@@ -46,7 +46,9 @@ class TaskReport:
             for result in self.results
             if result.estimate is not None
         ]
-        return listed + [{"metric": found.metric, "found": found} for found in self.curve]
+        several = len({result.entry.scorer for result in self.results}) > 1
+        of = f" ({self.run.scorer().name})" if several else ""
+        return listed + [{"metric": found.metric + of, "found": found} for found in self.curve]
 
     def notes(self) -> list[str]:
         """Return what should be kept in mind about this task's numbers."""

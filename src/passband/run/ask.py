@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from passband.errors import PassbandError
 from passband.generate.provider import (
     Completion,
+    Crashed,
     Filtered,
     Hopeless,
     InvalidReply,
@@ -35,6 +36,7 @@ _STATUS: dict[str, Status] = {"stop": "ok", "length": "truncated", "content_filt
 _OUTCOMES: dict[type[ProviderFault], str] = {
     Filtered: "filtered",
     Hopeless: "hopeless",
+    Crashed: "crashed",
     InvalidReply: "invalid_reply",
     RateLimited: "rate_limited",
     Rejected: "rejected",
@@ -154,14 +156,14 @@ class Asker:
         question.replies += 1
         if question.replies < self._patience.replies:
             return None
-        return self._lost(fault, "gave_up" if isinstance(fault, TimedOut) else "invalid")
+        return self._lost(fault, "invalid" if isinstance(fault, InvalidReply) else "gave_up")
 
     def _unavailable(self, question: Question, fault: Unavailable, known: int) -> Status | None:
         if fault.everyone and fault.http is None and not self._endpoint.answered:
             raise NothingAnswered(f"the server cannot be reached: {fault.detail}")
         self._endpoint.failed(fault)
         # Down for everyone, unless somebody was answered since: then it is this question's own.
-        if (not fault.everyone or self._endpoint.answered > known) and not self._endpoint.is_down:
+        if not fault.everyone or (self._endpoint.answered > known and not self._endpoint.is_down):
             question.failures += 1
         if question.failures < self._patience.attempts:
             return None
@@ -176,7 +178,8 @@ class Asker:
         """Give a question up, or everything, if question after question comes to nothing."""
         self._unanswered += 1
         self.last_loss = fault.detail
-        if not self._endpoint.answered and self._unanswered >= self._patience.unanswered:
+        nothing = not (self._endpoint.answered or self._endpoint.answered_before)
+        if nothing and self._unanswered >= self._patience.unanswered:
             raise NothingAnswered(f"no request has been answered. Last: {fault.detail}")
         return status
 

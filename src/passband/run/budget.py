@@ -10,7 +10,7 @@ from typing import Literal
 from passband.errors import InvalidInput, PassbandError, nearest
 from passband.run.part import Part
 from passband.run.tally import Price
-from passband.trials.rows import TrialRow
+from passband.trials.rows import FAILED, TrialRow
 
 __all__ = ["Budget", "NoTokenCounts", "Verdict", "find_price", "price_files"]
 
@@ -25,6 +25,8 @@ class Budget:
     """What has been spent on all tasks of a run, and whether more may be."""
 
     def __init__(self, price: Price | None, limit: float | None) -> None:
+        if limit is not None and not limit > 0:
+            raise InvalidInput(f"--max-cost must be more than 0; got {limit:g}.")
         if limit is not None and price is None:
             places = " or ".join(map(str, price_files()))
             raise InvalidInput(
@@ -47,7 +49,9 @@ class Budget:
 
     def begin(self, parts: Sequence[Part]) -> None:
         """Take over what is recorded already."""
-        self._cost, self._drawn = self.spent(parts) or 0.0, sum(part.tally.done for part in parts)
+        self._cost = self.spent(parts) or 0.0
+        failed = sum(p.tally.statuses[s] for p in parts for s in ("refused", *FAILED))
+        self._drawn = sum(part.tally.done for part in parts) - failed
 
     def add(self, rows: Sequence[TrialRow]) -> None:
         """Count what has come, which is some time before it is recorded."""
@@ -58,7 +62,7 @@ class Budget:
             cost = self.price.of(taken or 0, given or 0)
             self._cost += cost
             self._dearest = max(self._dearest, cost)
-            self._drawn += 1
+            self._drawn += cost > 0  # what failed or was refused tells nothing of the price
             if row.status == "ok" and taken is None and given is None:
                 self._is_counted = False
 

@@ -32,6 +32,7 @@ class Endpoint:
     def __init__(self, patience: Patience, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.patience = patience
         self.answered = 0  # requests that were
+        self.answered_before = False  # by earlier processes of this run
         self.first_answer = asyncio.Event()
         self.is_troubled = False  # whether the last request that ended had no answer
         self._clock = clock
@@ -136,11 +137,12 @@ class Endpoint:
         down = self._clock() - self._failing_since
         if down > self.patience.outage:
             raise Outage(
-                f"the server has been down for {down:.0f} s. Last: {fault.detail} "
+                f"the server has been down for {down:.0f} s. Last: {fault.detail.rstrip('.')}. "
                 f"What was recorded is safe; run the same command again to go on."
             )
         if self.paused_for == 0:  # a probe; not one of many that failed together
-            self._pause(self._backoff(self._probes, 30.0))
+            # It may be the fault of the only requests that are left: then they are given up.
+            self._pause(self._backoff(self._probes, 30.0 if fault.everyone else 5.0))
             self._probes += 1
 
     def released(self) -> None:

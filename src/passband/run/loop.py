@@ -62,6 +62,7 @@ class Runner:
         """Run to the end, or to where it has to stop; whatever was answered is recorded."""
         self.started = time.monotonic()
         self.endpoint = Endpoint(self.patience)
+        self.endpoint.answered_before = any(part.tally.done for part in self.parts)
         self.asker = Asker(self.provider, self.endpoint)
         self.queue = Queue(self.parts, max(1, self.provider.batch))
         self.recorder = Recorder(self.store)

@@ -26,6 +26,7 @@ class Part:
     n: int
     grader: Grader
     tally: Tally
+    retries_failed: bool = False  # whether failed trials are asked again, and then replaced
     recorded: Mapping[int, int] = field(default_factory=dict)  # trials there before, as bits
     attempts: Mapping[tuple[int, int], int] = field(default_factory=dict)  # failed before
 

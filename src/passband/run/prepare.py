@@ -16,7 +16,7 @@ from passband.run.settings import Settings
 from passband.run.tally import Tally
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials
-from passband.trials.rows import ProblemRow
+from passband.trials.rows import FAILED, ProblemRow
 from passband.trials.store import Store, canonical
 
 __all__ = ["load_problems", "prepare", "problem_record", "resolved_sampling"]
@@ -45,18 +45,17 @@ def prepare(
     truncated = settings.truncated or task.truncated
     identities = [(scorer.name, identity_of(scorer, truncated)) for scorer in task.scorers]
     with store.transaction():
-        number = store.begin(task.name, model, spec, _config(task))
+        number = store.begin(task.name, model, spec, _config(task, truncated))
         store.add_problems(number, _problem_rows(problems))
         numbers = store.set_scorers(number, identities)
-        if settings.retry_failed:
-            store.forget(number, ("invalid", "gave_up"))
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
         [problem.reference for problem in problems],
         truncated,
     )
     tally = Tally(len(problems), len(problems) * n, numbers[0] if numbers else None)
-    return _resumed(store.directory, Part(task, number, problems, sampling, seed, n, grader, tally))
+    part = Part(task, number, problems, sampling, seed, n, grader, tally, settings.retry_failed)
+    return _resumed(store.directory, part)
 
 
 def resolved_sampling(task: Task, settings: Settings) -> Sampling:
@@ -99,25 +98,28 @@ def _seed(store: Store, task: Task, settings: Settings) -> str | None:
     return store.directory.resolve().name if earlier is None else earlier["seed"]
 
 
-def _config(task: Task) -> Mapping[str, Any]:
+def _config(task: Task, truncated: str) -> Mapping[str, Any]:
     return {
         "task": dict(task.config),
         "path": None if task.path is None else str(task.path),
         "metrics": [asdict(metric) for metric in task.metrics],
         "version": task.version,
         "num_fewshot": task.num_fewshot,
+        "truncated": truncated,
     }
 
 
 def _resumed(directory: Path, part: Part) -> Part:
     """Return the part with what earlier processes have left."""
     with Trials(directory, trusted=True) as trials:
-        recorded = trials.recorded(part.number)
+        again = FAILED if part.retries_failed else ()
+        recorded = trials.recorded(part.number, without=again)
         missing = count_missing(len(part.problems), part.n, recorded)
         part.tally.planned = missing + sum(mask.bit_count() for mask in recorded.values())
-        part.tally.start_from(trials.statuses(part.number), trials.tokens(part.number))
+        statuses = {s: n for s, n in trials.statuses(part.number).items() if s not in again}
+        part.tally.start_from(statuses, trials.tokens(part.number))
         if part.tally.main is not None:
             for problem, count, total in trials.score_sums(part.tally.main):
                 if problem < len(part.problems):
                     part.tally.start_scores(problem, count, total)
-        return replace(part, recorded=recorded, attempts=trials.attempts(part.number))
+        return replace(part, recorded=recorded, attempts=trials.attempts(part.number, again))

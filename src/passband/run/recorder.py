@@ -142,7 +142,7 @@ class Recorder:
         for part, failed in _grouped(attempts).items():
             self._store.add_attempts(part.number, failed)
         for part, drawn in _grouped(rows).items():
-            self._store.append(part.number, drawn)
+            self._store.append(part.number, drawn, again=part.retries_failed)
         if scores:
             self._store.add_scores((problem, trial, score) for _, problem, trial, score in scores)
 

@@ -72,7 +72,7 @@ def score_again(
     fresh = {scorer.name for scorer in plan.added}
     own = [scorer for scorer in plan.own if scorer.name not in fresh]
     scorers = [*plan.added, *own] if main else [*own, *plan.added]
-    cut_off = truncated or plan.truncated
+    cut_off = truncated or plan.run.config.get("truncated") or plan.truncated
     identities = [(scorer.name, identity_of(scorer, cut_off)) for scorer in scorers]
     numbers = store.set_scorers(plan.run.number, identities)
     with Trials(store.directory, trusted=True) as trials:

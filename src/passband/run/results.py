@@ -47,15 +47,15 @@ class ProblemTrials:
 
     def scores(self, scorer: int) -> list[float | None]:
         """Return the score of each trial; None where it has none."""
-        return [value for value, _ in self.judged[scorer]]
+        return [value for value, _ in self.judged.get(scorer, ())]
 
     def answers(self, scorer: int) -> list[str | None]:
         """Return what was compared in each trial; None where nothing was found."""
-        return [answer for _, answer in self.judged[scorer]]
+        return [answer for _, answer in self.judged.get(scorer, ())]
 
     def scored(self, scorer: int, first: int | None = None) -> tuple[list[float], list[str | None]]:
         """Return scores and answers of the trials that have a score, or of the first of them."""
-        judged = self.judged[scorer]
+        judged = self.judged.get(scorer, ())
         kept = [(value, answer) for value, answer in judged if value is not None][:first]
         return [value for value, _ in kept], [answer for _, answer in kept]
 
@@ -71,12 +71,12 @@ class Result:
 
 
 def problem_trials(trials: Trials, run: Run, *, texts: bool = False) -> list[ProblemTrials]:
-    """Return every problem that has been asked, with its scores, and with its completions."""
+    """Return every problem with its scores, and with its completions; some may have no trial."""
     scorers = [scorer.number for scorer in run.scorers]
     found = {each.position: ProblemTrials(each) for each in trials.problems(run.number)}
     for trial in trials.trials(run):
         found[trial.problem].add(trial, scorers, texts=texts)
-    return [each for each in found.values() if each.statuses]
+    return list(found.values())
 
 
 def metric_results(

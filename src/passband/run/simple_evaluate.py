@@ -236,7 +236,7 @@ def _samples(
     sampling = _gen_kwargs(part.sampling)
     for name in filters:
         chosen = [result for result in results if result.entry.filter == name]
-        for each in asked:
+        for each in (each for each in asked if each.statuses):
             yield _sample(part, run, each, chosen, name, sampling)
 
 

@@ -137,7 +137,7 @@ def _ways(tree: Any, length: int) -> float:
         name = str(operation)
         if name.endswith("_REPEAT"):
             least, most, body = argument
-            result *= _repeated(_ways(body, length), least, min(int(most), length))
+            result *= _repeated(_ways(body, length), least, max(least, min(int(most), length)))
         elif name == "BRANCH":
             result *= sum(_ways(branch, length) for branch in argument[1])
         else:

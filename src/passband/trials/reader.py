@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, nearest
 from passband.trials.codec import decoded
-from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
+from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, Status, TrialRow
 from passband.trials.schema import FILE, connect_to_read, corrupt, explained
 
 if TYPE_CHECKING:
@@ -133,19 +133,20 @@ class Trials:
 
     # -- what is there ---------------------------------------------------------------------
 
-    def recorded(self, run: int) -> dict[int, int]:
+    def recorded(self, run: int, without: Sequence[Status] = ()) -> dict[int, int]:
         """Return for each problem the set of its recorded trials, as the bits of a number."""
         masks: dict[int, int] = {}
-        for problem, trial in self._each("SELECT problem, trial FROM trial WHERE run=?", run):
+        query = f"SELECT problem, trial FROM trial WHERE run=? AND status NOT IN {_in(without)}"
+        for problem, trial in self._each(query, run):
             masks[problem] = masks.get(problem, 0) | 1 << trial
         return masks
 
-    def attempts(self, run: int) -> dict[tuple[int, int], int]:
+    def attempts(self, run: int, without: Sequence[Status] = ()) -> dict[tuple[int, int], int]:
         """Return how many attempts have failed, of trials that are not recorded."""
         query = (
             "SELECT problem, trial, max(attempt) FROM attempt AS a WHERE run=? AND NOT EXISTS "
             "(SELECT 1 FROM trial AS t WHERE t.run=a.run AND t.problem=a.problem "
-            "AND t.trial=a.trial) GROUP BY problem, trial"
+            f"AND t.trial=a.trial AND t.status NOT IN {_in(without)}) GROUP BY problem, trial"
         )
         return {(problem, trial): most for problem, trial, most in self._each(query, run)}
 
@@ -186,11 +187,8 @@ class Trials:
         from passband.stats.data.outcomes import Outcomes
 
         keys, clusters = self._keys(run.number)
-        trials = dict(
-            self._all(
-                "SELECT problem, count(*) FROM trial WHERE run=? GROUP BY problem", run.number
-            )
-        )
+        query = "SELECT problem, count(*) FROM trial WHERE run=? GROUP BY problem"
+        trials = dict.fromkeys(sorted(keys), 0) | dict(self._all(query, run.number))
         scored = {problem: sums for problem, *sums in self._sums(chosen.number)}
         sums = [scored.get(problem, (0, 0.0, 0)) for problem in trials]
         groups = [clusters[problem] for problem in trials]
@@ -346,6 +344,10 @@ class _Lookahead:
         while self._next is not None and self._next[0] < key:
             self._next = next(self._source, None)
         return self._next[1] if self._next is not None and self._next[0] == key else None
+
+
+def _in(statuses: Sequence[Status]) -> str:
+    return f"({','.join(str(STATUSES.index(status)) for status in statuses)})"
 
 
 def fate(status: int, scored: int | None) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "FAILED",
     "SCORE_STATUSES",
     "STATUSES",
     "AttemptRow",
@@ -26,6 +27,8 @@ refused    a content filter withheld the answer, or turned the prompt away
 invalid    what came back, time after time, was not an answer
 gave_up    nothing came back, time after time, while others were answered
 """
+
+FAILED: tuple[Status, ...] = ("invalid", "gave_up")  # what may be asked again
 
 ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
 SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout")

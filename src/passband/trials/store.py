@@ -21,12 +21,12 @@ from passband.errors import InvalidInput, PassbandError
 from passband.trials.codec import encoded, storable
 from passband.trials.lock import Lock
 from passband.trials.rows import (
+    FAILED,
     SCORE_STATUSES,
     STATUSES,
     AttemptRow,
     ProblemRow,
     ScoreRow,
-    Status,
     TrialRow,
 )
 from passband.trials.schema import FILE, connect, explained
@@ -184,24 +184,11 @@ class Store:
 
     # -- trials ----------------------------------------------------------------------------
 
-    def forget(self, run: int, statuses: Sequence[Status]) -> int:
-        """Forget trials of these statuses, so that they are asked again; attempts are kept."""
-        chosen = ",".join(str(_STATUS[status]) for status in statuses)
-        which = f"FROM trial WHERE run=:run AND status IN ({chosen})"
-        with self.transaction():
-            self._connection.execute(
-                "DELETE FROM score WHERE scorer IN (SELECT scorer FROM scorer WHERE run=:run) "
-                f"AND (problem, trial) IN (SELECT problem, trial {which})",
-                {"run": run},
-            )
-            self._connection.execute(
-                f"DELETE FROM body WHERE id IN (SELECT body {which})", {"run": run}
-            )
-            done = self._connection.execute(f"DELETE {which}", {"run": run})
-        return done.rowcount
+    def append(self, run: int, trials: Sequence[TrialRow], *, again: bool = False) -> None:
+        """Record trials with their scores, all of them or, if this raises, none.
 
-    def append(self, run: int, trials: Sequence[TrialRow]) -> None:
-        """Record trials with their scores, all of them or, if this raises, none."""
+        With `again`, they take the place of failed ones; what was tried then is kept.
+        """
         self._require_room()
         rows, bodies, scores = [], [], []
         last = self._last_body
@@ -219,6 +206,12 @@ class Store:
             )  # fmt: skip
             scores += [_score(each.problem, each.trial, score) for score in each.scores]
         with self.transaction():
+            if again:
+                self._connection.executemany(
+                    "DELETE FROM trial WHERE run=? AND problem=? AND trial=? AND status IN "
+                    f"({','.join(str(_STATUS[status]) for status in FAILED)})",
+                    [row[:3] for row in rows],
+                )
             self._insert("body", bodies)
             self._insert("trial", rows)
             self._insert("score", scores)

@@ -341,5 +341,6 @@ def _notes(question: Question, units: Units) -> tuple[str, ...]:
     informative = units.draws - round(units.draws * float(units.shares.max()))
     if informative < _FEW:
         what = "clusters" if clustered else "problems"
-        notes.append(f"only {informative} of {units.draws} {what} differ from the commonest value")
+        told = f"only {informative} of {units.draws} {what} differ from the commonest value"
+        notes.append(told if informative else f"all {units.draws} {what} have the same value")
     return tuple(notes)
