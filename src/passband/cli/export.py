@@ -47,6 +47,7 @@ def export(
     from passband.trials.export import EXPORTS, export
     from passband.trials.reader import Trials
 
+    output = None if output == Path("-") else output
     form = format.value if format else _ENDINGS.get(output.suffix.lower() if output else "")
     if form is None:
         raise InvalidInput(f"{output}: no kind of file ends so; say --format {', '.join(EXPORTS)}.")

@@ -82,9 +82,8 @@ def _notes(question: Question, mixture: Mixture, values: Floats) -> tuple[str, .
         informative = problems - _commonest(mixture, values)
         if informative < 10:
             differ = "differs" if informative == 1 else "differ"
-            notes.append(
-                f"only {informative} of {problems} problems {differ} from the commonest value"
-            )
+            told = f"only {informative} of {problems} problems {differ} from the commonest value"
+            notes.append(told if informative else f"all {problems} problems have the same value")
     return tuple(notes)
 
 
