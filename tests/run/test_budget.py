@@ -172,3 +172,15 @@ def test_an_empty_file(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(InvalidInput, match="has no price for 'gpt'"):
         find_price("openai:gpt", path)
+
+
+def test_what_was_refused_tells_nothing_of_the_price() -> None:
+    budget = Budget(PRICE, 100.0)
+    budget.add([row(None, None, "refused")])
+    assert budget.verdict(1, 1) == "wait"
+    assert budget.verdict(0, 1) == "go"
+
+
+def test_a_limit_is_more_than_nothing() -> None:
+    with pytest.raises(InvalidInput, match="--max-cost must be more than 0"):
+        Budget(PRICE, -1.0)

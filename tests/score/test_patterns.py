@@ -73,3 +73,7 @@ def test_a_runaway_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_pattern_is_refused() -> None:
     with pytest.raises(InvalidInput, match="not a regular expression"):
         compile_pattern("(a")
+
+
+def test_a_repeat_longer_than_the_text_hides_nothing() -> None:
+    assert compile_pattern(r"(?:(?:xa|yb){50}|a+)*$").inline_up_to < 20

@@ -109,3 +109,8 @@ def test_the_examples_load(path):
     loaded = load_task(path)
     assert len(loaded.load(None)) >= 6
     assert loaded.name == path.stem
+
+
+def test_templates_within_a_list_are_refused(task):
+    with pytest.raises(InvalidInput, match=r"doc_to_choice: a list is taken as it stands"):
+        load_task(task('doc_to_choice: ["{{answer}}", "b"]'))

@@ -160,6 +160,13 @@ def _field(file: YamlFile, value: Any, *at: str) -> ProblemField | None:
     if value is None:
         return None
     setting = import_function(value) if isinstance(value, FunctionReference) else value
+    if isinstance(value, list) and any(isinstance(item, str) and "{{" in item for item in value):
+        file.report(
+            f"{'.'.join(at)}: a list is taken as it stands, so its templates would not be filled "
+            f'in; write one template that gives a list, such as "{{{{[a, b]}}}}".',
+            *at,
+        )
+        return None
     try:
         return ProblemField(".".join(at), setting, file.place(*at))
     except InvalidInput as error:
