@@ -1,4 +1,4 @@
-"""What is left at the end of a run may be just what always fails: it is given up, not waited for."""
+"""What is left at the end of a run may be what always fails: it is given up, not waited for."""
 
 from pathlib import Path
 
