@@ -4,7 +4,10 @@ import csv
 import io
 import json
 import os
+import pty
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -125,3 +128,23 @@ def test_a_device_is_written_to_and_not_replaced(directory: Path) -> None:
     before = os.stat("/dev/null")
     assert run("export", directory, "-o", "/dev/null").code == 0
     assert os.stat("/dev/null").st_rdev == before.st_rdev
+
+
+def test_a_terminal_is_shown_what_it_would_obey(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        run_number, _ = begin(store)
+        store.append(run_number, [TrialRow(0, 0, "ok", "\x1b]52;c;AAAA\x07 \u202e \x9b2J")])
+    for form in ("csv", "jsonl"):
+        command = f"{sys.executable} -m passband export {tmp_path / 'run'} --format {form}"
+        leader, follower = pty.openpty()
+        with subprocess.Popen(command.split(), stdout=follower, stderr=follower) as process:
+            os.close(follower)
+            shown = b""
+            with suppress(OSError):  # the end of a terminal
+                while part := os.read(leader, 4096):
+                    shown += part
+        os.close(leader)
+        assert process.returncode == 0
+        assert b"52;c;AAAA" in shown
+        text = shown.decode()
+        assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(text)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import io
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -44,6 +46,7 @@ def export(
 ) -> None:
     """Write one row per trial, in canonical order; the same trials give the same bytes."""
     from passband.errors import InvalidInput
+    from passband.report.render import printable
     from passband.trials.export import EXPORTS, export
     from passband.trials.reader import Trials
 
@@ -55,4 +58,11 @@ def export(
         raise InvalidInput("Parquet is not text; give a file with -o.")
     with Trials(run) as trials:
         runs = [trials.run(name) for name in sorted(set(task))] if task else trials.runs()
-        export(trials, runs, form, output or typer.get_binary_stream("stdout"), timing=timing)
+        if output is None and sys.stdout.isatty():
+            shown = io.BytesIO()
+            export(trials, runs, form, shown, timing=timing)
+            for line in shown.getvalue().decode("utf-8", "replace").splitlines():
+                typer.echo(printable(line))  # a terminal would obey what a model wrote
+        else:
+            to = output or typer.get_binary_stream("stdout")
+            export(trials, runs, form, to, timing=timing)

@@ -10,7 +10,14 @@ from typing import Any
 from passband.report.progress import duration, money
 from passband.report.render import Row
 from passband.report.stats import default_metrics
-from passband.run.results import Result, Same, entries_of, metric_results, problem_trials
+from passband.run.results import (
+    Result,
+    Same,
+    entries_of,
+    metric_results,
+    problem_trials,
+    within_range,
+)
 from passband.run.session import Finished
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate, estimate
@@ -199,6 +206,7 @@ def _task(
     results = metric_results(trials, run, entries, asked, same, level=level)
     wanted = list(metrics) or (default_metrics(outcomes, most=4) if outcomes.n_trials else [])
     curve = estimate(outcomes, wanted, level=level) if outcomes.n_trials else []
+    curve = [within_range(found, run.scorer()) for found in curve]
     if not metrics:
         curve = _unsaid(curve, results, run)
     return TaskReport(run, outcomes, results, curve, trials.retried(run.number))

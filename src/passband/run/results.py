@@ -19,7 +19,14 @@ if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
     from passband.types import Floats
 
-__all__ = ["ProblemTrials", "Result", "entries_of", "metric_results", "problem_trials"]
+__all__ = [
+    "ProblemTrials",
+    "Result",
+    "entries_of",
+    "metric_results",
+    "problem_trials",
+    "within_range",
+]
 
 Same = Callable[[str, str], bool]
 Judged = tuple[float | None, str | None]  # a trial's score, and the answer that it is of
@@ -122,14 +129,14 @@ def _measured(
         }
     if name in aggregations and name != "mean":
         found = _of_values(entry, scorer.number, asked, values, level)
-        return Result(entry, _within_range(found, scorer), values=values)
+        return Result(entry, within_range(found, scorer), values=values)
     whole = entry.first is None
     outcomes = trials.outcomes(run, scorer) if whole else _first(entry, scorer.number, asked)
     if not outcomes.n_trials:
         raise InvalidInput(_NO_SCORE)
     found = estimate(outcomes, "avg" if name == "mean" else name, level=level)
     found = replace(found, metric=entry.name) if values else found
-    return Result(entry, _within_range(found, scorer), values=values)
+    return Result(entry, within_range(found, scorer), values=values)
 
 
 def _reduced(
@@ -248,7 +255,7 @@ def _bootstrapped(
     )
 
 
-def _within_range(found: Estimate, scorer: ScorerRecord) -> Estimate:
+def within_range(found: Estimate, scorer: ScorerRecord) -> Estimate:
     """Cut off what no problem can score: a mean BLEU is at most 100."""
     least, most = next(
         (ends for name, ends in _RANGES.items() if f'"function":"{name}"' in scorer.identity),
