@@ -170,3 +170,62 @@ def test_calls_may_neither_touch_the_system_nor_fill_memory(tmp_path: Path) -> N
     )
     assert done.stdout == "refused all\n", done.stderr
     assert not list(tmp_path.iterdir())
+
+
+PLANTED = """
+import os, pathlib
+pathlib.Path({marker!r}).write_text(os.environ.get("OPENAI_API_KEY", "no key"))
+"""
+STRANGERS = ("functools.py", "json.py", "types.py", "sympy.py", "math_verify.py", "re.py")
+
+
+@pytest.fixture
+def strange_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a marker file that modules planted in the working folder write when imported."""
+    folder, marker = tmp_path / "strange", tmp_path / "marker"
+    (folder / "passband" / "score").mkdir(parents=True)
+    source = PLANTED.format(marker=str(marker))
+    for name in (*STRANGERS, "passband/__init__.py", "passband/score/__init__.py"):
+        (folder / name).write_text(source)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    return marker
+
+
+@pytest.mark.parametrize("on_path", ["", ".", "absolute"])
+def test_workers_import_nothing_from_the_working_folder(
+    pool: Pool, strange_folder: Path, monkeypatch: pytest.MonkeyPatch, on_path: str
+) -> None:
+    monkeypatch.syspath_prepend(os.getcwd() if on_path == "absolute" else on_path)
+    assert pool.call("findall", ["a", "banana"], seconds=30) == ["a"] * 3
+    assert pool.call("math", ["1/2", "0.5"], seconds=60) is True
+    assert not strange_folder.exists()
+
+
+def test_workers_inherit_no_secrets(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    monkeypatch.setenv("HF_TOKEN", "hf-canary")
+    pool.call("search", ["a", "a"], seconds=30)
+    (pid,) = pids(pool)
+    environment = Path(f"/proc/{pid}/environ")
+    if not environment.exists():
+        pytest.skip("needs /proc")
+    assert b"canary" not in environment.read_bytes()
+
+
+def test_the_guard_cannot_be_switched_off(tmp_path: Path) -> None:
+    program = WORKER.replace(
+        "for attempt in attempts:",
+        "import passband.score.worker_main as guard\n"
+        "guard.FORBIDDEN, guard.WRITING, sys.dont_write_bytecode = frozenset(), 0, False\n"
+        "for attempt in attempts:",
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", program],
+        env=os.environ | {"PYTHONPATH": str(Path(workers.__file__).parents[2])},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "refused all\n", done.stderr

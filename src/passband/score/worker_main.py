@@ -81,14 +81,11 @@ def _imported(name: str) -> Callable[..., Any]:
 
 def _call(function: Callable[..., Any], arguments: list[Any], seconds: float) -> dict[str, Any]:
     _set_alarm(math.ceil(seconds) + GRACE)
-    # Guarded during calls only: importing a module may write its byte code.
-    sys.dont_write_bytecode = True
     try:
         return {"result": function(*arguments)}
     except Exception as error:
         return {"error": _told(error)}
     finally:
-        sys.dont_write_bytecode = False
         _set_alarm(0)
 
 
@@ -121,14 +118,21 @@ def _limit() -> None:
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    sys.addaudithook(_refuse)
+    sys.addaudithook(_guard())
 
 
-def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    if not sys.dont_write_bytecode:
-        return
-    if event in FORBIDDEN or (event == "open" and arguments[2] & WRITING):
-        raise PermissionError(f"{event} is not allowed here")
+def _guard() -> Callable[[str, tuple[Any, ...]], None]:
+    """Return an audit hook that refuses what no comparison needs; nothing can switch it off.
+
+    The interpreter runs with -B, so imports write no byte code and need no exception.
+    """
+    forbidden, writing = FORBIDDEN, WRITING
+
+    def refuse(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in forbidden or (event == "open" and arguments[2] & writing):
+            raise PermissionError(f"{event} is not allowed here")
+
+    return refuse
 
 
 if __name__ == "__main__":

@@ -28,6 +28,12 @@ from passband.errors import PassbandError
 __all__ = ["Pool", "WorkerFailed", "WorkerTimeout", "pool"]
 
 START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
+# An isolated interpreter (-I) looks neither into the working folder nor at PYTHON* variables.
+_START = (
+    "import sys, json; sys.path[:0] = json.loads(sys.argv[1]); "
+    "from passband.score.worker_main import main; main()"
+)
+_VARIABLES = frozenset({"LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ"})
 CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow
 
 
@@ -111,12 +117,13 @@ class _Worker:
         self.calls = 0
         self._unread = b""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "passband.score.worker_main"],
+            [sys.executable, "-I", "-B", "-X", "utf8", "-c", _START, json.dumps(_import_path())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
             env=_environment(),
+            cwd="/",
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -163,14 +170,17 @@ class _Worker:
         self._output.close()
 
 
-def _environment() -> dict[str, str]:
-    """Return an environment in which the worker finds this very passband."""
+def _import_path() -> list[str]:
+    """Return where the worker imports from: this very passband first, the working folder never."""
     here = str(Path(__file__).resolve().parents[2])
-    known = os.environ.get("PYTHONPATH")
-    return os.environ | {
-        "PYTHONPATH": f"{here}{os.pathsep}{known}" if known else here,
-        "PYTHONUTF8": "1",
-    }
+    working = Path.cwd()
+    known = [entry for entry in sys.path if os.path.isabs(entry) and Path(entry) != working]
+    return list(dict.fromkeys([here, *known]))
+
+
+def _environment() -> dict[str, str]:
+    """Return the few variables a worker may see; keys and tokens are not among them."""
+    return {name: value for name, value in os.environ.items() if name in _VARIABLES}
 
 
 pool = Pool()
