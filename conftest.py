@@ -1,4 +1,4 @@
-"""What a test file or a page registers is forgotten at its end, so that no other finds it."""
+"""Undo registrations after each test module or page."""
 
 from collections.abc import Iterator
 
@@ -7,15 +7,15 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="module")
 def _own_registrations() -> Iterator[None]:
-    from passband.generate.providers import _PROVIDERS
+    from passband.generate.providers import providers
     from passband.score.filters import filters
+    from passband.score.registry import scorers
     from passband.score.repeats import aggregations
-    from passband.score.scorers import functions
-    from passband.stats.metric.metrics import families
+    from passband.stats.interval.methods import methods
+    from passband.stats.metric.registry import families
 
-    registries = [_PROVIDERS, filters, aggregations, functions, families]
-    before = [dict(registry._entries) for registry in registries]
+    registries = [providers, filters, aggregations, methods, scorers, families]
+    snapshots = [registry.snapshot() for registry in registries]
     yield
-    for registry, entries in zip(registries, before, strict=True):
-        registry._entries.clear()
-        registry._entries.update(entries)
+    for registry, entries in zip(registries, snapshots, strict=True):
+        registry.restore(entries)

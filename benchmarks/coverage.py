@@ -31,12 +31,12 @@ from scipy.special import bdtrc
 
 from passband import Outcomes, estimate
 from passband.stats.data.counts import Histogram
-from passband.stats.interval.lattice import Lattice
-from passband.stats.interval.mixture import fit_mixture
-from passband.stats.interval.score import over_problems, over_trials, student_quantile
-from passband.stats.metric.metrics import parse_metric
-from passband.stats.metric.parts import Credit
+from passband.stats.interval.default.wilson import over_problems, over_trials, student_quantile
+from passband.stats.interval.fit.count_grid import Lattice
+from passband.stats.interval.fit.mixture import fit_mixture
+from passband.stats.metric.components import Credit
 from passband.stats.metric.posterior import posterior_moments
+from passband.stats.metric.registry import parse_metric
 
 Floats = NDArray[np.float64]
 Population = Callable[[np.random.Generator, tuple[int, ...]], Floats]

@@ -29,11 +29,11 @@ from coverage import LEVEL, OTHER, PUBLISHED, Floats, Job, at_the_edge, latent
 
 from passband import Outcomes
 from passband.stats.interval.band import band
+from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.estimate import Over
-from passband.stats.interval.lattice import Lattice
-from passband.stats.interval.mixture import fit_mixture
-from passband.stats.interval.score import over_problems, over_trials
-from passband.stats.metric.metrics import parse_metric
+from passband.stats.interval.fit.count_grid import Lattice
+from passband.stats.interval.fit.mixture import fit_mixture
+from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
 
 FAMILIES = ("pass@", "pass^")

@@ -26,7 +26,7 @@ import numpy as np
 from coverage import Floats, latent
 
 from passband import Outcomes, estimate
-from passband.stats.metric.metrics import parse_metric
+from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
 
 SIZE = 5  # problems in a cluster, exactly or on average

@@ -28,9 +28,9 @@ from coverage import PUBLISHED, Floats, is_dense, latent
 
 from passband import Outcomes, estimate
 from passband.stats.interval.estimate import Over
-from passband.stats.interval.lattice import Lattice
-from passband.stats.interval.methods import load_methods, methods
-from passband.stats.metric.metrics import parse_metric
+from passband.stats.interval.fit.count_grid import Lattice
+from passband.stats.interval.methods import methods
+from passband.stats.metric.registry import parse_metric
 
 POPULATIONS = ("Beta(.3,.5)", "Beta(2,2)", "Beta(.1,1.5)", "all .97", "half 0, Beta(2,2)", ".2 .8")
 PROBLEMS = (10, 30, 100)
@@ -69,7 +69,6 @@ class Cell:
 
 def cells_of(job: Job) -> list[Cell]:
     """Measure every method on the same data sets."""
-    load_methods()
     population = PUBLISHED[job.name]
     rng = np.random.default_rng(job.seed)
     p = population(rng, (job.sets, job.problems))
@@ -151,7 +150,6 @@ def where(cell: Cell) -> tuple[str, int, int, str, Over]:
 
 
 def main() -> None:
-    load_methods()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--sets", type=int, default=200)

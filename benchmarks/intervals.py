@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 import passband
 from passband.report.render import Row, render
-from passband.stats.interval.bootstrap_draws import bootstrap_means
-from passband.stats.interval.bootstrap_law import bootstrap_law
+from passband.stats.interval.bootstrap.draws import bootstrap_means
+from passband.stats.interval.bootstrap.exact import bootstrap_law
 
 PROBLEMS, TRIALS = 100_000, 64
 EVA_REPLICATES = 2000
@@ -51,8 +51,8 @@ def fresh(outcomes: passband.Outcomes) -> passband.Outcomes:
 
 
 def tallied(outcomes: passband.Outcomes) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    tally = np.bincount(np.asarray(outcomes.successes), minlength=TRIALS + 1)
-    return np.arange(TRIALS + 1) / TRIALS, tally
+    counters = np.bincount(np.asarray(outcomes.successes), minlength=TRIALS + 1)
+    return np.arange(TRIALS + 1) / TRIALS, counters
 
 
 # -- what the others do ----------------------------------------------------------------------

@@ -37,8 +37,8 @@ from numpy.typing import NDArray
 import passband
 import passband.eval
 from passband.report.render import Row, render
-from passband.stats.metric.metrics import parse_metric
-from passband.stats.metric.parts import values_of
+from passband.stats.metric.components import values_of
+from passband.stats.metric.registry import parse_metric
 
 Outcome = NDArray[np.int8]
 Call = Callable[[], Any]

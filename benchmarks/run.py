@@ -102,9 +102,9 @@ def run_once(
         watcher=Unwatched(),
     )
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    tally = finished.parts[0].tally
-    assert tally.fresh == tally.statuses["ok"] == problems * n
-    return Measured(tally.fresh / wall, 1000 * cpu / tally.fresh)
+    counters = finished.parts[0].counters
+    assert counters.fresh == counters.statuses["ok"] == problems * n
+    return Measured(counters.fresh / wall, 1000 * cpu / counters.fresh)
 
 
 def best(measured: list[Measured]) -> Measured:

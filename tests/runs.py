@@ -90,7 +90,7 @@ class Bench:
         patience: Patience = HURRIED,
         **settings: Any,
     ) -> Finished:
-        """Run in this process, with `settings` as in `Settings`."""
+        """RunRecord in this process, with `settings` as in `Settings`."""
         low_water = settings.pop("low_water", 0)
         price = settings.pop("price", None)
         settings = {"seed": "bench", "concurrency": 8} | settings

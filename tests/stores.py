@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from passband.trials.reader import Run, Trials
+from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import (
     SCORE_STATUSES,
     STATUSES,
@@ -78,7 +78,7 @@ def filled(
     return directory
 
 
-def read_back(directory: Path, task: str = TASK) -> tuple[Run, list[TrialRow]]:
+def read_back(directory: Path, task: str = TASK) -> tuple[RunRecord, list[TrialRow]]:
     with Trials(directory) as trials:
         run = trials.run(task)
         return run, list(trials.trials(run))

@@ -57,11 +57,11 @@ if TYPE_CHECKING:
     from passband.errors import InvalidInput, NotEnoughData, PassbandError, PassbandWarning
     from passband.generate.providers import register_provider
     from passband.run.simple_evaluate import simple_evaluate
+    from passband.score.registry import register_scorer
     from passband.score.repeats import register_repeat_aggregation
-    from passband.score.scorers import register_scorer
     from passband.stats.data.outcomes import Outcomes
     from passband.stats.decision.compare import Comparison, compare
-    from passband.stats.decision.plan import (
+    from passband.stats.decision.plan.plan import (
         Detectable,
         Plan,
         detectable,
@@ -69,14 +69,14 @@ if TYPE_CHECKING:
         plan_difference,
         plan_width,
     )
-    from passband.stats.decision.several import Ranking, compare_all
+    from passband.stats.decision.ranking import Ranking, compare_all
     from passband.stats.decision.variance import VarianceSplit, split_variance
     from passband.stats.interval.band import Band, band
     from passband.stats.interval.estimate import Estimate, estimate
     from passband.stats.interval.extrapolate import Extrapolation, extrapolate
     from passband.stats.metric.bounds import bounds
     from passband.stats.metric.measure import Curve, Measurement, curve, measure, measure_all
-    from passband.stats.metric.metrics import register_metric
+    from passband.stats.metric.registry import register_metric
     from passband.tasks.loader import load_task
     from passband.trials.reader import Trials
 
@@ -84,7 +84,7 @@ _HOME = {
     "Band": "passband.stats.interval.band",
     "Comparison": "passband.stats.decision.compare",
     "Curve": "passband.stats.metric.measure",
-    "Detectable": "passband.stats.decision.plan",
+    "Detectable": "passband.stats.decision.plan.plan",
     "Estimate": "passband.stats.interval.estimate",
     "Extrapolation": "passband.stats.interval.extrapolate",
     "InvalidInput": "passband.errors",
@@ -93,28 +93,28 @@ _HOME = {
     "Outcomes": "passband.stats.data.outcomes",
     "PassbandError": "passband.errors",
     "PassbandWarning": "passband.errors",
-    "Plan": "passband.stats.decision.plan",
-    "Ranking": "passband.stats.decision.several",
+    "Plan": "passband.stats.decision.plan.plan",
+    "Ranking": "passband.stats.decision.ranking",
     "Trials": "passband.trials.reader",
     "VarianceSplit": "passband.stats.decision.variance",
     "band": "passband.stats.interval.band",
     "bounds": "passband.stats.metric.bounds",
     "compare": "passband.stats.decision.compare",
-    "compare_all": "passband.stats.decision.several",
+    "compare_all": "passband.stats.decision.ranking",
     "curve": "passband.stats.metric.measure",
-    "detectable": "passband.stats.decision.plan",
+    "detectable": "passband.stats.decision.plan.plan",
     "estimate": "passband.stats.interval.estimate",
     "extrapolate": "passband.stats.interval.extrapolate",
     "load_task": "passband.tasks.loader",
     "measure": "passband.stats.metric.measure",
     "measure_all": "passband.stats.metric.measure",
-    "plan": "passband.stats.decision.plan",
-    "plan_difference": "passband.stats.decision.plan",
-    "plan_width": "passband.stats.decision.plan",
-    "register_metric": "passband.stats.metric.metrics",
+    "plan": "passband.stats.decision.plan.plan",
+    "plan_difference": "passband.stats.decision.plan.plan",
+    "plan_width": "passband.stats.decision.plan.plan",
+    "register_metric": "passband.stats.metric.registry",
     "register_provider": "passband.generate.providers",
     "register_repeat_aggregation": "passband.score.repeats",
-    "register_scorer": "passband.score.scorers",
+    "register_scorer": "passband.score.registry",
     "simple_evaluate": "passband.run.simple_evaluate",
     "split_variance": "passband.stats.decision.variance",
 }

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from commands import Done, finish, process, run
 from passband import __version__
 from passband.cli import app
-from passband.stats.metric.metrics import families
+from passband.stats.metric.registry import families
 
 ANY = settings(
     deadline=None,

@@ -14,9 +14,9 @@ from passband.generate.provider import Completion, Message, Sampling
 from passband.generate.providers import Connection
 from passband.report.live import Quiet
 from passband.run.budget import Budget
+from passband.run.counters import Counters, Price
 from passband.run.session import Finished, run_session
 from passband.run.settings import Patience, Settings
-from passband.run.tally import Price, Tally
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 from passband.tasks.task import MetricEntry, Problem, Task
@@ -87,17 +87,17 @@ def fake_runner(
     **endpoint: Any,
 ) -> Any:
     """As much of a run as displays look at; rows are scores by problem."""
-    tally = Tally(max(1, len(rows)), planned, main=1)
+    counters = Counters(max(1, len(rows)), planned, main=1)
     done = [
         TrialRow(at, trial, "ok", f"{at} {trial}", None, tokens, 2 * tokens,
                  scores=[ScoreRow(1, value)])
         for at, scores in enumerate(rows)
         for trial, value in enumerate(scores)
     ]  # fmt: skip
-    tally.committed(done)
-    tally.committed([TrialRow(0, 90 + at, status) for at, status in enumerate(failed)])
+    counters.committed(done)
+    counters.committed([TrialRow(0, 90 + at, status) for at, status in enumerate(failed)])
     states = {"is_stopping": False, "paused_for": 0.0, "is_down": False} | endpoint
-    part = SimpleNamespace(task=SimpleNamespace(name=name), tally=tally)
+    part = SimpleNamespace(task=SimpleNamespace(name=name), counters=counters)
     return SimpleNamespace(
         parts=[part],
         budget=Budget(price, None),

@@ -10,8 +10,8 @@ import pytest
 from passband.errors import InvalidInput
 from passband.generate.provider import Message, Sampling
 from passband.report.dry_run import dry_run
+from passband.run.counters import Price
 from passband.run.settings import Settings
-from passband.run.tally import Price
 from passband.score.scorer import Reference
 from passband.tasks.task import Problem, Task
 from passband.trials.rows import TrialRow

@@ -20,7 +20,7 @@ from rich.console import Console
 
 from passband.report import live
 from passband.report.live import JsonEvents, LiveTable, PlainLines, Quiet, make_display
-from passband.run.tally import Price
+from passband.run.counters import Price
 from passband.trials.rows import TrialRow
 
 HOSTILE = "\x1b]52;c;aGk=\x07\x1b[2J\u202e[bold]evil"
@@ -47,7 +47,7 @@ def shown(
         if later:
             clock.now += 2.0
             done = [TrialRow(0, 100 + n, "ok", "x", None, 10, 20) for n in range(later)]
-            runner.parts[0].tally.committed(done)
+            runner.parts[0].counters.committed(done)
             table.tick(runner)
         if warning:
             table.warn(warning)
@@ -135,7 +135,7 @@ def test_a_line_every_few_seconds(runner: Callable[..., Any]) -> None:
     lines.tick(run)  # nothing new
     assert out.getvalue().count("\n") == 1
     clock.now = 15.0
-    run.parts[0].tally.committed([TrialRow(0, 50 + n, "ok") for n in range(10)])
+    run.parts[0].counters.committed([TrialRow(0, 50 + n, "ok") for n in range(10)])
     lines.tick(run)
     first, second = out.getvalue().splitlines()
     assert first.startswith("sums  7/100  6000 + 12000 tokens  cost 0.13  1 gave_up  avg 0.5")

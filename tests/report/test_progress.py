@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from passband.report.progress import Meter, duration, money, pace
-from passband.run.tally import Price
+from passband.run.counters import Price
 from passband.trials.rows import TrialRow
 
 
@@ -37,16 +37,16 @@ def test_the_rate_is_that_of_the_last_seconds(runner: Callable[..., Any]) -> Non
     clock, run = Clock(), runner(planned=100)
     meter = Meter(clock)
     meter.read(run)
-    tally = run.parts[0].tally
+    counters = run.parts[0].counters
     clock.now += 2
-    tally.committed([TrialRow(0, 10 + n, "ok") for n in range(4)])
+    counters.committed([TrialRow(0, 10 + n, "ok") for n in range(4)])
     found = meter.read(run)
     assert found.rate == 2.0
     assert found.seconds_left == 45.0
     clock.now += 1_000
     assert meter.read(run).rate is None
     clock.now += 1
-    tally.committed([TrialRow(0, 20 + n, "ok") for n in range(5)])
+    counters.committed([TrialRow(0, 20 + n, "ok") for n in range(5)])
     assert meter.read(run).rate == 5.0
 
 
@@ -55,7 +55,7 @@ def test_what_is_left_is_never_less_than_nothing(runner: Callable[..., Any]) -> 
     meter = Meter(clock)
     meter.read(run)
     clock.now += 1
-    run.parts[0].tally.committed([TrialRow(0, 9, "ok")])
+    run.parts[0].counters.committed([TrialRow(0, 9, "ok")])
     assert meter.read(run).seconds_left == 0.0
 
 

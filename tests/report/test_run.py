@@ -15,7 +15,7 @@ import pytest
 from commands import run as command
 from passband.generate.provider import Completion
 from passband.report.run import RunReport, report_run
-from passband.run.tally import Price
+from passband.run.counters import Price
 from passband.tasks.task import MetricEntry, Task
 
 YES, NO = "yes", "no"
@@ -95,7 +95,7 @@ def test_the_next_steps_can_be_taken(
 
 def test_an_unfinished_run_says_how_to_go_on(reported: Any) -> None:
     finished = reported.run([[YES, NO], [YES, NO]])
-    finished.parts[0].tally.planned = 10
+    finished.parts[0].counters.planned = 10
     again = ["passband", "run", "my task.yaml", "--model", "tiny"]
     steps = report_run(replace(finished, ending="interrupted")).next_steps(again)
     assert steps[0] == (

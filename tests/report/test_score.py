@@ -54,7 +54,7 @@ def test_a_main_scorer_is_first(directory: Path) -> None:
 def test_errors_are_counted_and_are_no_zeros(
     directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from passband.score.register import functions, register_scorer
+    from passband.score.registry import register_scorer, scorers
 
     @register_scorer("picky")
     def picky(answer: str, target: str) -> float:
@@ -65,7 +65,7 @@ def test_errors_are_counted_and_are_no_zeros(
     try:
         found = score_run(directory, scorers=["picky"])
     finally:
-        functions.remove("picky")
+        scorers.remove("picky")
     row = found.rows()[-1]
     assert (row["scored"], row["error"], row["mean"]) == (2, 1, "1.00")
 

@@ -9,7 +9,7 @@ import pytest
 from fault_server import FaultServer
 from passband.errors import InvalidInput
 from passband.run.budget import Budget, NoTokenCounts, find_price, price_files
-from passband.run.tally import Price, Tally
+from passband.run.counters import Counters, Price
 from passband.trials.rows import TrialRow
 from runs import Bench, sums
 
@@ -21,8 +21,8 @@ def row(prompt: int | None, completion: int | None, status: Any = "ok") -> Trial
 
 
 def part(prompt: int, completion: int, done: int) -> Any:
-    tally = Tally(1, 100, None, prompt_tokens=prompt, completion_tokens=completion, done=done)
-    return SimpleNamespace(tally=tally)
+    counters = Counters(1, 100, None, prompt_tokens=prompt, completion_tokens=completion, done=done)
+    return SimpleNamespace(counters=counters)
 
 
 def test_a_limit_without_a_price_is_refused() -> None:

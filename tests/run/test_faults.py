@@ -540,9 +540,9 @@ def test_more_completions_than_asked_are_not_taken(bench: Bench) -> None:
 
 
 def test_a_score_that_is_no_number_is_an_error(bench: Bench) -> None:
-    from passband.score.scorers import functions, register_scorer
+    from passband.score.registry import register_scorer, scorers
 
-    if "test-nan" not in functions:
+    if "test-nan" not in scorers:
         register_scorer("test-nan")(lambda answer, target: float("nan"))
     bench.play(task=sums(scorers=[make_scorer("test-nan")]), n=1)
     assert bench.statuses == {"ok": 3}

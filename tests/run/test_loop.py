@@ -259,7 +259,7 @@ def test_a_watcher_that_fails_does_not_lose_anything(
 
 def test_the_watcher_sees_the_end(bench: Bench) -> None:
     seen = []
-    bench.notes = Notes(on_tick=lambda runner: seen.append(runner.parts[0].tally.done))
+    bench.notes = Notes(on_tick=lambda runner: seen.append(runner.parts[0].counters.done))
     bench.play()
     assert seen[-1] == 6
 

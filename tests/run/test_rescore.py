@@ -10,7 +10,7 @@ from passband.run.grade import Grader
 from passband.run.rescore import Rescoring, chosen_scorers, score_again, score_recorded
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Score
-from passband.trials.reader import Run, Trials
+from passband.trials.reader import RunRecord, Trials
 from passband.trials.store import Store
 from runs import NAME, Bench, number_scorer, sums
 
@@ -36,7 +36,7 @@ class Counting:
         self.closed += 1
 
 
-def run_of(bench: Bench) -> Run:
+def run_of(bench: Bench) -> RunRecord:
     with Trials(bench.directory) as trials:
         return trials.run(NAME)
 
@@ -126,7 +126,7 @@ def test_names_that_are_not_there(bench: Bench) -> None:
 def test_scorers_by_name(bench: Bench) -> None:
     bench.play(task=sums(scorers=[make_scorer("exact_match")]))
     run = run_of(bench)
-    renamed = Run(run.number, "arithmetic", run.model, run.spec, {}, run.created, run.scorers)
+    renamed = RunRecord(run.number, "arithmetic", run.model, run.spec, {}, run.created, run.scorers)
     (plan,) = chosen_scorers([renamed], ["numeric", "f1"], ["last_number"], [])
     assert [scorer.name for scorer in plan.added] == ["numeric", "f1"]
     assert [scorer.name for scorer in plan.own] != []

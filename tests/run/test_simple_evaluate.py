@@ -274,9 +274,9 @@ def test_a_name_is_taken_once() -> None:
     def another(scores: Any) -> int:
         return 1
 
-    with pytest.raises(InvalidInput, match="'mine' is registered already"):
+    with pytest.raises(InvalidInput, match="'mine' is already registered"):
         register_repeat_aggregation("mine")(another)
-    with pytest.raises(InvalidInput, match="'mean' is registered already"):
+    with pytest.raises(InvalidInput, match="'mean' is already registered"):
         register_repeat_aggregation("mean")(another)
     with pytest.raises(WrongType, match="needs a name"):
         register_repeat_aggregation(another)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import pytest
 from passband.errors import InvalidInput
 from passband.score import patterns
 from passband.score.patterns import compile_pattern
-from passband.score.workers import WorkerTimeout
+from passband.score.workers.pool import WorkerTimeout
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 import passband
 from passband.errors import InvalidInput, UnknownName
-from passband.score import patterns, register
+from passband.score import patterns, registry
 from passband.score.pipeline import make_scorer
-from passband.score.register import Extra
+from passband.score.registry import Extra, register_scorer, scorers
 from passband.score.scorer import Reference, Score, Scorer
-from passband.score.scorers import functions, register_scorer
 
 ONE = Reference(("1",))
 
@@ -35,7 +34,7 @@ def returns() -> Iterator[Any]:
 
     yield make
     for name in names:
-        functions.remove(name)
+        scorers.remove(name)
 
 
 def test_steps_run_in_order_and_the_last_rule_is_kept() -> None:
@@ -205,7 +204,7 @@ def test_wrong_scorers_are_refused_at_the_door(arguments: Any, match: str) -> No
 
 @pytest.mark.parametrize(("name", "extra"), [("math", "math"), ("bleu", "translation")])
 def test_a_missing_package_is_named(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(register.importlib.util, "find_spec", lambda module: None)
+    monkeypatch.setattr(registry.importlib.util, "find_spec", lambda module: None)
     with pytest.raises(InvalidInput, match=rf"pip install 'passband\[{extra}\]'"):
         make_scorer(name)
 
@@ -215,7 +214,7 @@ def test_an_extra_knows_its_version() -> None:
 
 
 def test_a_name_is_taken_once() -> None:
-    with pytest.raises(InvalidInput, match="registered already"):
+    with pytest.raises(InvalidInput, match="already registered"):
         register_scorer("math")(lambda answer, target: 1.0)
 
 

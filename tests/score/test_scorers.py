@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
-from passband.score.choice import choice, read_choice
-from passband.score.exact_match import exact_match
-from passband.score.matches import contains, regex
-from passband.score.numeric import numeric
+from passband.score.builtin.choice import choice, read_choice
+from passband.score.builtin.contains import contains
+from passband.score.builtin.exact_match import exact_match
+from passband.score.builtin.f1 import f1
+from passband.score.builtin.numeric import numeric
+from passband.score.builtin.regex import regex
+from passband.score.builtin.translation import bleu, chrf, ter
 from passband.score.scorer import Reference
-from passband.score.token_f1 import f1
-from passband.score.translation import bleu, chrf, ter
 
 
 def test_exact_match() -> None:

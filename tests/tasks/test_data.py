@@ -10,7 +10,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.tasks.data import DataSource, plain_rows, read_rows
-from passband.tasks.problems import Place
+from passband.tasks.diagnostics import Place
 
 OBJECTS = [{"q": "a", "n": 1}, {"q": "b", "n": 2}, {"q": "c", "n": 3}]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
+from passband.tasks.diagnostics import Place
 from passband.tasks.fewshot import ExamplePool, Prompt, Turn
 from passband.tasks.field import Answers, ProblemField
-from passband.tasks.problems import Place
 
 PLACE = Place(Path("t.yaml"), 1)
 ROWS = [{"q": f"q{i}", "a": f"a{i}"} for i in range(6)]

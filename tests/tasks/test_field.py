@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
+from passband.tasks.diagnostics import Place
 from passband.tasks.field import Answers, ProblemField
-from passband.tasks.problems import Place
 
 PLACE = Place(Path("t.yaml"), 7)
 ROW = {"question": "What?", "n": 3, "list": ["x", "y"], "none": None, "text": "['a', 'b']"}

@@ -91,8 +91,8 @@ def check(folder: Path, wins: list, keys: list[str], clusters: list[str | None])
         assert found.successes is not None
         assert found.successes.tolist() == [sum(values) for values, _ in expected.values()]
     else:
-        assert found.rewards is not None
-        assert found.rewards.values.tolist() == everything
+        assert found.graded is not None
+        assert found.graded.values.tolist() == everything
     if None in clusters:
         assert found.clusters is None
     else:

@@ -16,7 +16,7 @@ from passband.errors import InvalidInput, PassbandError
 from passband.trials import schema
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.rows import TrialRow
-from passband.trials.schema import APPLICATION, FILE, VERSION, CorruptStore, NothingYet
+from passband.trials.schema import APPLICATION, FILE, VERSION, CorruptStore, EmptyStore
 from passband.trials.store import Store
 from stores import begin, filled, problem, read_back, writing
 
@@ -140,7 +140,7 @@ def test_what_a_killed_writer_left_is_all_there(tmp_path: Path) -> None:
 
 def test_a_file_without_tables_holds_no_trials(tmp_path: Path) -> None:
     (tmp_path / FILE).touch()
-    with pytest.raises(NothingYet, match="holds no trials yet"):
+    with pytest.raises(EmptyStore, match="holds no trials yet"):
         Trials(tmp_path)
     filled(tmp_path, [[1]])
     assert len(read_back(tmp_path)[1]) == 1

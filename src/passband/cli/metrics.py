@@ -9,7 +9,7 @@ __all__ = ["metrics"]
 
 def metrics() -> None:
     """List the metrics and how to spell them."""
-    from passband.stats.metric.metrics import families
+    from passband.stats.metric.registry import families
 
     for key in sorted(families):
         family = families.get(key)

@@ -130,8 +130,8 @@ def _check(metrics: list[str], level: float, directory: Path, n: int) -> None:
         raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
     if not metrics:
         return
-    from passband.stats.metric.metrics import expand_metrics
     from passband.stats.metric.names import parse_name
+    from passband.stats.metric.registry import expand_metrics
 
     for name in metrics:
         most = max(parse_name(name).ks or (1,))

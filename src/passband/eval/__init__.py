@@ -19,7 +19,7 @@ from passband.eval._blends import (
     geom_ds_at_k,
     geom_ds_at_k_ci,
 )
-from passband.eval._passes import (
+from passband.eval._pass_family import (
     auc_at_k,
     auc_at_k_ci,
     pass_at_k,

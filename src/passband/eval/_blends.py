@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from passband.eval import _doors
+from passband.eval import _checks
+from passband.eval._checks import DEFAULT_LAM, Four
 from passband.eval._credit import latent, observed
-from passband.eval._doors import DEFAULT_LAM, Four
 from passband.eval._thresholds import warn_if_empty
 from passband.stats.data.counts import Histogram
 from passband.stats.metric import credits
+from passband.stats.metric.components import blend
 from passband.stats.metric.kernel import expected_credit
-from passband.stats.metric.parts import blend
 from passband.stats.metric.posterior import Moments
 from passband.types import ArrayLike, Floats
 
@@ -32,15 +32,15 @@ def geom_at_k(R: ArrayLike, k: int, pass_power: float = 0.5, unanimous_power: fl
 
     .. math:: \frac{1}{M} \sum_i \mathrm{pass@}k_i^{\,a}\; \mathrm{pass\hat{}}k_i^{\,b}
 
-    Rewards problems that are both reachable and reliable. `geom_ds_at_k` averages first.
+    GradedScores problems that are both reachable and reliable. `geom_ds_at_k` averages first.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> round(geom_at_k(R, 2), 6)
     0.647106
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
-    powers = _doors.powers(pass_power, unanimous_power)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
+    powers = _checks.powers(pass_power, unanimous_power)
     earned = [expected_credit(histogram.trials, histogram.successes, credit) for credit in _ends(k)]
     return histogram.mean(blend(np.stack(earned, axis=-1), powers))
 
@@ -64,12 +64,12 @@ def geom_at_k_ci(
     >>> tuple(round(x, 4) for x in geom_at_k_ci(R, 2))
     (0.6107, 0.1331, 0.3498, 0.8716)
     """
-    k = _doors.draws(k)
-    histogram = _doors.binary(R)
-    powers = _doors.powers(pass_power, unanimous_power)
+    k = _checks.draws(k)
+    histogram = _checks.binary(R)
+    powers = _checks.powers(pass_power, unanimous_power)
     mean, variance = _delta(latent(histogram, _ends(k), alpha0, beta0), powers)
     sd = float(np.sqrt(histogram.problems @ variance)) / histogram.n_problems
-    return _doors.interval(histogram.mean(mean), sd, confidence, bounds)
+    return _checks.interval(histogram.mean(mean), sd, confidence, bounds)
 
 
 def geom_ds_at_k(
@@ -83,9 +83,9 @@ def geom_ds_at_k(
     >>> round(geom_ds_at_k(R, 2), 6)
     0.653835
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
-    powers = _doors.powers(pass_power, unanimous_power)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
+    powers = _checks.powers(pass_power, unanimous_power)
     return _observed_blend(histogram, _ends(k), powers)
 
 
@@ -105,9 +105,9 @@ def geom_ds_at_k_ci(
     >>> tuple(round(x, 4) for x in geom_ds_at_k_ci(R, 2))
     (0.6121, 0.1328, 0.3519, 0.8723)
     """
-    k = _doors.draws(k)
-    histogram = _doors.binary(R)
-    powers = _doors.powers(pass_power, unanimous_power)
+    k = _checks.draws(k)
+    histogram = _checks.binary(R)
+    powers = _checks.powers(pass_power, unanimous_power)
     moments = latent(histogram, _ends(k), alpha0, beta0)
     return _dataset_blend(moments.of_mean_over(histogram), powers, confidence, bounds)
 
@@ -130,9 +130,9 @@ def geo_spectrum_at_k(
     >>> round(geo_spectrum_at_k(R, 3), 6), round(geo_spectrum_at_k(R, 3, lam=1.0), 6)
     (0.408248, 1.0)
     """
-    coupling = _doors.coupling(lam, lambda_)
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
+    coupling = _checks.coupling(lam, lambda_)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
     pair = [credits.at_least(k, 1), _spectrum(k, weights, coupling)]
     return _observed_blend(histogram, pair, (coupling, 1.0 - coupling))
 
@@ -154,9 +154,9 @@ def geo_spectrum_at_k_ci(
     >>> geo_spectrum_at_k_ci(R, 3) == geo_spectrum_star_at_k_ci(R, 3)
     True
     """
-    coupling = _doors.coupling(lam, lambda_)
-    k = _doors.draws(k)
-    histogram = _doors.binary(R)
+    coupling = _checks.coupling(lam, lambda_)
+    k = _checks.draws(k)
+    histogram = _checks.binary(R)
     pair = [credits.at_least(k, 1), _spectrum(k, weights, coupling)]
     moments = latent(histogram, pair, alpha0, beta0).of_mean_over(histogram)
     return _dataset_blend(moments, (coupling, 1.0 - coupling), confidence, bounds)
@@ -211,7 +211,7 @@ def _dataset_blend(
     moments: Moments, powers: tuple[float, float], confidence: float, bounds: tuple[float, float]
 ) -> Four:
     mean, variance = _delta(moments, powers)
-    return _doors.interval(float(mean[0]), float(np.sqrt(variance[0])), confidence, bounds)
+    return _checks.interval(float(mean[0]), float(np.sqrt(variance[0])), confidence, bounds)
 
 
 def _delta(moments: Moments, powers: tuple[float, float]) -> tuple[Floats, Floats]:

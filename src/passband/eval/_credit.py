@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from passband.eval import _doors
-from passband.eval._doors import Four
+from passband.eval import _checks
+from passband.eval._checks import Four
 from passband.stats.data.counts import Histogram
 from passband.stats.metric.kernel import expected_credit
 from passband.stats.metric.posterior import Moments, posterior_moments
@@ -21,7 +21,7 @@ def observed(histogram: Histogram, credit: Floats) -> float:
 
 def latent(histogram: Histogram, credits: list[Floats], alpha0: float, beta0: float) -> Moments:
     """Return posterior moments of latent values, a row per (n, c) pair."""
-    alpha, beta = _doors.prior("alpha0", alpha0), _doors.prior("beta0", beta0)
+    alpha, beta = _checks.prior("alpha0", alpha0), _checks.prior("beta0", beta0)
     return posterior_moments(histogram, credits, alpha, beta)
 
 
@@ -36,4 +36,4 @@ def posterior(
     """Return the posterior summary of the mean latent value over all problems."""
     moments = latent(histogram, [credit], alpha0, beta0).of_mean_over(histogram)
     mean, variance = moments.mean[0, 0], moments.covariance[0, 0, 0]
-    return _doors.interval(float(mean), float(np.sqrt(variance)), confidence, bounds)
+    return _checks.interval(float(mean), float(np.sqrt(variance)), confidence, bounds)

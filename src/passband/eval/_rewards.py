@@ -1,9 +1,9 @@
-"""Rewards by category: the posterior mean, the plain mean, and the best of k."""
+"""GradedScores by category: the posterior mean, the plain mean, and the best of k."""
 
 from __future__ import annotations
 
-from passband.eval import _doors
-from passband.eval._doors import Four, Two
+from passband.eval import _checks
+from passband.eval._checks import Four, Two
 from passband.stats.metric import categories
 from passband.types import ArrayLike
 
@@ -26,7 +26,7 @@ def bayes(R: ArrayLike, w: ArrayLike | None = None, R0: ArrayLike | None = None)
     >>> tuple(round(x, 6) for x in bayes(R, w, R0=[[0, 2], [1, 2]]))
     (0.575, 0.084275)
     """
-    counts, rewards = _doors.categories(R, w, R0)
+    counts, rewards = _checks.categories(R, w, R0)
     found = categories.mean_moments(counts, rewards)
     return found.mean, found.sd
 
@@ -45,7 +45,7 @@ def bayes_ci(
     (0.6429, 0.1185, 0.4107, 0.875)
     """
     mean, sd = bayes(R, w, R0)
-    return _doors.interval(mean, sd, confidence, bounds)
+    return _checks.interval(mean, sd, confidence, bounds)
 
 
 def avg(R: ArrayLike, w: ArrayLike | None = None) -> Two:
@@ -55,7 +55,7 @@ def avg(R: ArrayLike, w: ArrayLike | None = None) -> Two:
     >>> tuple(round(x, 4) for x in avg(R))
     (0.7, 0.1658)
     """
-    counts, rewards = _doors.categories(R, w, averaging=True)
+    counts, rewards = _checks.categories(R, w, averaging=True)
     found = categories.observed_mean_moments(counts, rewards)
     return found.mean, found.sd
 
@@ -73,7 +73,7 @@ def avg_ci(
     (0.7, 0.1658, 0.375, 1.0)
     """
     mean, sd = avg(R, w)
-    return _doors.interval(mean, sd, confidence, bounds)
+    return _checks.interval(mean, sd, confidence, bounds)
 
 
 def max_at_k(R: ArrayLike, k: int, w: ArrayLike | None = None) -> float:
@@ -91,8 +91,8 @@ def max_at_k(R: ArrayLike, k: int, w: ArrayLike | None = None) -> float:
     >>> round(max_at_k([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]], 2, w=[0.0, 0.5, 1.0]), 6)
     0.85
     """
-    counts, rewards = _doors.categories(R, w, prior=False)
-    k = _doors.draws(k, counts.vectors.sum(axis=1))
+    counts, rewards = _checks.categories(R, w, prior=False)
+    k = _checks.draws(k, counts.vectors.sum(axis=1))
     return categories.max_at_k(counts, rewards, k)
 
 
@@ -113,10 +113,10 @@ def max_at_k_ci(
     >>> tuple(round(x, 4) for x in max_at_k_ci(R, 2, w))
     (0.75, 0.0881, 0.5773, 0.9227)
     """
-    k = _doors.draws(k)
-    counts, rewards = _doors.categories(R, w, R0)
+    k = _checks.draws(k)
+    counts, rewards = _checks.categories(R, w, R0)
     found = categories.max_moments(counts, rewards, k)
     limits = bounds
     if bounds is None and k > 1:
         limits = (float(rewards.min()), float(rewards.max()))
-    return _doors.interval(found.mean, found.sd, confidence, limits)
+    return _checks.interval(found.mean, found.sd, confidence, limits)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from passband.errors import warn
-from passband.eval import _doors
+from passband.eval import _checks
+from passband.eval._checks import Four
 from passband.eval._credit import observed, posterior
-from passband.eval._doors import Four
 from passband.stats.metric import credits
 from passband.types import ArrayLike
 
@@ -33,8 +33,8 @@ def maj_at_k(R: ArrayLike, k: int) -> float:
     >>> round(maj_at_k(R, 2), 6), round(maj_at_k(R, 3), 6)
     (0.45, 0.85)
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
     return observed(histogram, credits.majority(k))
 
 
@@ -54,8 +54,8 @@ def maj_at_k_ci(
     >>> tuple(round(x, 4) for x in maj_at_k_ci(R, 3))
     (0.6845, 0.152, 0.3867, 0.9824)
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
     return posterior(histogram, credits.majority(k), confidence, bounds, alpha0, beta0)
 
 
@@ -70,8 +70,8 @@ def g_pass_at_k(R: ArrayLike, k: int) -> float:
     >>> round(g_pass_at_k(R, 2), 6)
     0.45
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
     return observed(histogram, credits.all_of(k))
 
 
@@ -91,8 +91,8 @@ def g_pass_at_k_ci(
     >>> tuple(round(x, 4) for x in g_pass_at_k_ci(R, 2))
     (0.4464, 0.1462, 0.1599, 0.7329)
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
     return posterior(histogram, credits.all_of(k), confidence, bounds, alpha0, beta0)
 
 
@@ -108,9 +108,9 @@ def g_pass_at_k_tau(R: ArrayLike, k: int, tau: float) -> float:
     >>> round(g_pass_at_k_tau(R, 2, 0.5), 6), round(g_pass_at_k_tau(R, 2, 1.0), 6)
     (0.95, 0.45)
     """
-    histogram = _doors.binary(R)
-    share = _doors.unit("tau", tau)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    share = _checks.unit("tau", tau)
+    k = _checks.draws(k, histogram.trials)
     return observed(histogram, credits.at_least_share(k, share))
 
 
@@ -131,9 +131,9 @@ def g_pass_at_k_tau_ci(
     >>> g_pass_at_k_tau_ci(R, 2, 1.0) == g_pass_at_k_ci(R, 2)
     True
     """
-    histogram = _doors.binary(R)
-    share = _doors.unit("tau", tau)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    share = _checks.unit("tau", tau)
+    k = _checks.draws(k, histogram.trials)
     credit = credits.at_least_share(k, share)
     return posterior(histogram, credit, confidence, bounds, alpha0, beta0)
 
@@ -154,8 +154,8 @@ def mg_pass_at_k(R: ArrayLike, k: int) -> float:
     >>> round(mg_pass_at_k(R, 2), 6), round(mg_pass_at_k(R, 3), 6)
     (0.45, 0.166667)
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
     warn_if_empty(k)
     return observed(histogram, credits.mean_over_shares(k))
 
@@ -176,8 +176,8 @@ def mg_pass_at_k_ci(
     >>> mg_pass_at_k_ci(R, 2) == g_pass_at_k_ci(R, 2)
     True
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
     warn_if_empty(k)
     return posterior(histogram, credits.mean_over_shares(k), confidence, bounds, alpha0, beta0)
 
@@ -193,8 +193,8 @@ def threshold_spectrum_at_k(R: ArrayLike, k: int, weights: ArrayLike) -> float:
     >>> round(threshold_spectrum_at_k(R, 2, [0.5, 0.5]), 6)
     0.7
     """
-    histogram = _doors.binary(R)
-    k = _doors.draws(k, histogram.trials)
+    histogram = _checks.binary(R)
+    k = _checks.draws(k, histogram.trials)
     return observed(histogram, credits.spectrum(credits.spectrum_weights(weights, k)))
 
 
@@ -216,9 +216,9 @@ def threshold_spectrum_at_k_ci(
     >>> threshold_spectrum_at_k_ci(R, 2, [0, 1]) == g_pass_at_k_ci(R, 2)
     True
     """
-    k = _doors.draws(k)
+    k = _checks.draws(k)
     credit = credits.spectrum(credits.spectrum_weights(weights, k))
-    return posterior(_doors.binary(R), credit, confidence, bounds, alpha0, beta0)
+    return posterior(_checks.binary(R), credit, confidence, bounds, alpha0, beta0)
 
 
 def warn_if_empty(k: int) -> None:

@@ -24,7 +24,7 @@ class Connection:
 
 
 ProviderFactory = Callable[[str, Connection], Provider]
-_PROVIDERS: Registry[ProviderFactory] = Registry("provider")
+providers: Registry[ProviderFactory] = Registry("provider")
 
 
 def register_provider(name: str) -> Callable[[ProviderFactory], ProviderFactory]:
@@ -47,7 +47,7 @@ def register_provider(name: str) -> Callable[[ProviderFactory], ProviderFactory]
     """
 
     def register(factory: ProviderFactory) -> ProviderFactory:
-        _PROVIDERS.add(name, factory)
+        providers.add(name, factory)
         return factory
 
     return register
@@ -60,12 +60,12 @@ def make_provider(model: str, connection: Connection | None = None) -> Provider:
     """
     connection = connection or Connection()
     kind, colon, rest = model.partition(":")
-    if kind in _PROVIDERS:
-        return _PROVIDERS.get(kind)(rest, connection)
+    if kind in providers:
+        return providers.get(kind)(rest, connection)
     if connection.base_url or os.environ.get("OPENAI_BASE_URL"):
         return _openai(model, connection)
     try:
-        _PROVIDERS.get(kind)
+        providers.get(kind)
     except UnknownName as error:
         say = "" if colon else " A model of a server is openai:NAME with --base-url URL."
         raise InvalidInput(f"--model {model}: {error}{say}") from None

@@ -13,10 +13,10 @@ from passband.report.render import Row
 from passband.report.stats import default_metrics
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.compare import Comparison, compare
-from passband.stats.decision.several import Ranking, compare_all
+from passband.stats.decision.ranking import Ranking, compare_all
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.rounding import rounded_interval, rounded_value
-from passband.stats.metric.metrics import expand_metrics
+from passband.stats.metric.registry import expand_metrics
 
 __all__ = ["CompareReport", "compare_files", "models_of"]
 

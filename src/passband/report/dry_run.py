@@ -10,13 +10,13 @@ from typing import Any
 
 from passband.report.progress import duration, money, pace
 from passband.run.blocks import count_missing
+from passband.run.counters import Price
 from passband.run.prepare import load_problems, resolved_sampling
 from passband.run.settings import Settings
-from passband.run.tally import Price
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.rows import FAILED, Status
-from passband.trials.schema import NothingYet
+from passband.trials.schema import EmptyStore
 
 __all__ = ["DryRun", "TaskPlan", "dry_run"]
 
@@ -135,7 +135,7 @@ def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
 
 def _rate(directory: Path) -> float | None:
     if is_run_directory(directory):
-        with suppress(NothingYet), Trials(directory) as trials:
+        with suppress(EmptyStore), Trials(directory) as trials:
             return trials.rate()
     return None
 
@@ -144,7 +144,7 @@ def _recorded(
     task: str, directory: Path, without: Sequence[Status]
 ) -> tuple[dict[int, int], tuple[int, int]]:
     if is_run_directory(directory):
-        with suppress(NothingYet), Trials(directory) as trials:
+        with suppress(EmptyStore), Trials(directory) as trials:
             for run in trials.runs():
                 if run.task == task:
                     return trials.recorded(run.number, without), trials.tokens(run.number)

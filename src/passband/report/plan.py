@@ -12,7 +12,7 @@ from passband.errors import InvalidInput
 from passband.report.groups import read_groups
 from passband.report.render import render
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.plan import Detectable, Plan, detectable, plan
+from passband.stats.decision.plan.plan import Detectable, Plan, detectable, plan
 from passband.stats.interval.estimate import Over
 
 __all__ = ["PlanReport", "make_plan"]

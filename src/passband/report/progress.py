@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from passband.run.loop import Runner
-from passband.run.part import Part
+from passband.run.task_run import TaskRun
 
 if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
@@ -54,13 +54,13 @@ class Meter:
 
     def read(self, runner: Runner) -> Progress:
         """Return how far the run is."""
-        now, done = self._clock(), sum(part.tally.done for part in runner.parts)
+        now, done = self._clock(), sum(part.counters.done for part in runner.parts)
         self._seen.append((now, done))
         while now - self._seen[0][0] > _WINDOW:
             self._seen.popleft()
         then, before = self._seen[0]
         rate = (done - before) / (now - then) if now > then and done > before else None
-        left = sum(max(0, part.tally.planned - part.tally.done) for part in runner.parts)
+        left = sum(max(0, part.counters.planned - part.counters.done) for part in runner.parts)
         return Progress(
             tasks=[_task(runner, part) for part in runner.parts],
             rate=rate,
@@ -70,16 +70,16 @@ class Meter:
         )
 
 
-def _task(runner: Runner, part: Part) -> TaskProgress:
-    tally = part.tally
+def _task(runner: Runner, part: TaskRun) -> TaskProgress:
+    counters = part.counters
     return TaskProgress(
         task=part.task.name,
-        done=tally.done,
-        planned=tally.planned,
-        tokens=(tally.prompt_tokens, tally.completion_tokens),
+        done=counters.done,
+        planned=counters.planned,
+        tokens=(counters.prompt_tokens, counters.completion_tokens),
         cost=runner.budget.spent([part]),
-        failed={name: n for name, n in tally.statuses.items() if n and name != "ok"},
-        estimate=tally.estimate() if runner.can_estimate else None,
+        failed={name: n for name, n in counters.statuses.items() if n and name != "ok"},
+        estimate=counters.estimate() if runner.can_estimate else None,
     )
 
 

@@ -24,7 +24,7 @@ from passband.stats.interval.estimate import Estimate, estimate
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
-from passband.trials.reader import Run, Trials
+from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["RunReport", "TaskReport", "report_run"]
 
@@ -40,7 +40,7 @@ _ENDINGS = {
 class TaskReport:
     """One task of a run, measured."""
 
-    run: Run
+    run: RunRecord
     outcomes: Outcomes
     results: list[Result]  # of the task's metric list
     curve: list[Estimate]  # metrics of the statistics, on the main scorer
@@ -118,11 +118,11 @@ class RunReport:
         )
 
     def _counts(self) -> dict[str, int]:
-        tallies = [part.tally for part in self.finished.parts]
+        tallies = [part.counters for part in self.finished.parts]
         return {
-            "planned": sum(tally.planned for tally in tallies),
-            "recorded": sum(tally.done for tally in tallies),
-            "asked": sum(tally.fresh for tally in tallies),  # by this process
+            "planned": sum(counters.planned for counters in tallies),
+            "recorded": sum(counters.done for counters in tallies),
+            "asked": sum(counters.fresh for counters in tallies),  # by this process
         }
 
     def notes(self) -> list[str]:
@@ -139,7 +139,7 @@ class RunReport:
     def next_steps(self, again: Sequence[str]) -> list[tuple[str, str]]:
         """Return (command, what it does) for what one may want to do now."""
         where = shlex.quote(str(self.finished.directory))
-        done = all(part.tally.done >= part.tally.planned for part in self.finished.parts)
+        done = all(part.counters.done >= part.counters.planned for part in self.finished.parts)
         steps = [] if done else [(shlex.join(again), "go on where it stopped")]
         if self.tasks:
             steps.append((f"passband export {where} -o trials.jsonl", "every trial, one line each"))
@@ -198,7 +198,7 @@ def report_run(
 
 
 def _task(
-    trials: Trials, run: Run, same: Mapping[str, Same], metrics: Sequence[str], level: float
+    trials: Trials, run: RunRecord, same: Mapping[str, Same], metrics: Sequence[str], level: float
 ) -> TaskReport:
     outcomes = trials.outcomes(run)
     entries = [] if metrics else entries_of(run.config)
@@ -212,7 +212,7 @@ def _task(
     return TaskReport(run, outcomes, results, curve, trials.retried(run.number))
 
 
-def _unsaid(curve: Sequence[Estimate], results: Sequence[Result], run: Run) -> list[Estimate]:
+def _unsaid(curve: Sequence[Estimate], results: Sequence[Result], run: RunRecord) -> list[Estimate]:
     """Leave out what the metric list says already: the mean score is pass@1 and pass^1."""
     main = run.scorers[0].name if run.scorers else None
     said = {r.entry.repeat_aggregation for r in results if r.entry.scorer == main}
@@ -221,7 +221,7 @@ def _unsaid(curve: Sequence[Estimate], results: Sequence[Result], run: Run) -> l
     return [e for e in curve if e.metric not in said and e.metric != "pass^1"]
 
 
-def _unscored(run: Run, outcomes: Outcomes) -> list[str]:
+def _unscored(run: RunRecord, outcomes: Outcomes) -> list[str]:
     """Say what has no score, why, and how much it could matter."""
     if not outcomes.n_unscored:
         return []

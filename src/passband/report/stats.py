@@ -10,7 +10,7 @@ from typing import Any
 from passband.report.groups import Reading, named, read_groups
 from passband.report.render import Cell, Row
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.plan import Plan
+from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Estimate, Over, estimate
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 

@@ -30,7 +30,7 @@ from passband.generate.provider import (
 from passband.run.endpoint import Endpoint
 from passband.trials.rows import AttemptRow, Status, TrialRow
 
-__all__ = ["Asker", "BatchRefused", "NothingAnswered", "Question"]
+__all__ = ["Asker", "BatchRefused", "NothingAnswered", "PendingBatch"]
 
 _STATUS: dict[str, Status] = {"stop": "ok", "length": "truncated", "content_filter": "refused"}
 _OUTCOMES: dict[type[ProviderFault], str] = {
@@ -54,7 +54,7 @@ class BatchRefused(Exception):
 
 
 @dataclass(slots=True)
-class Question:
+class PendingBatch:
     """A block of trials on its way to an answer."""
 
     problem: int
@@ -107,7 +107,9 @@ class Asker:
         self._unanswered = 0
         self.last_loss = ""  # what the last question that was given up failed of
 
-    async def ask(self, question: Question, note: Callable[[AttemptRow], None]) -> list[TrialRow]:
+    async def ask(
+        self, question: PendingBatch, note: Callable[[AttemptRow], None]
+    ) -> list[TrialRow]:
         """Return the rows of a question's trials, perhaps fewer than were asked for."""
         known = self._endpoint.answered
         while True:
@@ -137,7 +139,7 @@ class Asker:
                 return question.answered(completions, int(1000 * (time.monotonic() - start)))
             await self._endpoint.sleep(self._pause(question.failures + question.replies))
 
-    def _verdict(self, question: Question, fault: ProviderFault, known: int) -> Status | None:
+    def _verdict(self, question: PendingBatch, fault: ProviderFault, known: int) -> Status | None:
         """Return what the trials have come to, or None to try again; raise what ends the run."""
         if isinstance(fault, RateLimited):
             self._endpoint.limited(fault)
@@ -158,7 +160,7 @@ class Asker:
             return None
         return self._lost(fault, "invalid" if isinstance(fault, InvalidReply) else "gave_up")
 
-    def _unavailable(self, question: Question, fault: Unavailable, known: int) -> Status | None:
+    def _unavailable(self, question: PendingBatch, fault: Unavailable, known: int) -> Status | None:
         if fault.everyone and fault.http is None and not self._endpoint.answered:
             raise NothingAnswered(f"the server cannot be reached: {fault.detail}")
         self._endpoint.failed(fault)
@@ -169,7 +171,7 @@ class Asker:
             return None
         return self._lost(fault, "gave_up")
 
-    def _rejection(self, question: Question, fault: Rejected) -> Status:
+    def _rejection(self, question: PendingBatch, fault: Rejected) -> Status:
         if len(question.trials) > 1:
             raise BatchRefused
         return self._lost(fault, "invalid")
@@ -193,7 +195,9 @@ def _outcome(fault: ProviderFault) -> str:
     return next((name for kind, name in _OUTCOMES.items() if isinstance(fault, kind)), "failed")
 
 
-def _attempt(question: Question, outcome: str, detail: str, http: int | None = None) -> AttemptRow:
+def _attempt(
+    question: PendingBatch, outcome: str, detail: str, http: int | None = None
+) -> AttemptRow:
     return AttemptRow(
         problem=question.problem,
         trial=question.trials[0],

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from passband.errors import InvalidInput, PassbandError, nearest
-from passband.run.part import Part
-from passband.run.tally import Price
+from passband.run.counters import Price
+from passband.run.task_run import TaskRun
 from passband.trials.rows import FAILED, TrialRow
 
 __all__ = ["Budget", "NoTokenCounts", "Verdict", "find_price", "price_files"]
@@ -39,19 +39,20 @@ class Budget:
         self._drawn = 0
         self._is_counted = True
 
-    def spent(self, parts: Sequence[Part]) -> float | None:
+    def spent(self, parts: Sequence[TaskRun]) -> float | None:
         """Return the cost of what is recorded; None if there is no price."""
         if self.price is None:
             return None
         return sum(
-            self.price.of(part.tally.prompt_tokens, part.tally.completion_tokens) for part in parts
+            self.price.of(part.counters.prompt_tokens, part.counters.completion_tokens)
+            for part in parts
         )
 
-    def begin(self, parts: Sequence[Part]) -> None:
+    def begin(self, parts: Sequence[TaskRun]) -> None:
         """Take over what is recorded already."""
         self._cost = self.spent(parts) or 0.0
-        failed = sum(p.tally.statuses[s] for p in parts for s in ("refused", *FAILED))
-        self._drawn = sum(part.tally.done for part in parts) - failed
+        failed = sum(p.counters.statuses[s] for p in parts for s in ("refused", *FAILED))
+        self._drawn = sum(part.counters.done for part in parts) - failed
 
     def add(self, rows: Sequence[TrialRow]) -> None:
         """Count what has come, which is some time before it is recorded."""

@@ -11,14 +11,14 @@ from typing import Any, Literal, Protocol
 
 from passband.errors import PassbandError
 from passband.generate.provider import Provider
-from passband.run.ask import Asker, BatchRefused, NothingAnswered, Question
+from passband.run.ask import Asker, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
-from passband.run.part import Part
 from passband.run.queue import Queue
 from passband.run.recorder import Recorder
 from passband.run.rescore import catch_up
 from passband.run.settings import Patience
+from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 
@@ -41,7 +41,7 @@ class Watcher(Protocol):
 class Runner:
     """Asks everything that is missing, and stops in good order."""
 
-    parts: Sequence[Part]
+    parts: Sequence[TaskRun]
     provider: Provider
     store: Store
     budget: Budget
@@ -56,13 +56,13 @@ class Runner:
     _workers: list[asyncio.Task[None]] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
     _refused: dict[tuple[int, int], int] = field(default_factory=dict)  # n that was, by problem
-    _unsettled: list[tuple[Part, list[TrialRow]]] = field(default_factory=list)
+    _unsettled: list[tuple[TaskRun, list[TrialRow]]] = field(default_factory=list)
 
     async def run(self) -> Ending:
         """Run to the end, or to where it has to stop; whatever was answered is recorded."""
         self.started = time.monotonic()
         self.endpoint = Endpoint(self.patience)
-        self.endpoint.answered_before = any(part.tally.done for part in self.parts)
+        self.endpoint.answered_before = any(part.counters.done for part in self.parts)
         self.asker = Asker(self.provider, self.endpoint)
         self.queue = Queue(self.parts, max(1, self.provider.batch))
         self.recorder = Recorder(self.store)
@@ -85,7 +85,9 @@ class Runner:
                 part.grader.close()
         if self.recorder.failure is not None:
             raise self.recorder.failure
-        if self._ending == "max_cost" and all(p.tally.done >= p.tally.planned for p in self.parts):
+        if self._ending == "max_cost" and all(
+            p.counters.done >= p.counters.planned for p in self.parts
+        ):
             self._ending = "finished"
         self._warn_if_identical(least=2)
         self.watcher.tick(self)
@@ -173,7 +175,7 @@ class Runner:
             except Stopping:
                 return True  # the worker sees to it
 
-    async def _ask_block(self, part: Part, question: Question) -> None:
+    async def _ask_block(self, part: TaskRun, question: PendingBatch) -> None:
         """Ask for a block and hand its rows to the recorder; what is lacking is asked singly."""
         try:
             rows = await self.asker.ask(question, self._notes[part.number])
@@ -201,7 +203,7 @@ class Runner:
         """
         if not self._unsettled:
             return
-        if not (self.endpoint.answered or any(part.tally.done for part in self.parts)):
+        if not (self.endpoint.answered or any(part.counters.done for part in self.parts)):
             if self.endpoint.is_stopping:
                 return
             raise NothingAnswered(f"no request has been answered. Last: {self.asker.last_loss}")
@@ -255,9 +257,9 @@ class Runner:
         for part in self.parts:
             if part.sampling.temperature == 0:
                 continue
-            same, looked_at = part.tally.identical(least)
+            same, looked_at = part.counters.identical(least)
             # A letter or a number may well be the same each time: then only all of many will do.
-            if part.tally.has_short_answers:
+            if part.counters.has_short_answers:
                 is_odd = looked_at >= max(judged, 10) and same == looked_at
             else:
                 is_odd = looked_at >= judged and 2 * same > looked_at

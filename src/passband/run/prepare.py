@@ -10,10 +10,10 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
 from passband.run.blocks import count_missing
+from passband.run.counters import Counters
 from passband.run.grade import Grader, identity_of
-from passband.run.part import Part
 from passband.run.settings import Settings
-from passband.run.tally import Tally
+from passband.run.task_run import TaskRun
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED, ProblemRow
@@ -36,7 +36,7 @@ def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
 
 def prepare(
     store: Store, task: Task, problems: Sequence[Problem], model: str, settings: Settings
-) -> Part:
+) -> TaskRun:
     """Enter a task into the store and return its part in the run."""
     n = settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
@@ -53,8 +53,10 @@ def prepare(
         [problem.reference for problem in problems],
         truncated,
     )
-    tally = Tally(len(problems), len(problems) * n, numbers[0] if numbers else None)
-    part = Part(task, number, problems, sampling, seed, n, grader, tally, settings.retry_failed)
+    counters = Counters(len(problems), len(problems) * n, numbers[0] if numbers else None)
+    part = TaskRun(
+        task, number, problems, sampling, seed, n, grader, counters, settings.retry_failed
+    )
     return _resumed(store.directory, part)
 
 
@@ -109,17 +111,17 @@ def _config(task: Task, truncated: str) -> Mapping[str, Any]:
     }
 
 
-def _resumed(directory: Path, part: Part) -> Part:
+def _resumed(directory: Path, part: TaskRun) -> TaskRun:
     """Return the part with what earlier processes have left."""
     with Trials(directory, trusted=True) as trials:
         again = FAILED if part.retries_failed else ()
         recorded = trials.recorded(part.number, without=again)
         missing = count_missing(len(part.problems), part.n, recorded)
-        part.tally.planned = missing + sum(mask.bit_count() for mask in recorded.values())
+        part.counters.planned = missing + sum(mask.bit_count() for mask in recorded.values())
         statuses = {s: n for s, n in trials.statuses(part.number).items() if s not in again}
-        part.tally.start_from(statuses, trials.tokens(part.number))
-        if part.tally.main is not None:
-            for problem, count, total in trials.score_sums(part.tally.main):
+        part.counters.start_from(statuses, trials.tokens(part.number))
+        if part.counters.main is not None:
+            for problem, count, total in trials.score_sums(part.counters.main):
                 if problem < len(part.problems):
-                    part.tally.start_scores(problem, count, total)
+                    part.counters.start_scores(problem, count, total)
         return replace(part, recorded=recorded, attempts=trials.attempts(part.number, again))

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 
-from passband.run.part import Part
+from passband.run.task_run import TaskRun
 from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
 from passband.trials.store import Store
 
@@ -22,7 +22,7 @@ _EVERY = 0.05  # seconds between commits
 _MOST = 500  # rows that do not wait for the next one
 _CROWDED = 5_000  # rows in the buffer above which nobody asks for more
 
-Scored = tuple[Part, int, int, ScoreRow]
+Scored = tuple[TaskRun, int, int, ScoreRow]
 
 
 class Recorder:
@@ -30,8 +30,8 @@ class Recorder:
 
     def __init__(self, store: Store, slow_threads: int = 4) -> None:
         self._store = store
-        self._rows: list[tuple[Part, TrialRow]] = []
-        self._attempts: list[tuple[Part, AttemptRow]] = []
+        self._rows: list[tuple[TaskRun, TrialRow]] = []
+        self._attempts: list[tuple[TaskRun, AttemptRow]] = []
         self._scores: list[Scored] = []
         self._writer = ThreadPoolExecutor(1, "writer")
         self._scoring = ThreadPoolExecutor(slow_threads, "scoring")
@@ -50,14 +50,14 @@ class Recorder:
 
     # -- what comes in ---------------------------------------------------------------------
 
-    def add(self, part: Part, rows: Sequence[TrialRow]) -> None:
+    def add(self, part: TaskRun, rows: Sequence[TrialRow]) -> None:
         """Take rows that belong together: they are committed together."""
         self._rows += [(part, row) for row in rows]
         self._wake.set()
         if len(self._rows) >= _MOST:
             self._hurry.set()
 
-    def attempt(self, part: Part, row: AttemptRow) -> None:
+    def attempt(self, part: TaskRun, row: AttemptRow) -> None:
         self._attempts.append((part, row))
         self._wake.set()
 
@@ -126,16 +126,16 @@ class Recorder:
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, self._write, rows, attempts, scores)
         for part, committed in _grouped(rows).items():
-            part.tally.committed(committed)
+            part.counters.committed(committed)
             self._score_slowly(part, committed)
         for part, problem, _, score in scores:
-            part.tally.scored(problem, score)
+            part.counters.scored(problem, score)
         self._emptied.set()
 
     def _write(
         self,
-        rows: list[tuple[Part, TrialRow]],
-        attempts: list[tuple[Part, AttemptRow]],
+        rows: list[tuple[TaskRun, TrialRow]],
+        attempts: list[tuple[TaskRun, AttemptRow]],
         scores: list[Scored],
     ) -> None:
         """Store, in the writer's thread."""
@@ -146,7 +146,7 @@ class Recorder:
         if scores:
             self._store.add_scores((problem, trial, score) for _, problem, trial, score in scores)
 
-    def _score_slowly(self, part: Part, rows: Sequence[TrialRow]) -> None:
+    def _score_slowly(self, part: TaskRun, rows: Sequence[TrialRow]) -> None:
         if not part.slow.scorers:
             return
         for row in rows:
@@ -155,7 +155,7 @@ class Recorder:
                 self._slow.add(task)
                 task.add_done_callback(self._scored)
 
-    async def _score(self, part: Part, row: TrialRow) -> None:
+    async def _score(self, part: TaskRun, row: TrialRow) -> None:
         loop = asyncio.get_running_loop()
         for score in await loop.run_in_executor(self._scoring, part.slow.grade, row):
             self._scores.append((part, row.problem, row.trial, score))
@@ -166,8 +166,8 @@ class Recorder:
         self._emptied.set()
 
 
-def _grouped(pairs: Sequence[tuple[Part, Any]]) -> dict[Part, list[Any]]:
-    found: dict[Part, list[Any]] = {}
+def _grouped(pairs: Sequence[tuple[TaskRun, Any]]) -> dict[TaskRun, list[Any]]:
+    found: dict[TaskRun, list[Any]] = {}
     for part, row in pairs:
         found.setdefault(part, []).append(row)
     return found

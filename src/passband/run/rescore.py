@@ -12,14 +12,14 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.run.grade import Grader, identity_of
-from passband.run.part import Part
 from passband.run.settings import Truncated
+from passband.run.task_run import TaskRun
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Scorer
 from passband.tasks.find import find_tasks
 from passband.tasks.loader import load_task
 from passband.tasks.task import Task
-from passband.trials.reader import Run, Trials
+from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.store import Store
 
@@ -32,14 +32,14 @@ _CHUNK = 500  # trials between two commits
 class Rescoring:
     """The scorers that a run's completions are to be scored by."""
 
-    run: Run
+    run: RunRecord
     own: Sequence[Scorer]  # those of its task
     added: Sequence[Scorer]
     truncated: Truncated = "leave"
 
 
 def chosen_scorers(
-    runs: Sequence[Run],
+    runs: Sequence[RunRecord],
     names: Sequence[str],
     rules: Sequence[str] | None,
     tasks: Sequence[str],
@@ -88,11 +88,11 @@ def score_again(
         grader.close()
 
 
-async def catch_up(store: Store, part: Part, is_stopping: Callable[[], bool]) -> None:
+async def catch_up(store: Store, part: TaskRun, is_stopping: Callable[[], bool]) -> None:
     """Score what an earlier process recorded and this run's scorers have not seen."""
 
     def note(problem: int, score: ScoreRow) -> None:
-        part.tally.scored(problem, score)
+        part.counters.scored(problem, score)
 
     if any(part.recorded.values()):
         loop = asyncio.get_running_loop()
@@ -146,7 +146,7 @@ def _commit(
     return len(new)
 
 
-def _recorded_task(run: Run, trust: bool) -> Task:
+def _recorded_task(run: RunRecord, trust: bool) -> Task:
     """Return the task that a run was made from, from its file or, failing that, by its name."""
     path = run.config.get("path")
     if path and Path(path).is_file():

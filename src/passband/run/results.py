@@ -11,7 +11,7 @@ from passband.errors import InvalidInput
 from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_value
 from passband.score.repeats import aggregations, reduce_repeats
 from passband.tasks.task import MetricEntry
-from passband.trials.reader import ProblemRecord, Run, ScorerRecord, Trials
+from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
 from passband.trials.rows import Status, TrialRow
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Result:
     values: Mapping[int, float | None] = field(default_factory=dict)  # by position of the problem
 
 
-def problem_trials(trials: Trials, run: Run, *, texts: bool = False) -> list[ProblemTrials]:
+def problem_trials(trials: Trials, run: RunRecord, *, texts: bool = False) -> list[ProblemTrials]:
     """Return every problem with its scores, and with its completions; some may have no trial."""
     scorers = [scorer.number for scorer in run.scorers]
     found = {each.position: ProblemTrials(each) for each in trials.problems(run.number)}
@@ -88,7 +88,7 @@ def problem_trials(trials: Trials, run: Run, *, texts: bool = False) -> list[Pro
 
 def metric_results(
     trials: Trials,
-    run: Run,
+    run: RunRecord,
     entries: Sequence[MetricEntry],
     asked: Sequence[ProblemTrials],
     same: Mapping[str, Same],
@@ -110,7 +110,7 @@ def metric_results(
 
 def _measured(
     trials: Trials,
-    run: Run,
+    run: RunRecord,
     entry: MetricEntry,
     asked: Sequence[ProblemTrials],
     same: Mapping[str, Same],

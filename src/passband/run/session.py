@@ -16,11 +16,11 @@ from typing import Any, cast
 from passband.generate.provider import Provider
 from passband.generate.providers import Connection, make_provider
 from passband.run.budget import Budget
+from passband.run.counters import Price
 from passband.run.loop import Ending, Runner, Watcher
-from passband.run.part import Part
 from passband.run.prepare import load_problems, prepare
 from passband.run.settings import Settings
-from passband.run.tally import Price
+from passband.run.task_run import TaskRun
 from passband.tasks.task import Task
 from passband.trials.store import LOW_WATER, Store, utc_now
 
@@ -35,7 +35,7 @@ class Finished:
 
     directory: Path
     ending: Ending
-    parts: Sequence[Part]
+    parts: Sequence[TaskRun]
     seconds: float
     cost: float | None
 
@@ -71,7 +71,7 @@ def run_session(
             patience=settings.patience,
         )
         ending = _completed(runner)
-        asked = sum(part.tally.fresh for part in runner.parts)
+        asked = sum(part.counters.fresh for part in runner.parts)
         if asked:
             seconds = time.monotonic() - runner.started
             store.add_session(started, seconds, asked, settings.concurrency)

@@ -21,16 +21,16 @@ from typing import Any
 from passband.errors import InvalidInput, WrongType, warn
 from passband.generate.provider import Provider, Sampling
 from passband.generate.providers import Connection
-from passband.run.part import Part
 from passband.run.results import ProblemTrials, Result, metric_results, problem_trials
 from passband.run.session import Finished, run_session
 from passband.run.settings import Settings
+from passband.run.task_run import TaskRun
 from passband.score.corpus import CORPUS_METRICS
 from passband.score.repeats import aggregations
 from passband.tasks.find import find_tasks
 from passband.tasks.loader import load_task
 from passband.tasks.task import Task
-from passband.trials.reader import Run, Trials
+from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["simple_evaluate"]
 
@@ -229,7 +229,7 @@ def _numbers(task: Task, results: Sequence[Result], problems: int) -> dict[str, 
 
 
 def _samples(
-    part: Part, run: Run, asked: Sequence[ProblemTrials], results: Sequence[Result]
+    part: TaskRun, run: RunRecord, asked: Sequence[ProblemTrials], results: Sequence[Result]
 ) -> Iterator[dict[str, Any]]:
     """Yield one row per problem and filter, as lm-eval logs them, with each repeat's score."""
     filters = dict.fromkeys(each.entry.filter for each in results)
@@ -253,8 +253,8 @@ def _gen_kwargs(sampling: Sampling) -> dict[str, Any]:
 
 
 def _sample(
-    part: Part,
-    run: Run,
+    part: TaskRun,
+    run: RunRecord,
     each: ProblemTrials,
     results: Sequence[Result],
     filter_name: str,

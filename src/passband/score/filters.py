@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from passband.errors import InvalidInput, WrongType
 from passband.registry import Registry
-from passband.score.exact_match import check_regexes
+from passband.score.builtin.exact_match import check_regexes
 from passband.score.extract import (
     DEFAULT_RULES,
     Extracted,
@@ -29,7 +29,7 @@ from passband.score.extract import (
     without_reasoning,
 )
 from passband.score.patterns import compile_pattern
-from passband.score.register import check_options, source_of
+from passband.score.registry import check_options, source_of
 from passband.score.scorer import Reference
 
 __all__ = [

@@ -22,7 +22,7 @@ import sys
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.score.workers import pool
+from passband.score.workers.pool import pool
 
 __all__ = [
     "ORDINARY_TEXT",

@@ -18,10 +18,9 @@ from typing import Any
 from passband.errors import InvalidInput, WrongType
 from passband.score.extract import Extracted
 from passband.score.filters import INVALID, FilterStep, make_step
-from passband.score.register import ScorerFunction, source_of
+from passband.score.registry import ScorerFunction, scorers, source_of
 from passband.score.scorer import Reference, Score, Scorer
-from passband.score.scorers import functions
-from passband.score.workers import WorkerTimeout, pool
+from passband.score.workers.pool import WorkerTimeout, pool
 
 __all__ = ["VERSION", "Pipeline", "make_scorer"]
 
@@ -40,7 +39,7 @@ def make_scorer(
     `function` is the name of a scoring function, by default that of the scorer; `steps` are
     entries of a filter list, run in order.
     """
-    chosen = functions.get(function or name)
+    chosen = scorers.get(function or name)
     return Pipeline(name, chosen, dict(options or {}), [make_step(step) for step in steps])
 
 

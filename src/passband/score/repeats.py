@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from passband.errors import InvalidInput, PassbandError, WrongType
 from passband.registry import Registry
-from passband.score.register import check_options
+from passband.score.registry import check_options
 
 __all__ = ["aggregations", "reduce_repeats", "register_repeat_aggregation"]
 

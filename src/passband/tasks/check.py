@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.loader import read_task
-from passband.tasks.problems import TaskProblem
 
 __all__ = ["check_task"]
 
 _PLACE = re.compile(r"(?P<file>[^\n]+?):(?P<line>[0-9]+): (?P<message>.+)", re.DOTALL)
 
 
-def check_task(
-    path: str | Path, *, trust: bool = False, limit: int | None = 5
-) -> list[TaskProblem]:
+def check_task(path: str | Path, *, trust: bool = False, limit: int | None = 5) -> list[Diagnostic]:
     """Check a task file, its data, and the prompts of the first so many problems, or of all.
 
     Nothing is raised for what is wrong with the task: all of it comes back, in the order of the
@@ -29,9 +27,9 @@ def check_task(
     return sorted(dict.fromkeys(problems), key=lambda p: (p.file != Path(path), p.file, p.line))
 
 
-def _located(complaint: str, path: Path) -> TaskProblem:
+def _located(complaint: str, path: Path) -> Diagnostic:
     """Take the place off the front of a message, where it has one."""
     found = _PLACE.fullmatch(complaint)
     if found is None:
-        return TaskProblem(path, 1, complaint)
-    return TaskProblem(Path(found["file"]), int(found["line"]), found["message"])
+        return Diagnostic(path, 1, complaint)
+    return Diagnostic(Path(found["file"]), int(found["line"]), found["message"])

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from passband.errors import InvalidInput, nearest
-from passband.tasks.problems import Place
+from passband.tasks.diagnostics import Place
 
 __all__ = ["DataSource", "plain_rows", "read_rows"]
 

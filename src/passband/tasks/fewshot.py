@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from passband.errors import InvalidInput
+from passband.tasks.diagnostics import Place
 from passband.tasks.field import Answers, ProblemField, Row
-from passband.tasks.problems import Place
 
 __all__ = ["ExamplePool", "Prompt", "Turn"]
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.tasks.problems import Place
+from passband.tasks.diagnostics import Place
 from passband.tasks.template import Template
 
 __all__ = ["Answers", "ProblemField", "Row"]

@@ -9,11 +9,11 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.tasks.data import DataSource
+from passband.tasks.diagnostics import Diagnostic, Place, raise_errors
 from passband.tasks.fewshot import Prompt, Turn
 from passband.tasks.field import Answers, ProblemField
-from passband.tasks.metrics import read_metrics
+from passband.tasks.metric_list import read_metrics
 from passband.tasks.problem_set import ProblemSet
-from passband.tasks.problems import Place, TaskProblem, raise_errors
 from passband.tasks.sampling import read_sampling
 from passband.tasks.schema import TaskKeys, read_keys
 from passband.tasks.task import Task
@@ -33,7 +33,7 @@ __all__ = ["TaskReading", "load_task", "read_task"]
 class TaskReading:
     """What came of reading a task file: a task, unless there are errors among the problems."""
 
-    problems: list[TaskProblem]
+    problems: list[Diagnostic]
     task: Task | None = None
     problem_set: ProblemSet | None = None
 
@@ -97,7 +97,7 @@ def _imports(file: YamlFile) -> bool:
         try:
             import_function(reference)
         except InvalidInput as error:
-            file.problems.append(TaskProblem.at(reference.place, str(error)))
+            file.problems.append(Diagnostic.at(reference.place, str(error)))
     return len(file.problems) == before
 
 

@@ -11,8 +11,8 @@ from passband.errors import InvalidInput, nearest
 from passband.generate.provider import Message
 from passband.score.scorer import Reference
 from passband.tasks.data import DataSource, read_rows
+from passband.tasks.diagnostics import Place
 from passband.tasks.fewshot import ExamplePool, Prompt
-from passband.tasks.problems import Place
 from passband.tasks.schema import TaskKeys
 from passband.tasks.task import Problem
 from passband.tasks.trusted import made_rows, made_split, process_rows

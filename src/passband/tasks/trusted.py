@@ -16,7 +16,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.tasks.data import plain_rows
-from passband.tasks.problems import TaskProblem
+from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.yaml_file import FunctionReference, YamlFile, references
 
 __all__ = [
@@ -36,7 +36,7 @@ def refuse_code(file: YamlFile) -> None:
     """Report every function that an untrusted task refers to."""
     for reference in references(file.values):
         file.problems.append(
-            TaskProblem.at(
+            Diagnostic.at(
                 reference.place,
                 f"{reference} is code that comes with the task; it is run only with "
                 "--trust-task-code (trust=True in Python).",

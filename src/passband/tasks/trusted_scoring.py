@@ -12,7 +12,7 @@ from typing import Any
 
 from passband.errors import InvalidInput, WrongType
 from passband.score.filters import FilterStep
-from passband.score.register import ScorerFunction
+from passband.score.registry import ScorerFunction
 from passband.score.scorer import Reference
 from passband.tasks.trusted import code_digests, import_function
 from passband.tasks.yaml_file import FunctionReference, plain_json

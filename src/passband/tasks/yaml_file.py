@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from passband.tasks.problems import Place, TaskProblem
+from passband.tasks.diagnostics import Diagnostic, Place
 
 __all__ = [
     "FunctionReference",
@@ -61,7 +61,7 @@ class YamlFile:
     path: Path
     values: dict[str, Any]
     places: Mapping[KeyPath, Place]
-    problems: list[TaskProblem] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
 
     def place(self, *keys: Any) -> Place:
         """Return where a value stands, or else the innermost thing around it."""
@@ -72,11 +72,11 @@ class YamlFile:
 
     def report(self, message: str, *keys: Any) -> None:
         """Note a problem with the value that these keys lead to."""
-        self.problems.append(TaskProblem.at(self.place(*keys), message))
+        self.problems.append(Diagnostic.at(self.place(*keys), message))
 
     def warn(self, message: str, *keys: Any) -> None:
         """Note something that the author should know of but that is not an error."""
-        self.problems.append(TaskProblem.at(self.place(*keys), message, "warning"))
+        self.problems.append(Diagnostic.at(self.place(*keys), message, "warning"))
 
 
 def read_with_includes(path: Path) -> YamlFile:
@@ -164,7 +164,7 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.places: dict[KeyPath, Place] = {}
-        self.problems: list[TaskProblem] = []
+        self.problems: list[Diagnostic] = []
 
     def read(self) -> dict[str, Any]:
         text = self._text()
@@ -299,7 +299,7 @@ class _Reader:
         self._report(_line(node), f"the tag {tag} is not accepted; only !function has a meaning.")
 
     def _report(self, line: int, message: str) -> None:
-        self.problems.append(TaskProblem(self.path, line, message))
+        self.problems.append(Diagnostic(self.path, line, message))
 
 
 def _line(marked: Any) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from passband.errors import InvalidInput
-from passband.trials.reader import Run, Trials
+from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 
 __all__ = ["EXPORTS", "export", "rows"]
@@ -33,7 +33,7 @@ _CHUNK = 10_000  # rows of Parquet that are held at a time
 Row = Mapping[str, Any]
 
 
-def rows(trials: Trials, runs: Sequence[Run], *, timing: bool = False) -> Iterator[Row]:
+def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[Row]:
     """Yield one mapping per trial, by task, problem and trial; every one has the same keys."""
     names = columns(runs, timing=timing)
     for run in runs:
@@ -51,7 +51,7 @@ def rows(trials: Trials, runs: Sequence[Run], *, timing: bool = False) -> Iterat
             yield row
 
 
-def columns(runs: Sequence[Run], *, timing: bool = False) -> list[str]:
+def columns(runs: Sequence[RunRecord], *, timing: bool = False) -> list[str]:
     """Return the names of the columns; scorers beyond the main one have their own two."""
     others = {scorer.name: None for run in runs for scorer in run.scorers[1:]}
     extra = [f"{part}:{name}" for name in others for part in ("score", "answer")]
@@ -59,7 +59,12 @@ def columns(runs: Sequence[Run], *, timing: bool = False) -> list[str]:
 
 
 def export(
-    trials: Trials, runs: Sequence[Run], form: str, to: Path | IO[bytes], *, timing: bool = False
+    trials: Trials,
+    runs: Sequence[RunRecord],
+    form: str,
+    to: Path | IO[bytes],
+    *,
+    timing: bool = False,
 ) -> None:
     """Write every trial of the runs; a file appears whole or not at all."""
     write = EXPORTS[form]

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from passband.errors import InvalidInput, nearest
 from passband.trials.codec import decoded
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, Status, TrialRow
-from passband.trials.schema import FILE, connect_to_read, corrupt, explained
+from passband.trials.schema import FILE, connect_to_read, corrupt, sqlite_errors
 
 if TYPE_CHECKING:
+    from passband.stats.data.graded import GradedScores
     from passband.stats.data.outcomes import Outcomes
-    from passband.stats.data.rewards import Rewards
     from passband.types import Ints
 
-__all__ = ["ProblemRecord", "Run", "ScorerRecord", "Trials", "is_run_directory"]
+__all__ = ["ProblemRecord", "RunRecord", "ScorerRecord", "Trials", "is_run_directory"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ScorerRecord:
 
 
 @dataclass(frozen=True)
-class Run:
+class RunRecord:
     """One task asked of one model with one set of settings."""
 
     number: int
@@ -92,11 +92,11 @@ class Trials:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[RunRecord]:
         """Return every run, by the name of its task."""
         found = self._all("SELECT run, task, model, spec, config, created FROM run ORDER BY task")
         return [
-            Run(
+            RunRecord(
                 number=run,
                 task=task,
                 model=model,
@@ -108,7 +108,7 @@ class Trials:
             for run, task, model, spec, config, created in found
         ]
 
-    def run(self, task: str | None = None) -> Run:
+    def run(self, task: str | None = None) -> RunRecord:
         """Return the run of a task; if there is only one, it needs no name."""
         runs = self.runs()
         if task is None and len(runs) == 1:
@@ -180,7 +180,9 @@ class Trials:
 
     # -- scores ----------------------------------------------------------------------------
 
-    def outcomes(self, run: Run | None = None, scorer: ScorerRecord | None = None) -> Outcomes:
+    def outcomes(
+        self, run: RunRecord | None = None, scorer: ScorerRecord | None = None
+    ) -> Outcomes:
         """Return what the statistics work on: scores by problem, and why some have none."""
         run = run or self.run()
         chosen = scorer or run.scorer()
@@ -202,7 +204,7 @@ class Trials:
             unscored={} if is_complete else self._unscored(run, chosen, list(trials)),
         )
         if is_graded:
-            return replace(found, successes=None, rewards=self._rewards(run, chosen, found.trials))
+            return replace(found, successes=None, graded=self._graded(run, chosen, found.trials))
         return found
 
     def _sums(self, scorer: int) -> Iterator[tuple[int, int, float, float]]:
@@ -220,7 +222,9 @@ class Trials:
         rows = self._all("SELECT problem, key, cluster FROM problem WHERE run=?", run)
         return {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
 
-    def _unscored(self, run: Run, scorer: ScorerRecord, asked: list[int]) -> dict[str, list[int]]:
+    def _unscored(
+        self, run: RunRecord, scorer: ScorerRecord, asked: list[int]
+    ) -> dict[str, list[int]]:
         at = {problem: place for place, problem in enumerate(asked)}
         found: dict[str, list[int]] = {}
         query = (
@@ -233,11 +237,11 @@ class Trials:
             found.setdefault(name, [0] * len(asked))[at[problem]] += count
         return dict(sorted(found.items()))
 
-    def _rewards(self, run: Run, scorer: ScorerRecord, trials: Ints) -> Rewards:
+    def _graded(self, run: RunRecord, scorer: ScorerRecord, trials: Ints) -> GradedScores:
         """Return scores that are not all 0 or 1; each problem has as many as `trials` says."""
         import numpy as np
 
-        from passband.stats.data.rewards import Rewards
+        from passband.stats.data.graded import GradedScores
 
         query = (
             "SELECT s.value FROM trial AS t JOIN score AS s "
@@ -246,7 +250,7 @@ class Trials:
         )
         values = [row[0] for row in self._each(query, scorer.number, run.number)]
         offsets = np.concatenate([[0], np.cumsum(trials)])
-        return Rewards(np.array(values, dtype=np.float64), offsets)
+        return GradedScores(np.array(values, dtype=np.float64), offsets)
 
     def score_statuses(self, scorer: int) -> dict[str, int]:
         """Return how many scores of a scorer have each status."""
@@ -259,7 +263,7 @@ class Trials:
 
     # -- rows ------------------------------------------------------------------------------
 
-    def trials(self, run: Run, *, unscored_by: int | None = None) -> Iterator[TrialRow]:
+    def trials(self, run: RunRecord, *, unscored_by: int | None = None) -> Iterator[TrialRow]:
         """Yield every trial with its scores, by problem and trial.
 
         With `unscored_by`, only trials that this scorer has not seen, without scores.
@@ -325,7 +329,7 @@ class Trials:
             raise corrupt(self.directory / FILE, f"a text cannot be read: {error}") from error
 
     def _each(self, query: str, *arguments: object) -> Iterator[tuple[Any, ...]]:
-        with explained(self.directory / FILE):
+        with sqlite_errors(self.directory / FILE):
             for row in self._connection.execute(query, arguments):  # noqa: UP028
                 yield row  # `yield from` would close the cursor, perhaps after its connection
 

@@ -21,11 +21,11 @@ __all__ = [
     "FILE",
     "VERSION",
     "CorruptStore",
-    "NothingYet",
+    "EmptyStore",
     "connect",
     "connect_to_read",
     "corrupt",
-    "explained",
+    "sqlite_errors",
 ]
 
 FILE = "trials.sqlite"
@@ -75,14 +75,14 @@ class CorruptStore(PassbandError):
     """The file is damaged; nothing was changed."""
 
 
-class NothingYet(InvalidInput):
+class EmptyStore(InvalidInput):
     """The file has no tables: whoever began to make it did not come that far."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open the file for writing, and make its tables if there are none."""
     _require_sqlite()
-    with explained(path):
+    with sqlite_errors(path):
         if path.exists():  # looked at before it is opened for writing, which could change it
             with closing(_opened(path)) as connection:
                 _check(connection, path, crashed=_has_log(path))
@@ -103,11 +103,11 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
     if not path.is_file():
         raise InvalidInput(f"{path.parent} is not a run directory: it has no {path.name}.")
     _require_sqlite()
-    with explained(path):
+    with sqlite_errors(path):
         connection = _opened(path)
         try:
             if _check(connection, path, through=not trusted) == 0:
-                raise NothingYet(f"{path.parent} holds no trials yet.")
+                raise EmptyStore(f"{path.parent} holds no trials yet.")
         except BaseException:
             connection.close()
             raise
@@ -115,7 +115,7 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def sqlite_errors(path: Path) -> Iterator[None]:
     """Say of what SQLite complains about which file it is, and whether that is damaged."""
     try:
         yield

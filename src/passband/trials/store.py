@@ -29,7 +29,7 @@ from passband.trials.rows import (
     ScoreRow,
     TrialRow,
 )
-from passband.trials.schema import FILE, connect, explained
+from passband.trials.schema import FILE, connect, sqlite_errors
 from passband.version import __version__
 
 __all__ = ["LOW_WATER", "DiskNearlyFull", "SettingsChanged", "Store", "canonical", "utc_now"]
@@ -260,7 +260,7 @@ class Store:
             yield
             return
         try:
-            with explained(self.directory / FILE):
+            with sqlite_errors(self.directory / FILE):
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
                 self._connection.execute("COMMIT")
@@ -288,7 +288,7 @@ class Store:
         return int(self._all(query, *arguments)[0][0])
 
     def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
-        with explained(self.directory / FILE):
+        with sqlite_errors(self.directory / FILE):
             return self._connection.execute(query, arguments).fetchall()
 
     def _forget_mistakes(self, task: str, model: str, spec: Any) -> None:

@@ -25,8 +25,8 @@ def inner_arrays(outcomes: Outcomes) -> list[np.ndarray]:
     found = [outcomes.trials, *outcomes.unscored.values()]
     if outcomes.successes is not None:
         found.append(outcomes.successes)
-    if outcomes.rewards is not None:
-        found += [outcomes.rewards.values, outcomes.rewards.offsets]
+    if outcomes.graded is not None:
+        found += [outcomes.graded.values, outcomes.graded.offsets]
     return found
 
 
@@ -135,9 +135,9 @@ def test_graded_scores_are_kept_trial_by_trial() -> None:
     outcomes = Outcomes.from_array([[0.5, None, 2], [], [-1]])
     assert not outcomes.is_binary
     assert outcomes.successes is None
-    assert outcomes.rewards is not None
-    assert outcomes.rewards.values.tolist() == [0.5, 2, -1]
-    assert outcomes.rewards.offsets.tolist() == [0, 2, 2, 3]
+    assert outcomes.graded is not None
+    assert outcomes.graded.values.tolist() == [0.5, 2, -1]
+    assert outcomes.graded.offsets.tolist() == [0, 2, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -341,9 +341,9 @@ def test_failed_trials_of_graded_scores_are_zeros(rows: list[list[float | None]]
     failed = Outcomes.from_array(rows).under("fail")
     expected = Outcomes.from_array([[score or 0.0 for score in row] for row in rows])
     assert failed.trials.tolist() == expected.trials.tolist()
-    if failed.rewards is None or expected.rewards is None:
+    if failed.graded is None or expected.graded is None:
         return
-    for got, wanted in zip(failed.rewards.groups, expected.rewards.groups, strict=True):
+    for got, wanted in zip(failed.graded.groups, expected.graded.groups, strict=True):
         assert got.problem.tolist() == wanted.problem.tolist()
         assert got.ordered.tolist() == wanted.ordered.tolist()
 

@@ -271,9 +271,9 @@ def test_clusters() -> None:
 
 def test_graded_scores_stay_with_their_problem() -> None:
     outcomes = Outcomes.from_table({"problem": list("aba"), "score": [0.5, 2, 1.5]})
-    assert outcomes.rewards is not None
-    assert outcomes.rewards.values.tolist() == [0.5, 1.5, 2]
-    assert outcomes.rewards.offsets.tolist() == [0, 2, 3]
+    assert outcomes.graded is not None
+    assert outcomes.graded.values.tolist() == [0.5, 1.5, 2]
+    assert outcomes.graded.offsets.tolist() == [0, 2, 3]
 
 
 rows = st.lists(

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
 from passband.stats.decision import sign_flips as module
 from passband.stats.decision.compare import MOST_FLIPS, compare
-from passband.stats.decision.contrast import ZERO_FACTOR, Paired
+from passband.stats.decision.difference import ZERO_FACTOR, Paired
 from passband.stats.decision.pairing import BY_POSITION
 from passband.stats.decision.sign_flips import sign_flip_p_value
-from passband.stats.interval.score import student_quantile
+from passband.stats.interval.default.wilson import student_quantile
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 counts = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=12)
@@ -375,9 +375,9 @@ def test_graded_scores() -> None:
     hard = rng.normal(0, 1, (30, 1))
     a = Outcomes.from_array(hard + rng.normal(0, 0.3, (30, 5)))
     b = Outcomes.from_array(hard + rng.normal(0.4, 0.3, (30, 5)))
-    assert a.rewards is not None
-    assert b.rewards is not None
-    rows = [side.rewards.values.reshape(30, 5) for side in (a, b) if side.rewards is not None]
+    assert a.graded is not None
+    assert b.graded is not None
+    rows = [side.graded.values.reshape(30, 5) for side in (a, b) if side.graded is not None]
     found = compare(a, b, "avg")
     d = rows[1].mean(axis=1) - rows[0].mean(axis=1)
     assert found.value == pytest.approx(d.mean())

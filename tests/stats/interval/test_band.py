@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from passband import InvalidInput, Outcomes, curve, estimate
 from passband.errors import WrongType
 from passband.stats.interval.band import Band, band, critical_value
+from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.interval.estimate import Over
-from passband.stats.interval.score import normal_quantile
-from passband.stats.metric.metrics import families
+from passband.stats.metric.registry import families
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 TARGETS: tuple[Over, ...] = ("problems", "trials")

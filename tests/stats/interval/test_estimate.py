@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure
 from passband.errors import WrongType
-from passband.stats.interval import auto, reward_intervals
+from passband.stats.interval.default import auto, graded
+from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.estimate import Over
-from passband.stats.interval.lattice import Lattice
+from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.interval.methods import methods
-from passband.stats.interval.mixture import fit_mixture
-from passband.stats.interval.score import over_problems, over_trials
-from passband.stats.metric.metrics import families, parse_metric, register_metric
+from passband.stats.metric.registry import families, parse_metric, register_metric
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=150)
 TARGETS = get_args(Over)
@@ -280,7 +280,7 @@ def test_scores_of_other_kinds() -> None:
             assert found.se is not None
             assert width(estimate(outcomes, name, over=over, level=0.5)) < high - low
     assert ends(estimate(outcomes, "avg")) == ends(estimate(outcomes, "max@1"))
-    assert estimate(outcomes, "max@3", over="trials").notes == (reward_intervals.NO_REPEATS,)
+    assert estimate(outcomes, "max@3", over="trials").notes == (graded.NO_REPEATS,)
     with pytest.raises(InvalidInput, match="needs scores of 0 or 1"):
         estimate(outcomes, "pass@1")
     with pytest.raises(InvalidInput, match="needs scores of 0 or 1"):
@@ -564,7 +564,7 @@ def test_coverage(a: float, b: float, problems: int, trials: int, name: str, ove
     p = rng.beta(a, b, (SETS, problems))
     successes = rng.binomial(trials, p)
     counts = np.stack([np.bincount(row, minlength=trials + 1) for row in successes]).astype(float)
-    mixture = fit_mixture(Lattice((trials,)), counts)
+    mixture = fit_mixture(CountGrid((trials,)), counts)
     metric = parse_metric(name)
     values = metric.parts[0].at(mixture.lattice.trials, mixture.lattice.successes, metric.k)
 

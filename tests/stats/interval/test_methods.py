@@ -8,32 +8,26 @@ import pytest
 
 from passband import Outcomes, estimate
 from passband.errors import InvalidInput, UnknownName
-from passband.stats.interval import methods as module
-from passband.stats.interval.methods import (
-    Interval,
-    Question,
-    interval_for,
-    method,
-    methods,
-    mixture_of,
-)
-from passband.stats.metric.metrics import parse_metric
+from passband.stats.interval import request as module
+from passband.stats.interval.methods import Interval, interval_for, method, methods
+from passband.stats.interval.request import IntervalRequest, mixture_of
+from passband.stats.metric.registry import parse_metric
 
 OUTCOMES = Outcomes.from_counts([0, 4, 2, 1, 3], 4)
 
 
-def question(name: str, over: str = "problems") -> Question:
+def question(name: str, over: str = "problems") -> IntervalRequest:
     metric = parse_metric(name)
     pairs = OUTCOMES.histogram
     means = tuple(
         pairs.mean(part.at(pairs.trials, pairs.successes, metric.k)) for part in metric.parts
     )
-    return Question(OUTCOMES, metric, means, metric.combine(means), over, 0.9, None)
+    return IntervalRequest(OUTCOMES, metric, means, metric.combine(means), over, 0.9, None)
 
 
 def test_a_method_of_one_s_own() -> None:
     @method("always", over=("problems",), summary="everything")
-    def always(asked: Question) -> Interval:
+    def always(asked: IntervalRequest) -> Interval:
         return Interval(*asked.range(), se=None, notes=(f"tail {asked.tail:.3f}",))
 
     try:
@@ -49,7 +43,6 @@ def test_a_method_of_one_s_own() -> None:
 
 
 def test_every_method_says_what_it_is() -> None:
-    module.load_methods()
     for name in methods:
         each = methods.get(name)
         assert each.summary

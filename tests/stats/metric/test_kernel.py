@@ -12,7 +12,7 @@ import exact
 from exact import Draws
 from passband.stats.data.counts import Histogram
 from passband.stats.metric import credits, kernel
-from passband.stats.metric.draws import beta_binomial_pmf, subset_pmf
+from passband.stats.metric.factorials import factorials, inverse_factorials, rising
 from passband.stats.metric.kernel import (
     elevate,
     expected_credit,
@@ -20,7 +20,7 @@ from passband.stats.metric.kernel import (
     products,
     subset_histograms,
 )
-from passband.stats.metric.scaled import factorials, inverse_factorials, rising
+from passband.stats.metric.pmf import beta_binomial_pmf, subset_pmf
 
 TOLERANCE = 1e-12
 TAUS = [Fraction(1, 4), Fraction(28, 100), Fraction(1, 2), Fraction(7, 10), Fraction(9, 10)]

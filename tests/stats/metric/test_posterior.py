@@ -19,7 +19,7 @@ from passband.stats.metric.categories import (
     mean_moments,
     observed_mean_moments,
 )
-from passband.stats.metric.draws import beta_binomial_pmf
+from passband.stats.metric.pmf import beta_binomial_pmf
 from passband.stats.metric.posterior import posterior_moments
 
 TOLERANCE = 1e-9
@@ -165,18 +165,18 @@ def counted(vectors: list[list[int]], problems: list[int] | None = None) -> Cate
     return CategoryCounts(np.array(vectors), np.array(problems or [1] * len(vectors)))
 
 
-@pytest.mark.parametrize(("vectors", "rewards"), TABLES)
-def test_mean_reward(vectors: list[list[int]], rewards: list[float]) -> None:
-    found = mean_moments(counted(vectors), np.array(rewards))
-    wanted = [exact.dirichlet_mean_moments(vector, rewards) for vector in vectors]
+@pytest.mark.parametrize(("vectors", "graded"), TABLES)
+def test_mean_reward(vectors: list[list[int]], graded: list[float]) -> None:
+    found = mean_moments(counted(vectors), np.array(graded))
+    wanted = [exact.dirichlet_mean_moments(vector, graded) for vector in vectors]
     assert_average(found, wanted)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
-@pytest.mark.parametrize(("vectors", "rewards"), TABLES)
-def test_best_reward(vectors: list[list[int]], rewards: list[float], k: int) -> None:
-    found = max_moments(counted(vectors), np.array(rewards), k)
-    wanted = [exact.dirichlet_max_moments(vector, rewards, k) for vector in vectors]
+@pytest.mark.parametrize(("vectors", "graded"), TABLES)
+def test_best_reward(vectors: list[list[int]], graded: list[float], k: int) -> None:
+    found = max_moments(counted(vectors), np.array(graded), k)
+    wanted = [exact.dirichlet_max_moments(vector, graded, k) for vector in vectors]
     assert_average(found, wanted)
 
 
@@ -189,11 +189,11 @@ def assert_average(found, moments: list[tuple[mpmath.mpf, mpmath.mpf]]) -> None:
 
 @pytest.mark.parametrize("vector", [[2, 1, 1], [0, 4, 0]])
 def test_best_reward_by_drawing_from_the_posterior(vector: list[int]) -> None:
-    rewards, k = np.array([0.0, 0.25, 1.0]), 3
+    graded, k = np.array([0.0, 0.25, 1.0]), 3
     chances = np.random.default_rng(3).dirichlet(np.array(vector) + 1, 200_000)
     at_most = chances.cumsum(axis=1)
     values = 1.0 - 0.75 * at_most[:, 1] ** k - 0.25 * at_most[:, 0] ** k
-    found = max_moments(counted([vector]), rewards, k)
+    found = max_moments(counted([vector]), graded, k)
     assert found.mean == pytest.approx(values.mean(), abs=4 * values.std() / math.sqrt(len(values)))
     assert found.sd == pytest.approx(values.std(), rel=0.01)
 
@@ -209,17 +209,17 @@ def test_best_of_right_and_wrong_is_pass(n: int, k: int) -> None:
 
 
 def test_best_of_one_is_the_mean() -> None:
-    for vectors, rewards in TABLES:
-        one = max_moments(counted(vectors), np.array(rewards), 1)
-        mean = mean_moments(counted(vectors), np.array(rewards))
+    for vectors, graded in TABLES:
+        one = max_moments(counted(vectors), np.array(graded), 1)
+        mean = mean_moments(counted(vectors), np.array(graded))
         assert (one.mean, one.sd) == pytest.approx((mean.mean, mean.sd), rel=1e-10)
 
 
 def test_observed_mean_is_the_plain_one() -> None:
-    rewards = np.array([0.0, 0.5, 1.0])
-    found = observed_mean_moments(counted([[1, 2, 2], [3, 0, 2]], [2, 1]), rewards)
+    graded = np.array([0.0, 0.5, 1.0])
+    found = observed_mean_moments(counted([[1, 2, 2], [3, 0, 2]], [2, 1]), graded)
     assert found.mean == pytest.approx((2 * 0.6 + 0.4) / 3, rel=1e-15)
-    spread = mean_moments(counted([[1, 2, 2], [3, 0, 2]], [2, 1]), rewards).sd
+    spread = mean_moments(counted([[1, 2, 2], [3, 0, 2]], [2, 1]), graded).sd
     assert found.sd == pytest.approx(spread * 8 / 5, rel=1e-14)
 
 
@@ -228,35 +228,33 @@ def test_observed_mean_is_the_plain_one() -> None:
     rows=st.lists(
         st.lists(st.integers(0, 30), min_size=3, max_size=3).filter(any), min_size=1, max_size=4
     ),
-    rewards=st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3),
+    graded=st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3),
     k=st.integers(1, 50),
 )
 def test_best_reward_stays_among_the_rewards(
-    rows: list[list[int]], rewards: list[float], k: int
+    rows: list[list[int]], graded: list[float], k: int
 ) -> None:
-    found = max_moments(counted(rows), np.array(rewards), k)
-    slack = 1e-12 * max(map(abs, rewards))
-    assert min(rewards) - slack <= found.mean <= max(rewards) + slack
-    assert 0 <= found.sd <= max(rewards) - min(rewards) + slack
+    found = max_moments(counted(rows), np.array(graded), k)
+    slack = 1e-12 * max(map(abs, graded))
+    assert min(graded) - slack <= found.mean <= max(graded) + slack
+    assert 0 <= found.sd <= max(graded) - min(graded) + slack
 
 
 def test_recorded_best_of_categories_by_hand() -> None:
-    rewards = np.array([2.0, -1.0, 0.5])
+    graded = np.array([2.0, -1.0, 0.5])
     vectors = [[1, 2, 1], [0, 0, 4], [3, 1, 0]]
     for k in (1, 2, 3, 4):
-        wanted = [
-            exact.max_at_by_hand(np.repeat(rewards, vector).tolist(), k) for vector in vectors
-        ]
-        found = max_at_k(counted(vectors, [1, 1, 2]), rewards, k)
+        wanted = [exact.max_at_by_hand(np.repeat(graded, vector).tolist(), k) for vector in vectors]
+        found = max_at_k(counted(vectors, [1, 1, 2]), graded, k)
         assert found == pytest.approx(float((wanted[0] + wanted[1] + 2 * wanted[2]) / 4))
 
 
 def test_extreme_rewards_do_not_overflow() -> None:
-    rewards = np.array([-1.7e308, 1.7e308])
+    graded = np.array([-1.7e308, 1.7e308])
     counts = counted([[2, 2]])
-    assert max_at_k(counts, rewards, 1) == 0.0
-    assert abs(mean_moments(counts, rewards).mean) <= 1e-15 * 1.7e308
-    best = max_moments(counts, rewards, 3)
+    assert max_at_k(counts, graded, 1) == 0.0
+    assert abs(mean_moments(counts, graded).mean) <= 1e-15 * 1.7e308
+    best = max_moments(counts, graded, 3)
     assert math.isfinite(best.mean)
     assert math.isfinite(best.sd)
 

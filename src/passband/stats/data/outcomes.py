@@ -14,8 +14,8 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
+from passband.stats.data.graded import GradedScores
 from passband.stats.data.matrix import masked_sums, score_matrix
-from passband.stats.data.rewards import Rewards
 from passband.types import ArrayLike, Ints
 
 __all__ = ["MISSING", "Outcomes", "Policy"]
@@ -42,7 +42,7 @@ class Outcomes:
     problems: Sequence[str]
     trials: Ints  #: scored trials of each problem
     successes: Ints | None  #: of them, how many scored 1; None if any score is not 0 or 1
-    rewards: Rewards | None = None  #: the scores themselves, where they are not all 0 or 1
+    graded: GradedScores | None = None  #: the scores themselves, where they are not all 0 or 1
     clusters: Sequence[str] | None = None  #: for each problem, the group it belongs to
     unscored: Mapping[str, Ints] = field(default_factory=dict)  #: status -> count per problem
 
@@ -84,12 +84,12 @@ class Outcomes:
             trials = byte_row_sums(present)
             successes = masked_sums(values, present)
             missing = {MISSING: (values.shape[1] if lengths is None else lengths) - trials}
-        rewards = None
+        graded = None
         if successes is None:
             everything = np.ones(values.shape, bool) if present is None else present
-            rewards = Rewards.of_rows(np.asarray(values, dtype=np.float64), everything)
+            graded = GradedScores.of_rows(np.asarray(values, dtype=np.float64), everything)
         names = _labels(problems, len(trials))
-        return cls(names, trials, successes, rewards, _optional_labels(clusters), missing)
+        return cls(names, trials, successes, graded, _optional_labels(clusters), missing)
 
     @classmethod
     def from_counts(
@@ -215,14 +215,14 @@ class Outcomes:
         """
         if not np.isfinite(threshold):
             raise InvalidInput(f"threshold must be a finite number; got {threshold}.")
-        if self.rewards is None:
+        if self.graded is None:
             if not 0 < threshold <= 1:
                 raise InvalidInput(
                     f"scores are 0 or 1 already; threshold must be in (0, 1], got {threshold}."
                 )
             return self
-        passed = np.concatenate([[0], np.cumsum(self.rewards.values >= threshold)])
-        successes = np.diff(passed[self.rewards.offsets])
+        passed = np.concatenate([[0], np.cumsum(self.graded.values >= threshold)])
+        successes = np.diff(passed[self.graded.offsets])
         return Outcomes(self.problems, self.trials, successes, None, self.clusters, self.unscored)
 
     def under(self, policy: Policy) -> Outcomes:
@@ -237,12 +237,12 @@ class Outcomes:
         if policy == "error":
             raise InvalidInput(f"{self._unscored_text()} without a score, and policy is 'error'.")
         absent = np.sum(list(self.unscored.values()), axis=0)
-        rewards = None
-        if self.rewards is not None:
-            at = np.repeat(self.rewards.offsets[1:], absent)
-            values = np.insert(self.rewards.values, at, 0.0)
-            rewards = Rewards(values, self.rewards.offsets + np.r_[0, np.cumsum(absent)])
-        return Outcomes(self.problems, self.trials + absent, self.successes, rewards, self.clusters)
+        graded = None
+        if self.graded is not None:
+            at = np.repeat(self.graded.offsets[1:], absent)
+            values = np.insert(self.graded.values, at, 0.0)
+            graded = GradedScores(values, self.graded.offsets + np.r_[0, np.cumsum(absent)])
+        return Outcomes(self.problems, self.trials + absent, self.successes, graded, self.clusters)
 
     # -- words -----------------------------------------------------------------------------
 
@@ -264,8 +264,8 @@ class Outcomes:
         return f" ({self._unscored_text()})" if self.unscored else ""
 
     def _not_binary(self) -> str:
-        assert self.rewards is not None
-        seen = np.unique(self.rewards.values)
+        assert self.graded is not None
+        seen = np.unique(self.graded.values)
         more = f" and {len(seen) - 5} more" if len(seen) > 5 else ""
         shown = ", ".join(f"{value:g}" for value in seen[:5]) + more
         middle = seen[0] / 2 + seen[-1] / 2

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
+from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import MISSING, Outcomes
-from passband.stats.data.rewards import Rewards
 from passband.types import Floats, Ints
 
 __all__ = ["ROLES", "Roles", "Table"]
@@ -164,9 +164,9 @@ class Table:
         trials = np.bincount(problem_of[scored], minlength=len(problems))
         statuses = self.columns[roles.status] if roles.status else [MISSING] * len(self)
         unscored = _by_status(problem_of[~scored], len(problems), _kept(statuses, ~scored))
-        successes, rewards = _collected(problem_of[scored], scores[scored], trials)
+        successes, graded = _collected(problem_of[scored], scores[scored], trials)
         clusters = self._clusters(roles, problem_of, problems) if roles.cluster else None
-        return Outcomes(problems, trials, successes, rewards, clusters, unscored)
+        return Outcomes(problems, trials, successes, graded, clusters, unscored)
 
     def split(self, by: Sequence[str]) -> list[tuple[tuple[str, ...], Table]]:
         """Return a table for each combination of values in the columns `by`, in order of rows."""
@@ -386,10 +386,10 @@ def _by_status(problem_of: Ints, count: int, statuses: list[str]) -> dict[str, I
 
 def _collected(
     problem_of: Ints, scores: Floats, trials: Ints
-) -> tuple[Ints | None, Rewards | None]:
+) -> tuple[Ints | None, GradedScores | None]:
     """Return success counts where every score is 0 or 1, and all scores where not."""
     ones = scores == 1
     if (ones | (scores == 0)).all():
         return np.bincount(problem_of[ones], minlength=len(trials)), None
     order = np.argsort(problem_of, kind="stable")
-    return None, Rewards(scores[order], np.concatenate([[0], np.cumsum(trials)]))
+    return None, GradedScores(scores[order], np.concatenate([[0], np.cumsum(trials)]))

@@ -12,8 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from passband.stats.checks import (
+    check_level,
+    check_outcomes,
+    check_over,
+    check_text,
+)
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.contrast import Separate, contrast_of
+from passband.stats.decision.difference import Independent, contrast_of
 from passband.stats.decision.pairing import (
     Match,
     common_range,
@@ -22,15 +28,9 @@ from passband.stats.decision.pairing import (
     value_of,
     without_dust,
 )
-from passband.stats.interval.asked import (
-    check_level,
-    check_outcomes,
-    check_over,
-    check_text,
-)
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.seeds import seed_of
-from passband.stats.metric.metrics import Metric, parse_metric
+from passband.stats.metric.registry import Metric, parse_metric
 
 __all__ = ["Comparison", "Flip", "compare"]
 
@@ -155,7 +155,7 @@ def compare(
         contrast = contrast_of(match.a, match.b, found, over)
         changes = _changes(match, found)
     else:
-        contrast, changes = Separate(match.a, match.b, found, over), _Changes()
+        contrast, changes = Independent(match.a, match.b, found, over), _Changes()
     ends = contrast.ends(level)
     return Comparison(
         metric=found.name,

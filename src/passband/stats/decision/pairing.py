@@ -9,10 +9,10 @@ from itertools import islice
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, nearest
+from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.rewards import Rewards
-from passband.stats.metric.metrics import Metric
-from passband.stats.metric.parts import values_by_problem, values_of
+from passband.stats.metric.components import values_by_problem, values_of
+from passband.stats.metric.registry import Metric
 from passband.types import Floats, Ints
 
 __all__ = [
@@ -82,17 +82,17 @@ def take(outcomes: Outcomes, at: Ints) -> Outcomes:
     """Return the problems at these positions, without their unscored trials."""
     if len(at) == outcomes.n_problems and (at == np.arange(len(at))).all():
         return outcomes
-    rewards = outcomes.rewards
-    if rewards is not None:
-        rows = np.split(rewards.values, rewards.offsets[1:-1])
+    graded = outcomes.graded
+    if graded is not None:
+        rows = np.split(graded.values, graded.offsets[1:-1])
         offsets = np.concatenate([[0], np.cumsum(outcomes.trials[at])])
-        rewards = Rewards(np.concatenate([rows[i] for i in at]), offsets)
+        graded = GradedScores(np.concatenate([rows[i] for i in at]), offsets)
     problems, clusters = outcomes.problems[:], outcomes.clusters
     return Outcomes(
         tuple(problems[i] for i in at.tolist()),
         outcomes.trials[at],
         None if outcomes.successes is None else outcomes.successes[at],
-        rewards,
+        graded,
         None if clusters is None else tuple(clusters[i] for i in at.tolist()),
     )
 
@@ -156,7 +156,7 @@ def value_of(outcomes: Outcomes, metric: Metric) -> float:
 def common_range(sides: Sequence[Outcomes], metric: Metric) -> tuple[float, float]:
     """Return the smallest and largest value there can be, or of graded scores the ones seen."""
     low, high = (0.0, 1.0) if metric.powers is not None else metric.parts[0].bounds
-    graded = [side.rewards.values for side in sides if side.rewards is not None]
+    graded = [side.graded.values for side in sides if side.graded is not None]
     if not graded:
         return low, high
     seen = np.concatenate(graded)

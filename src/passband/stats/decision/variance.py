@@ -9,14 +9,15 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.auto import CONSTANT, TOO_LARGE, WIDE_K
-from passband.stats.interval.clusters import over_clusters
-from passband.stats.interval.lattice import Lattice, is_too_large
-from passband.stats.interval.methods import Question, interval_for
-from passband.stats.interval.mixture import Mixture
-from passband.stats.interval.score import over_problems, over_trials
-from passband.stats.metric.metrics import Metric, parse_metric
-from passband.stats.metric.parts import values_of
+from passband.stats.interval.default.auto import CONSTANT, TOO_LARGE, WIDE_K
+from passband.stats.interval.default.clusters import over_clusters
+from passband.stats.interval.default.wilson import over_problems, over_trials
+from passband.stats.interval.fit.count_grid import CountGrid, is_too_large
+from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.interval.methods import interval_for
+from passband.stats.interval.request import IntervalRequest
+from passband.stats.metric.components import values_of
+from passband.stats.metric.registry import Metric, parse_metric
 from passband.types import Floats
 
 __all__ = ["Spread", "VarianceSplit", "split_variance", "spread_of"]
@@ -166,9 +167,9 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
             f"{metric.name} is a product with a factor of 0: its variance has no parts to split."
         )
     value = metric.combine(list(means))
-    question = Question(outcomes, metric, means, value, "problems", 0.95, None)
-    reason = _flat(question, used, all(np.ptp(values.values) == 0.0 for values in found))
-    total, within, noise, notes = _builder(question)(question, used)
+    request = IntervalRequest(outcomes, metric, means, value, "problems", 0.95, None)
+    reason = _flat(request, used, all(np.ptp(values.values) == 0.0 for values in found))
+    total, within, noise, notes = _builder(request)(request, used)
     if reason:
         within, notes = None, (reason, *(note for note in notes if note != reason))
     elif most == 1:
@@ -180,9 +181,9 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
     return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
 
 
-def _flat(question: Question, used: int, alike: bool) -> str:
+def _flat(request: IntervalRequest, used: int, alike: bool) -> str:
     """Say why the data hold no spread that could be split, if so."""
-    if question.outcomes.rewards is None and np.ptp(question.range()) == 0.0:
+    if request.outcomes.graded is None and np.ptp(request.range()) == 0.0:
         return CONSTANT
     if used == 1:
         return ONE_PROBLEM
@@ -192,70 +193,68 @@ def _flat(question: Question, used: int, alike: bool) -> str:
 _Parts = tuple[float | None, float | None, Callable[[Grow], float], tuple[str, ...]]
 
 
-def _builder(question: Question) -> Callable[[Question, int], _Parts]:
-    if question.outcomes.rewards is not None:
-        return _of_rewards
-    too_large = is_too_large(question.outcomes.histogram.at_least(question.k))
-    constant = np.ptp(question.range()) == 0.0
+def _builder(request: IntervalRequest) -> Callable[[IntervalRequest, int], _Parts]:
+    if request.outcomes.graded is not None:
+        return _of_graded
+    too_large = is_too_large(request.outcomes.histogram.at_least(request.k))
+    constant = np.ptp(request.range()) == 0.0
     return _too_large if too_large else _constant if constant else _of_counts
 
 
-def _too_large(question: Question, used: int) -> _Parts:
+def _too_large(request: IntervalRequest, used: int) -> _Parts:
     return None, None, lambda _: 0.0, (TOO_LARGE,)
 
 
-def _constant(question: Question, used: int) -> _Parts:
+def _constant(request: IntervalRequest, used: int) -> _Parts:
     return 0.0, None, lambda _: 0.0, (CONSTANT,)
 
 
-def _of_counts(question: Question, used: int) -> _Parts:
-    mixture = question.mixture()
-    low, high = question.range()
+def _of_counts(request: IntervalRequest, used: int) -> _Parts:
+    mixture = request.mixture()
+    low, high = request.range()
     scale = (high - low) or 1.0
-    values = (question.values(mixture) - low) / scale
-    if question.outcomes.clusters is None:
-        ends = over_problems(mixture, values, question.level)
+    values = (request.values(mixture) - low) / scale
+    if request.outcomes.clusters is None:
+        ends = over_problems(mixture, values, request.level)
     else:
-        ends = over_clusters(question.outcomes, mixture, values, question.k, question.level)
+        ends = over_clusters(request.outcomes, mixture, values, request.k, request.level)
     total = used * (scale * float(ends.se)) ** 2
-    noise = _measured_noise(question, mixture, values, scale)
-    notes = (
-        (WIDE_K,) if mixture.lattice.ns[0] > 1 and 2 * question.k > mixture.lattice.ns[0] else ()
-    )
+    noise = _measured_noise(request, mixture, values, scale)
+    notes = (WIDE_K,) if mixture.lattice.ns[0] > 1 and 2 * request.k > mixture.lattice.ns[0] else ()
     return total, noise(lambda n: n), noise, notes
 
 
 def _measured_noise(
-    question: Question, mixture: Mixture, values: Floats, scale: float
+    request: IntervalRequest, mixture: Mixture, values: Floats, scale: float
 ) -> Callable[[Grow], float]:
     """Return the noise at grown numbers of trials: as measured now, growing as the fit says."""
-    squares = question.squares(mixture, values)
-    ends = over_trials(mixture, values, question.k, question.level, squares=squares)
+    squares = request.squares(mixture, values)
+    ends = over_trials(mixture, values, request.k, request.level, squares=squares)
     now = float(mixture.counts.sum()) * (scale * float(ends.se)) ** 2
-    fitted = _mean_noise(question, mixture, lambda n: n)
+    fitted = _mean_noise(request, mixture, lambda n: n)
     factor = now / fitted if fitted > 0.0 else 1.0
-    return lambda grow: factor * _mean_noise(question, mixture, grow)
+    return lambda grow: factor * _mean_noise(request, mixture, grow)
 
 
-def _mean_noise(question: Question, mixture: Mixture, grow: Grow) -> float:
+def _mean_noise(request: IntervalRequest, mixture: Mixture, grow: Grow) -> float:
     """Average the variance of a value over the fitted probabilities, at grown numbers of trials."""
     ns = [grow(n) for n in mixture.lattice.ns]
-    at = {n: _noise_at(question, mixture, n) for n in set(ns)}
+    at = {n: _noise_at(request, mixture, n) for n in set(ns)}
     return float(sum(share * at[n] for n, share in zip(ns, mixture.shares, strict=True)))
 
 
-def _noise_at(question: Question, mixture: Mixture, n: int) -> float:
-    lattice = Lattice((n,))
-    values = question.values(replace(mixture, lattice=lattice))
+def _noise_at(request: IntervalRequest, mixture: Mixture, n: int) -> float:
+    lattice = CountGrid((n,))
+    values = request.values(replace(mixture, lattice=lattice))
     mean = lattice.binomial @ values
     square = lattice.binomial @ values**2
-    return float(mixture.mixing(question.k).weights @ np.maximum(square - mean**2, 0.0))
+    return float(mixture.mixing(request.k).weights @ np.maximum(square - mean**2, 0.0))
 
 
-def _of_rewards(question: Question, used: int) -> _Parts:
-    whole = interval_for("auto", question)
-    part = interval_for("auto", replace(question, over="trials"))
-    trials = question.outcomes.trials[question.outcomes.trials >= max(question.k, 1)]
+def _of_graded(request: IntervalRequest, used: int) -> _Parts:
+    whole = interval_for("auto", request)
+    part = interval_for("auto", replace(request, over="trials"))
+    trials = request.outcomes.trials[request.outcomes.trials >= max(request.k, 1)]
 
     def noise(grow: Grow) -> float:
         ns, counts = np.unique(trials, return_counts=True)

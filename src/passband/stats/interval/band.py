@@ -12,15 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.stats.checks import check_level, check_outcomes, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.asked import check_level, check_outcomes, check_over, check_text
-from passband.stats.interval.auto import few_repeats, one_sided, target_notes
-from passband.stats.interval.clusters import over_clusters
-from passband.stats.interval.estimate import Over
-from passband.stats.interval.lattice import Lattice
-from passband.stats.interval.methods import Question, mixture_of
-from passband.stats.interval.mixture import Mixture
-from passband.stats.interval.score import (
+from passband.stats.interval.default.auto import few_repeats, one_sided, target_notes
+from passband.stats.interval.default.clusters import over_clusters
+from passband.stats.interval.default.wilson import (
     Ends,
     level_of,
     normal_quantile,
@@ -28,9 +24,13 @@ from passband.stats.interval.score import (
     over_trials,
     widened_law,
 )
+from passband.stats.interval.estimate import Over
+from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.metric.measure import curve, curve_name
-from passband.stats.metric.metrics import Metric, expand_metrics
 from passband.stats.metric.names import MetricName
+from passband.stats.metric.registry import Metric, expand_metrics
 from passband.types import Floats, Ints
 
 __all__ = ["Band", "band"]
@@ -82,7 +82,7 @@ def band(
     _check_size(judged, curve_name(metric))
     found = curve(judged, metric)
     metrics = expand_metrics(found.metric, judged.most_trials())
-    if judged.rewards is not None or any(m.powers is not None for m in metrics):
+    if judged.graded is not None or any(m.powers is not None for m in metrics):
         raise InvalidInput(f"a band needs scores of 0 or 1 and one average per k; got {metric!r}.")
     critical = _critical(judged, metrics, over, level)
     ends = [_ends(judged, m, over, level, critical) for m in metrics]
@@ -104,7 +104,7 @@ def band(
 
 def _check_size(outcomes: Outcomes, name: MetricName) -> None:
     """Refuse a table of every possible problem at every k that would take minutes or more."""
-    ns = outcomes.histogram.ns if outcomes.rewards is None else ()
+    ns = outcomes.histogram.ns if outcomes.graded is None else ()
     most = outcomes.most_trials()
     if most * (sum(ns) + len(ns)) > _MOST_CELLS:
         raise InvalidInput(
@@ -118,7 +118,7 @@ def _notes(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) 
     """Collect what estimates at the single k would say of too few problems, clusters or trials."""
     notes: dict[str, None] = {}
     for metric in metrics:
-        asked = Question(outcomes, metric, (), 0.0, over, level, None)
+        asked = IntervalRequest(outcomes, metric, (), 0.0, over, level, None)
         notes |= dict.fromkeys(target_notes(asked, asked.mixture()))
     return tuple(notes)
 
@@ -151,7 +151,7 @@ def _critical(outcomes: Outcomes, metrics: list[Metric], over: Over, level: floa
 
 def _table(mixture: Mixture, metrics: list[Metric]) -> tuple[Floats, Floats]:
     """Return the value of each pair at each k, zero where n < k, and the share of n >= k."""
-    lattice: Lattice = mixture.lattice
+    lattice: CountGrid = mixture.lattice
     values = np.zeros((len(lattice.trials), len(metrics)))
     for column, metric in enumerate(metrics):
         enough = lattice.trials >= metric.k
@@ -195,7 +195,7 @@ def _ends(
     mean = float(mixture.counts @ found / mixture.counts.sum())
     if scale == 0.0:
         return mean, mean
-    asked = Question(outcomes, metric, (mean,), mean, over, level_of(critical), None)
+    asked = IntervalRequest(outcomes, metric, (mean,), mean, over, level_of(critical), None)
     alike = one_sided(asked, mixture)
     if alike is not None and alike.low is not None and alike.high is not None:
         return alike.low, alike.high

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, overload
 
-from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.asked import (
+from passband.stats.checks import (
     check_level,
     check_outcomes,
     check_over,
     check_text,
     names_in,
 )
-from passband.stats.interval.methods import Question, interval_for
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.interval.methods import interval_for
+from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
-from passband.stats.metric.metrics import Metric, expand_metrics, parse_metric
-from passband.stats.metric.parts import values_of
+from passband.stats.metric.components import values_of
+from passband.stats.metric.registry import Metric, expand_metrics, parse_metric
 
 __all__ = ["Estimate", "Over", "estimate"]
 
@@ -137,10 +138,10 @@ class _Blank:
         used = int(tally[metric.k :].sum())
         means = [values_of(part, self.judged, metric.k).mean() for part in metric.parts]
         value = metric.combine(means)
-        question = Question(
+        request = IntervalRequest(
             self.judged, metric, tuple(means), value, self.over, self.level, self.seed
         )
-        interval = interval_for(self.method, question)
+        interval = interval_for(self.method, request)
         return Estimate(
             metric=metric.name,
             value=value,

@@ -24,10 +24,10 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.latent_values import latent_values
-from passband.stats.interval.pieces import Pieces
-from passband.stats.interval.spread import SpikedBeta, fit_spiked
-from passband.stats.metric.metrics import Metric, parse_metric
+from passband.stats.interval.fit.spiked_beta import SpikedBeta, fit_spiked
+from passband.stats.interval.posterior.beta_mixture import BetaMixture
+from passband.stats.interval.posterior.latent_values import latent_values
+from passband.stats.metric.registry import Metric, parse_metric
 from passband.types import Floats, Ints
 
 __all__ = ["Extrapolation", "extrapolate"]
@@ -98,7 +98,7 @@ def extrapolate(
     models = fit_spiked(judged, 1)
     laws = [model.of_population(asked, most) for model in models]
     tail = (1.0 - level) / 2.0
-    whole = Pieces.together(laws, [model.weight for model in models])
+    whole = BetaMixture.together(laws, [model.weight for model in models])
     value, reach = _without_shape(judged, asked, whole.mean, tail)
     ends = np.array([value, *reach, *(at for law in laws for at in law.quantiles(tail, bounds))])
     return Extrapolation(

@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 
 from passband.stats.data.counts import Histogram
-from passband.stats.metric.draws import subset_pmf
+from passband.stats.metric.pmf import subset_pmf
 from passband.types import Floats, Ints
 
 __all__ = ["elevate", "expected_credit", "none_of_first", "products", "subset_histograms"]

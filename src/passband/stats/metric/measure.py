@@ -10,10 +10,16 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.metric.components import (
+    BestScore,
+    Credit,
+    GeometricBlend,
+    ProblemValue,
+    values_of,
+)
 from passband.stats.metric.kernel import subset_histograms
-from passband.stats.metric.metrics import Metric, expand_metrics, parse_metric
 from passband.stats.metric.names import MetricName, parse_name
-from passband.stats.metric.parts import BestReward, Credit, GeometricBlend, Part, values_of
+from passband.stats.metric.registry import Metric, expand_metrics, parse_metric
 from passband.types import Floats, Ints
 
 __all__ = ["Curve", "Measurement", "curve", "curve_name", "measure", "measure_all"]
@@ -141,14 +147,14 @@ def _point(
     )
 
 
-def _part_curve(outcomes: Outcomes, parts: tuple[Part, ...]) -> Floats:
+def _part_curve(outcomes: Outcomes, parts: tuple[ProblemValue, ...]) -> Floats:
     """Return the mean of one part over problems for every k; ``parts[k-1]`` is the part at k."""
     first = parts[0]
     if isinstance(first, GeometricBlend):
         return first.curve(outcomes)
     means = np.empty(len(parts))
-    if isinstance(first, BestReward) and outcomes.rewards is not None:
-        for k, total, problems in outcomes.rewards.best_curve():
+    if isinstance(first, BestScore) and outcomes.graded is not None:
+        for k, total, problems in outcomes.graded.best_curve():
             means[k - 1] = total / problems
         return means
     for k, totals, problems in subset_histograms(outcomes.histogram):

@@ -13,8 +13,8 @@ from functools import lru_cache
 import numpy as np
 
 from passband.stats.data.counts import Histogram
-from passband.stats.metric.draws import beta_binomial_pmf
 from passband.stats.metric.kernel import products
+from passband.stats.metric.pmf import beta_binomial_pmf
 from passband.types import Floats
 
 __all__ = ["Moments", "posterior_moments"]

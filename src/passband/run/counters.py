@@ -1,0 +1,116 @@
+"""How far a task is: counts of what is recorded, kept as rows are committed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from passband.trials.rows import STATUSES, ScoreRow, TrialRow
+
+if TYPE_CHECKING:
+    from passband.stats.interval.estimate import Estimate
+
+__all__ = ["Counters", "Price"]
+
+_SHORT = 20  # characters
+
+
+@dataclass(frozen=True)
+class Price:
+    """What tokens cost, per million."""
+
+    prompt: float
+    completion: float
+
+    def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6
+
+
+@dataclass
+class Counters:
+    """Counts of one task, of this process and of those before it."""
+
+    problems: int
+    planned: int  # trials, all in all
+    main: int | None = None  # number of the scorer whose scores are estimated from
+    done: int = 0
+    fresh: int = 0  # of those, recorded by this process
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    _scored: list[int] = field(default_factory=list)
+    _sums: list[float] = field(default_factory=list)
+    _first: dict[int, int] = field(default_factory=dict)  # hash of each problem's first answer
+    _answers: dict[int, int] = field(default_factory=dict)
+    _varied: set[int] = field(default_factory=set)
+    _characters: int = 0  # of all answers compared
+
+    def __post_init__(self) -> None:
+        self._scored = [0] * self.problems
+        self._sums = [0.0] * self.problems
+
+    def start_from(self, statuses: Mapping[str, int], tokens: tuple[int, int]) -> None:
+        """Take over what earlier processes recorded."""
+        for status, count in statuses.items():
+            self.statuses[status] += count
+            self.done += count
+        self.prompt_tokens, self.completion_tokens = tokens
+
+    def start_scores(self, problem: int, scored: int, total: float) -> None:
+        """Take over the scores that a problem already has."""
+        self._scored[problem] += scored
+        self._sums[problem] += total
+
+    def committed(self, rows: Sequence[TrialRow]) -> None:
+        """Count rows that are on disk."""
+        for row in rows:
+            self.done += 1
+            self.fresh += 1
+            self.statuses[row.status] += 1
+            taken, given = row.prompt_tokens or 0, row.completion_tokens or 0
+            self.prompt_tokens += taken
+            self.completion_tokens += given
+            for score in row.scores:
+                self.scored(row.problem, score)
+            if row.status == "ok":
+                self._compare(row)
+
+    def scored(self, problem: int, score: ScoreRow) -> None:
+        """Count a score, if it is the main scorer's."""
+        if score.scorer == self.main and score.value is not None:
+            self._scored[problem] += 1
+            self._sums[problem] += score.value
+
+    def _compare(self, row: TrialRow) -> None:
+        """Note whether a problem's answers differ."""
+        problem, text = row.problem, hash((row.text, row.reasoning))
+        self._characters += len(row.text or "") + len(row.reasoning or "")
+        self._answers[problem] = self._answers.get(problem, 0) + 1
+        if self._first.setdefault(problem, text) != text:
+            self._varied.add(problem)
+
+    @property
+    def has_short_answers(self) -> bool:
+        """Whether answers are so short that a model which is sure may repeat itself."""
+        return self._characters < _SHORT * sum(self._answers.values())
+
+    def identical(self, least: int = 4) -> tuple[int, int]:
+        """Return of how many problems all answers are the same, and how many were looked at."""
+        judged = [problem for problem, count in self._answers.items() if count >= least]
+        return sum(problem not in self._varied for problem in judged), len(judged)
+
+    def estimate(self) -> Estimate | None:
+        """Return the mean score so far with its interval, for problems like these."""
+        pairs = [(n, c) for n, c in zip(self._scored, self._sums, strict=True) if n]
+        if len(pairs) < 2:
+            return None
+        from passband.stats.data.outcomes import Outcomes
+        from passband.stats.interval.estimate import estimate
+
+        counts, sums = zip(*pairs, strict=True)
+        if all(total == int(total) and 0 <= total <= n for n, total in pairs):
+            outcomes = Outcomes.from_counts([int(total) for total in sums], list(counts))
+        else:  # graded scores: each problem's mean is one number
+            outcomes = Outcomes.from_array([[total / n] for n, total in pairs])
+        return estimate(outcomes, "avg")

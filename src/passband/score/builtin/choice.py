@@ -1,0 +1,62 @@
+"""Which choice of a multiple-choice question an answer picks."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import deque
+
+from passband.score.registry import register_scorer
+from passband.score.scorer import Reference
+
+__all__ = ["choice", "read_choice"]
+
+_ALONE = re.compile(r"[(\[*$ ]*([A-Za-z])[)\]*$.: ]*")
+_IN_FRONT = re.compile(r"[(\[*]{0,3}([A-Z])[)\].:*]{1,4}\s")
+_NAMED = re.compile(
+    r"(?:answer|option|choice)[*_ ]{0,4}(?:is|:)?[:*_ ]{0,4}[(\[*]{0,3}([A-Z])(?![A-Za-z'])",
+    re.IGNORECASE,
+)
+_TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}")
+
+
+@register_scorer("choice")
+def choice(answer: str, reference: Reference) -> bool:
+    """Tell whether an answer picks a choice that is a target.
+
+    Answer and target may be letters, "(B)", "B.", "b", "B. Paris", "Answer: B", or the text of the
+    choice. An answer that picks none is wrong.
+
+    >>> cities = Reference(targets=("B",), choices=("London", "Paris", "Rome"))
+    >>> [choice(text, cities) for text in ("(B)", "b", "B. Paris", "paris", "Answer: B", "C")]
+    [True, True, True, True, True, False]
+    """
+    picked = read_choice(answer, reference.choices)
+    if picked is None:
+        return False
+    return any(picked == read_choice(target, reference.choices) for target in reference.targets)
+
+
+def read_choice(text: str, choices: tuple[str, ...] = ()) -> str | None:
+    """Return the capital letter of the choice that a text picks, or None.
+
+    >>> read_choice("I pick option (C), since it rains."), read_choice("A dog") is None
+    ('C', True)
+    """
+    text = _TEXT.sub(r"\1", text).strip()
+    letters = string.ascii_uppercase[: len(choices) or 26]
+    plain = _plain(text)
+    for letter, words in zip(letters, choices, strict=False):
+        if plain == _plain(words):  # before letters: a choice may read "A" and stand second
+            return letter
+    found = _ALONE.fullmatch(text) or _IN_FRONT.match(text) or _last(_NAMED, text)
+    letter = found.group(1).upper() if found else ""
+    return letter if letter and letter in letters else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(". ")
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return next(iter(deque(pattern.finditer(text), maxlen=1)), None)

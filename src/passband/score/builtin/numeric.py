@@ -1,0 +1,50 @@
+r"""Whether an answer is the same number as the target."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.score.parse_number import equal_numbers, read_number
+from passband.score.registry import register_scorer
+
+__all__ = ["numeric"]
+
+
+def _check(relative: Any = 0, absolute: Any = 0) -> bool:
+    for name, tolerance in (("relative", relative), ("absolute", absolute)):
+        try:
+            good = Fraction(str(tolerance)) >= 0
+        except ValueError:
+            good = False
+        if not good:
+            raise InvalidInput(f"{name} must be a number of at least 0; got {tolerance!r}.")
+    return False
+
+
+@register_scorer("numeric", check=_check)
+def numeric(answer: str, target: str, *, relative: float = 0, absolute: float = 0) -> bool:
+    r"""Tell whether two numbers are equal, exactly or within a tolerance of the target.
+
+    Reads thousands commas, decimals, fractions, mixed numbers, e-notation, percent and currency
+    signs, LaTeX or not. An answer that is no number is wrong; a target that is none is an error.
+    For numbers inside a sentence, extract with the rule `last_number` first.
+
+    >>> numeric("$1,234.00", "1234"), numeric(r"\frac{1}{2}", "0.5"), numeric("1/3", "0.333")
+    (True, True, False)
+    >>> numeric("1/3", "0.333", absolute=0.001), numeric("50%", "0.5")
+    (True, True)
+    """
+    expected = read_number(target)
+    if expected is None:
+        raise InvalidInput(f"the target {target[:60]!r} is not a number.")
+    given = read_number(answer)
+    if given is None:
+        return False
+    if not (relative or absolute):
+        return equal_numbers(given, expected)
+    # By way of text, so that 0.001 is a thousandth and not the nearest binary fraction.
+    return equal_numbers(
+        given, expected, relative=Fraction(str(relative)), absolute=Fraction(str(absolute))
+    )

@@ -1,0 +1,1 @@
+"""Functions that may hang, run in worker processes that can be killed."""

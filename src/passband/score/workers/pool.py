@@ -1,0 +1,187 @@
+"""Functions that may hang, run in processes that can be killed.
+
+Neither a regular expression nor a computer algebra system can be stopped inside its own process:
+both spend minutes within one call. A pool keeps a few worker processes, hands each one call at a
+time, and kills a worker whose call takes too long. Any thread may call. Needs a POSIX system.
+
+>>> pool = Pool(size=1)
+>>> pool.call("findall", ["[0-9]+", "1 + 2 = 3"], seconds=60)
+['1', '2', '3']
+>>> pool.close()
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import selectors
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from passband.errors import PassbandError
+
+__all__ = ["Pool", "WorkerFailed", "WorkerTimeout", "pool"]
+
+START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
+# An isolated interpreter (-I) looks neither into the working folder nor at PYTHON* variables.
+_START = (
+    "import sys, json; sys.path[:0] = json.loads(sys.argv[1]); "
+    "from passband.score.workers.main import main; main()"
+)
+_VARIABLES = frozenset({"LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ"})
+CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow
+
+
+class WorkerTimeout(PassbandError):
+    """A call took longer than it was given."""
+
+
+class WorkerFailed(PassbandError):
+    """A call raised, or its worker died; the message says how."""
+
+
+class _Died(Exception):
+    """The worker went away in the middle of a call."""
+
+
+class Pool:
+    """At most `size` worker processes, started when they are needed."""
+
+    def __init__(self, size: int | None = None) -> None:
+        self._size = size or min(4, os.cpu_count() or 1)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._process = os.getpid()
+        self._slots = threading.BoundedSemaphore(self._size)
+        self._lock = threading.Lock()
+        self._idle: list[_Worker] = []
+
+    def call(self, function: str, arguments: list[Any], *, seconds: float) -> Any:
+        """Return what a function of `passband.score.workers.main` returns for the arguments.
+
+        The seconds count from when a worker takes the call up. A worker that dies, other than by
+        the clock, is replaced once: it may have been ended from outside.
+        """
+        if self._process != os.getpid():
+            self._forget()  # this is a fork: the workers belong to the parent
+        request = json.dumps([function, arguments, seconds]).encode() + b"\n"
+        with self._slots:
+            try:
+                return self._once(request, seconds)
+            except _Died:
+                pass
+            try:
+                return self._once(request, seconds)
+            except _Died as died:
+                raise WorkerFailed(str(died)) from None
+
+    def _once(self, request: bytes, seconds: float) -> Any:
+        with self._lock:
+            worker = self._idle.pop() if self._idle else None
+        if worker is None:
+            worker = _Worker()
+        try:
+            reply = worker.ask(request, seconds)
+        except BaseException:
+            worker.kill()
+            raise
+        if worker.calls < CALLS_PER_WORKER:
+            with self._lock:
+                self._idle.append(worker)
+        else:
+            worker.kill()
+        if "error" in reply:
+            raise WorkerFailed(reply["error"])
+        return reply["result"]
+
+    def close(self) -> None:
+        """End the idle workers; a later call starts new ones."""
+        if self._process != os.getpid():
+            return
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.kill()
+
+
+class _Worker:
+    """One process that answers requests, a line of JSON each."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._unread = b""
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-B", "-X", "utf8", "-c", _START, json.dumps(_import_path())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env=_environment(),
+            cwd="/",
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._input, self._output = self._process.stdin, self._process.stdout
+        self._readable = selectors.DefaultSelector()
+        self._readable.register(self._output, selectors.EVENT_READ)
+
+    def ask(self, request: bytes, seconds: float) -> dict[str, Any]:
+        """Send a request and return the reply; raises if the worker has to be given up."""
+        self.calls += 1
+        try:
+            while request:  # a pipe takes a long request in pieces
+                request = request[self._input.write(request) :]
+        except OSError:
+            raise _Died(self._how_it_ended()) from None
+        try:
+            self._line(START_SECONDS)  # says that the imports are done, and the clock may start
+        except WorkerTimeout:
+            raise WorkerFailed(f"no worker process within {START_SECONDS:g} s") from None
+        reply: dict[str, Any] = json.loads(self._line(seconds))
+        return reply
+
+    def _line(self, seconds: float) -> bytes:
+        """Return the next line, or raise if there is none in time."""
+        deadline = time.monotonic() + seconds
+        while b"\n" not in self._unread:
+            if not self._readable.select(max(0.0, deadline - time.monotonic())):
+                raise WorkerTimeout(f"took longer than {seconds:g} s")
+            piece = self._output.read(1 << 20)
+            if not piece:
+                raise _Died(self._how_it_ended())
+            self._unread += piece
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
+
+    def _how_it_ended(self) -> str:
+        return f"the worker process ended with {self._process.wait()}"
+
+    def kill(self) -> None:
+        self._readable.close()
+        self._process.kill()
+        self._process.wait()
+        self._input.close()
+        self._output.close()
+
+
+def _import_path() -> list[str]:
+    """Return where the worker imports from: this very passband first, the working folder never."""
+    here = str(Path(__file__).resolve().parents[3])
+    working = Path.cwd()
+    known = [entry for entry in sys.path if os.path.isabs(entry) and Path(entry) != working]
+    return list(dict.fromkeys([here, *known]))
+
+
+def _environment() -> dict[str, str]:
+    """Return the few variables a worker may see; keys and tokens are not among them."""
+    return {name: value for name, value in os.environ.items() if name in _VARIABLES}
+
+
+pool = Pool()
+atexit.register(pool.close)

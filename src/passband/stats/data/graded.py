@@ -1,0 +1,93 @@
+"""Scores that are not 0/1: kept per trial, and worked through their order statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from passband.types import Bools, Floats, Ints
+
+__all__ = ["GradedScores", "RewardGroup"]
+
+
+@dataclass(frozen=True)
+class RewardGroup:
+    """The problems that have the same number of trials, each with its scores in rising order."""
+
+    problem: Ints  # positions among all problems
+    ordered: Floats  # (problems, n)
+
+    @property
+    def n(self) -> int:
+        return int(self.ordered.shape[1])
+
+
+@dataclass(frozen=True)
+class GradedScores:
+    """The scores of all trials, problem after problem; problem i has ``values[o[i]:o[i+1]]``."""
+
+    values: Floats
+    offsets: Ints
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = False
+        self.offsets.flags.writeable = False
+
+    @staticmethod
+    def of_rows(values: Floats, present: Bools) -> GradedScores:
+        """Keep the present entries of a matrix."""
+        offsets = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+        return GradedScores(np.asarray(values[present], dtype=np.float64), offsets)
+
+    @cached_property
+    def groups(self) -> list[RewardGroup]:
+        """Problems by their number of trials, fewest first; those without any are left out."""
+        trials = np.diff(self.offsets)
+        groups = []
+        for n in np.unique(trials[trials > 0]):
+            (problem,) = (trials == n).nonzero()
+            rows = self.values[self.offsets[problem][:, None] + np.arange(n)]
+            groups.append(RewardGroup(problem, np.sort(rows, axis=1)))
+        return groups
+
+    def means(self) -> Floats:
+        """Return the mean score of each problem that has trials, in the order of `groups`."""
+        return np.concatenate([group.ordered.mean(axis=1) for group in self.groups])
+
+    def best_of(self, k: int) -> Floats:
+        """Return the expected best of k trials of each problem that has k, in group order."""
+        return np.concatenate(
+            [group.ordered @ best_weights(group.n, k) for group in self.groups if group.n >= k]
+        )
+
+    def best_curve(self) -> Iterator[tuple[int, float, int]]:
+        """Yield (k, sum over problems of the expected best of k, problems), largest k first.
+
+        Leaving one trial out at random turns the order statistics of k+1 trials into those of k:
+        the i-th of k is the i-th of k+1 with probability 1 - i/(k+1), else the next one.
+        """
+        groups = {group.n: group for group in self.groups}
+        longest = max(groups, default=0)
+        totals: Floats = np.zeros(longest + 1)
+        problems = 0
+        for k in range(longest, 0, -1):
+            rank = np.arange(1, k + 1)
+            totals = totals[:-1] * ((k + 1 - rank) / (k + 1)) + totals[1:] * (rank / (k + 1))
+            if k in groups:
+                totals = totals + groups[k].ordered.sum(axis=0)
+                problems += len(groups[k].problem)
+            yield k, float(totals[-1]), problems
+
+
+def best_weights(n: int, k: int) -> Floats:
+    """Return P(the i-th smallest of n is the largest of a random k) = C(i-1, k-1) / C(n, k).
+
+    >>> best_weights(4, 2).round(4).tolist()
+    [0.0, 0.1667, 0.3333, 0.5]
+    """
+    rank = np.arange(n, 1, -1)
+    ratios = np.maximum(rank - k, 0) / (rank - 1)
+    return np.cumprod(np.concatenate([[k / n], ratios]))[::-1]

@@ -1,0 +1,1 @@
+"""Plans: how many problems and trials a question needs."""

@@ -1,0 +1,355 @@
+"""How many problems and trials an evaluation needs, written down before it is run."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from passband.errors import InvalidInput, NotEnoughData
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.decision.plan.checks import as_positive, as_share, as_whole
+from passband.stats.decision.plan.file import Design, Plan
+from passband.stats.decision.plan.variances import (
+    CORRELATION,
+    as_correlation,
+    from_numbers,
+    from_pilot,
+    pair_of_numbers,
+    pair_of_pilot,
+)
+from passband.stats.decision.variance import spread_of
+from passband.stats.interval.default.wilson import normal_quantile
+from passband.stats.interval.estimate import Over
+from passband.stats.metric.registry import parse_metric
+
+__all__ = ["Design", "Detectable", "Plan", "detectable", "plan", "plan_difference", "plan_width"]
+
+TRIALS = (1, 2, 4, 8, 16, 32, 64)
+MOST_TRIALS = 4096
+WORTH = 0.1  # of the problems: what twice the trials must save
+_MOST_PROBLEMS = 1e15
+
+
+def plan(
+    *,
+    half_width: float | None = None,
+    difference: float | None = None,
+    pilot: Outcomes | None = None,
+    metric: str = "pass@1",
+    over: Over | None = None,
+    between: float | None = None,
+    within: float | None = None,
+    trials: int | None = None,
+    problems: int | None = None,
+    correlation: float | None = None,
+    level: float = 0.95,
+    power: float | None = None,
+    policy: Policy = "drop",
+) -> Plan:
+    """Return a plan for a half-width (`plan_width`) or for a difference (`plan_difference`).
+
+    Use it before a run, with either `half_width` or `difference`; what does not apply to the one
+    that was asked for is refused. A difference takes its variances from `between` and `within`, or
+    from a pilot of one model: the other is taken to have the same ones, and values correlated with
+    the pilot's across problems by `correlation`, 0.5 unless told.
+
+    >>> print(plan(difference=0.03, between=1 / 9, within=1 / 6, trials=10))
+    1260 x 10 for a difference of 0.03 at level 0.95 with power 0.8
+    """
+    if (half_width is None) == (difference is None):
+        raise InvalidInput("give either half_width or difference, and not both.")
+    if half_width is not None:
+        _refuse("a half-width", trials=trials, power=power, correlation=correlation)
+        return plan_width(
+            half_width,
+            pilot=pilot,
+            metric=metric,
+            over=over or "problems",
+            between=between,
+            within=within,
+            problems=problems,
+            level=level,
+            policy=policy,
+        )
+    assert difference is not None
+    _refuse("a difference", over=over, problems=problems)
+    return plan_difference(
+        difference,
+        between=between,
+        within_a=within,
+        pilot=pilot,
+        correlation=correlation,
+        trials=trials,
+        level=level,
+        power=0.8 if power is None else power,
+        metric=metric,
+        policy=policy,
+    )
+
+
+def _refuse(goal: str, **given: object) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(f"{name} does not apply to {goal}; leave it out.")
+
+
+def plan_difference(
+    delta: float,
+    *,
+    between: float | None = None,
+    within_a: float | None = None,
+    within_b: float | None = None,
+    pilot: Outcomes | None = None,
+    correlation: float | None = None,
+    trials: int | None = None,
+    level: float = 0.95,
+    power: float = 0.8,
+    metric: str | None = None,
+    policy: Policy = "drop",
+) -> Plan:
+    """Return how many shared problems it takes to detect a difference of `delta` of two models.
+
+    `between` is the variance, across problems, of the difference of the two models' values at
+    unlimited trials; `within_a` and `within_b` are the variances of one trial's score around its
+    problem's value, which n trials divide by n; at worst `between` is the sum of both models' own
+    variances between problems. With a `pilot` of one model instead, both are taken to have its
+    variances, and values correlated across problems by `correlation` (0.5): `between` is then
+    2 (1 - correlation) times the pilot's. `trials` is 1 unless told, or the least a metric needs.
+
+        M = (z_{alpha/2} + z_beta)^2 (w^2 + s_a^2 / n + s_b^2 / n) / delta^2
+
+    Use it before a run. It is a normal approximation and optimistic below some 30 problems.
+
+    Miller (2024), Adding Error Bars to Evals, arXiv 2411.00640.
+
+    >>> [f"{plan_difference(0.03, between=1/9, within_a=s, trials=k).exact:.1f}"
+    ...     for s, k in ((0, 1), (1/6, 1), (1/6, 10))]
+    ['969.0', '3876.0', '1259.7']
+    """
+    delta, level, power = (
+        as_positive("delta", delta),
+        as_share("level", level),
+        as_share("power", power),
+    )
+    if pilot is not None:
+        if not (between is within_a is within_b is None):
+            raise InvalidInput("give either a pilot or between and within, not both.")
+        found = pair_of_pilot(pilot, metric or "pass@1", policy, correlation)
+    else:
+        _refuse("a difference without a pilot", correlation=correlation)
+        found = pair_of_numbers(between, within_a, within_b)
+    n = found.fewest if trials is None else as_whole("trials", trials)
+    if n < found.fewest:
+        raise InvalidInput(f"{metric} needs {found.fewest} trials or more; got trials={n}.")
+    factor = _squared(_quantiles(level, power) / delta)
+
+    def at(n: int) -> float:
+        return factor * (found.between + sum(found.noise(n)))
+
+    chosen = _design(at, n)
+    return Plan(
+        goal="difference",
+        target=delta,
+        problems=chosen.problems,
+        trials=chosen.trials,
+        exact=chosen.exact,
+        level=level,
+        power=power,
+        metric=metric or ("pass@1" if pilot is not None else None),
+        over="problems",
+        between=found.between,
+        within=found.noise(n),
+        options=tuple(_design(at, n) for n in _numbers_of_trials(found.fewest)),
+        notes=found.notes,
+    )
+
+
+def plan_width(
+    half_width: float,
+    *,
+    pilot: Outcomes | None = None,
+    metric: str = "pass@1",
+    over: Over = "problems",
+    between: float | None = None,
+    within: float | None = None,
+    problems: int | None = None,
+    level: float = 0.95,
+    policy: Policy = "drop",
+) -> Plan:
+    """Return designs whose interval reaches a half-width, and a sensible one among them.
+
+    The variances come from a pilot run, or are assumed: `between` as the variance across problems
+    of their values at unlimited trials, `within` as that of one trial's score around its problem's
+    value, which n trials divide by n. From a pilot the part of sampling is computed for the metric
+    at each n; n is then at least its k. With over="trials" only that part counts. `problems` fixes
+    their number, and asks for the fewest trials of each.
+
+    Fewest trials in all would always mean one trial of each problem, which cannot tell noise from
+    spread. So the chosen design is the first, of those in `options`, from which doubling the trials
+    saves less than 10 % of the problems. With over="trials" it is the one with the fewest trials in
+    all among those of at least 2 and, if there are any, at least 2k trials each.
+
+        M = z_{alpha/2}^2 (w^2 + s_n^2) / h^2
+
+    Use it before a run, with a pilot of some 30 problems or more; a plan is no better than its
+    pilot, and metrics near 0 or 1 come out wider than planned.
+
+    >>> plan = plan_width(0.05, between=0.08, within=0.12)
+    >>> [str(design) for design in plan.options[:4]]
+    ['308 x 1', '216 x 2', '170 x 4', '146 x 8']
+    """
+    half_width, level = as_positive("half_width", half_width), as_share("level", level)
+    if over not in ("problems", "trials"):
+        raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
+    problems = None if problems is None else as_whole("problems", problems)
+    assumed = from_pilot(pilot, metric, policy) if pilot is not None else None
+    if assumed is not None and (between is not None or within is not None):
+        raise InvalidInput("give either a pilot or between and within, not both.")
+    found = assumed or from_numbers(between, within, over)
+    spread = found.between if over == "problems" else 0.0
+    factor = _squared(normal_quantile(level) / half_width)
+
+    def at(n: int) -> float:
+        return factor * (spread + sum(found.noise(n)))
+
+    options = tuple(_design(at, n) for n in _numbers_of_trials(found.fewest))
+    if problems is not None:
+        fewest = found.fewest if over == "problems" else max(found.fewest, 2)
+        chosen = _with_problems(at, problems, fewest, half_width, factor * spread)
+    else:
+        chosen = _worthwhile(options) if over == "problems" else _repeated(options, found.fewest)
+    return Plan(
+        goal="width",
+        target=half_width,
+        problems=chosen.problems,
+        trials=chosen.trials,
+        exact=chosen.exact,
+        level=level,
+        power=None,
+        metric=metric,
+        over=over,
+        between=spread if over == "problems" else None,
+        within=found.noise(chosen.trials),
+        options=options,
+        notes=found.notes,
+    )
+
+
+def _numbers_of_trials(fewest: int) -> tuple[int, ...]:
+    return tuple(n for n in TRIALS if n >= fewest) or (fewest, 2 * fewest, 4 * fewest)
+
+
+def _worthwhile(options: tuple[Design, ...]) -> Design:
+    """Return the first design from which twice the trials save too little."""
+    for now, double in itertools.pairwise(options):
+        if double.exact > (1.0 - WORTH) * now.exact:
+            return now
+    return options[-1]
+
+
+def _repeated(options: tuple[Design, ...], k: int) -> Design:
+    """Return the fewest trials in all among designs that show the noise of sampling."""
+    enough = [design for design in options if design.trials >= 2 * k]
+    return min(enough or options[-1:], key=lambda design: (design.total, design.trials))
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """The smallest difference that the data at hand are likely to show."""
+
+    metric: str
+    delta: float
+    n_problems: int
+    level: float
+    power: float
+    variance: float  #: of the difference of two models' values on one problem
+    notes: tuple[str, ...] = ()
+
+
+def detectable(
+    outcomes: Outcomes,
+    metric: str,
+    *,
+    against: Outcomes | None = None,
+    correlation: float = CORRELATION,
+    level: float = 0.95,
+    power: float = 0.8,
+    policy: Policy = "drop",
+) -> Detectable:
+    """Return the smallest difference that would be found with the wanted power.
+
+    With `against`, a second model on the same problems, the variance of the difference is that of
+    the pairs. Without, a second model is imagined with the same variances and as many trials,
+    whose values at unlimited trials are correlated with these across problems by `correlation`:
+    0 for models that have nothing in common, which is what unpaired problems amount to.
+
+        delta = (z_{alpha/2} + z_beta) sqrt(v / M),  v = 2 (1 - correlation) w^2 + 2 s^2
+
+    Use it on a finished run to say what it could have shown. Do not use it to explain a difference
+    that was not found: the interval of the difference says that better.
+
+    >>> found = detectable(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
+    >>> round(found.delta, 3)
+    0.174
+    """
+    level, power, correlation = (
+        as_share("level", level),
+        as_share("power", power),
+        as_correlation(correlation),
+    )
+    if against is not None:
+        from passband.stats.decision.compare import compare
+
+        both = compare(outcomes, against, metric, level=level, policy=policy)
+        if both.se is None:
+            raise NotEnoughData("the two models differ by the same on every problem: no spread.")
+        delta = _quantiles(level, power) * both.se
+        variance = both.se**2 * both.n_problems
+        return Detectable(both.metric, delta, both.n_problems, level, power, variance, both.notes)
+    judged = outcomes.under(policy)
+    found = parse_metric(metric)
+    judged.require(found.k)
+    spread = spread_of(judged, found)
+    if spread.total is None or spread.is_flat:
+        raise NotEnoughData(f"the variance of {found.name} is unknown: {'; '.join(spread.notes)}.")
+    notes = (*spread.notes, f"a second model with correlation {correlation:g} is assumed")
+    within = spread.within or 0.0  # with one trial the correlation is that of the scores
+    variance = 2.0 * (1.0 - correlation) * (spread.total - within) + 2.0 * within
+    delta = _quantiles(level, power) * math.sqrt(variance / spread.n_problems)
+    return Detectable(found.name, delta, spread.n_problems, level, power, variance, notes)
+
+
+def _design(at: Callable[[int], float], trials: int) -> Design:
+    exact = at(trials)
+    if not exact < _MOST_PROBLEMS:
+        raise InvalidInput("so small a difference or half-width is out of reach of any design.")
+    return Design(max(math.ceil(exact - 1e-9), 1), trials, exact)
+
+
+def _with_problems(
+    at: Callable[[int], float], problems: int, fewest: int, half_width: float, least: float
+) -> Design:
+    """Return the fewest trials with which so many problems are enough, by bisection."""
+    if at(MOST_TRIALS) > problems:
+        reason = (
+            f"the spread of the problems alone asks for {math.ceil(least)} of them"
+            if least > problems
+            else f"even {MOST_TRIALS} trials of each would leave it wider"
+        )
+        raise NotEnoughData(f"{problems} problems cannot give ±{half_width:g}: {reason}.")
+    low, high = fewest - 1, max(MOST_TRIALS, fewest)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if at(middle) <= problems else (middle, high)
+    return Design(problems, high, at(high))
+
+
+def _squared(value: float) -> float:
+    return value * value  # infinite where ** would raise
+
+
+def _quantiles(level: float, power: float) -> float:
+    return normal_quantile(level) + NormalDist().inv_cdf(power)

@@ -1,0 +1,79 @@
+"""The bootstrap of EVA, reproduced bit for bit so that published numbers can be checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.stats.interval.bootstrap.draws import blocks
+from passband.stats.interval.bootstrap.units import problem_values
+from passband.stats.interval.methods import Interval, method
+from passband.stats.interval.request import IntervalRequest
+from passband.types import Floats
+
+__all__ = ["eva", "eva_means"]
+
+NO_CLUSTERS = "EVA resamples single problems; the clusters are not taken into account"
+ZERO_WIDTH = "all problems have the same value: a width of zero is EVA's, and says nothing"
+OUTSIDE = "the estimate lies outside the interval, which is left as EVA has it"
+REPLICATES = 2000
+
+
+@method("eva", over=("problems",), summary="EVA's bootstrap, bit for bit before EVA's round(x, 4)")
+def eva(request: IntervalRequest) -> Interval:
+    """Return what EVA reports for a run: percentiles of 2000 bootstrap means.
+
+    For comparison with numbers that EVA published; the seed is the name of the run. EVA rounds
+    to four decimals, ``round(x, 4)``, which is left to the reader. Nothing is stretched
+    or refused, so the interval may have no width or miss the estimate; a note says so.
+
+    >>> from passband import Outcomes, estimate
+    >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
+    >>> found = estimate(outcomes, "pass@1", method="eva", seed="run-1")
+    >>> round(found.low, 4), round(found.high, 4), found.seed
+    (0.3905, 0.6095, 1315296251)
+    """
+    if request.seed is None:
+        raise InvalidInput(
+            "method 'eva' needs a seed, which EVA makes from the name of the run; "
+            "give that name, as in seed='my-run', or a number."
+        )
+    if request.metric.powers is not None:
+        raise InvalidInput(
+            f"method 'eva' needs a value per problem, which {request.metric.name} has not."
+        )
+    values = np.ascontiguousarray(problem_values(request)[:, 0])
+    means = eva_means(values, request.seed)
+    tail = round(100.0 * request.tail, 9)  # 2.5, and not the 2.5000000000000022 of (1 - 0.95) / 2
+    low, high = np.percentile(means, [tail, 100.0 - tail]).tolist()
+    notes = _notes(request, values, low, high)
+    return Interval(low, high, float(means.std(ddof=1)), notes, request.seed)
+
+
+def eva_means(values: Floats, seed: int) -> Floats:
+    """Return the 2000 bootstrap means that EVA computes for a seed, bit for bit.
+
+    EVA draws one matrix ``default_rng(seed).integers(0, n, size=(2000, n))`` and takes the means
+    of its rows. Here the rows come in blocks, which uses the same random numbers in the same
+    order.
+
+    >>> eva_means(np.array([0.0, 0.5, 1.0]), seed=7)[:3].round(3).tolist()
+    [0.833, 0.833, 0.333]
+    """
+    rng = np.random.default_rng(seed)
+    means = np.empty(REPLICATES)
+    for block in blocks(REPLICATES, len(values)):
+        drawn = rng.integers(0, len(values), size=(len(means[block]), len(values)))
+        means[block] = values[drawn].mean(axis=1)
+    return means
+
+
+def _notes(request: IntervalRequest, values: Floats, low: float, high: float) -> tuple[str, ...]:
+    notes = []
+    if request.outcomes.clusters is not None:
+        notes.append(NO_CLUSTERS)
+    if np.ptp(values) == 0.0:
+        notes.append(ZERO_WIDTH)
+    elif not low <= request.value <= high:
+        notes.append(OUTSIDE)
+    return tuple(notes)

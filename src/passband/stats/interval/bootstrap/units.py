@@ -1,0 +1,284 @@
+"""What a bootstrap resamples: problems, clusters of problems, or trials within problems.
+
+Every unit is a row: the sum of each part of the metric over the unit's problems, and the number of
+its problems, which is 1 for a problem by itself. The estimate is a ratio of sums over units (or a
+blend of such ratios), so resampling units means adding up other rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+
+from passband.stats.data.counts import Histogram
+from passband.stats.interval.bootstrap.draws import bootstrap_totals, graded_totals
+from passband.stats.interval.bootstrap.exact import Pool
+from passband.stats.interval.request import IntervalRequest
+from passband.stats.interval.seeds import seed_of
+from passband.stats.metric.components import blend, values_by_problem, values_of
+from passband.stats.metric.registry import Metric
+from passband.types import Floats, Ints
+
+__all__ = [
+    "Units",
+    "data_seed",
+    "estimates",
+    "problem_values",
+    "redrawn_graded",
+    "redrawn_trials",
+    "trial_pools",
+    "two_level_units",
+    "units_of",
+]
+
+
+_MOST_RESAMPLES = 10_000  # of 8 units there are 6,435
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Distinct units with the share of each, and how many are drawn for one replicate."""
+
+    metric: Metric
+    rows: Floats  # (distinct, parts + 1); the last column is the number of problems
+    shares: Floats
+    draws: int
+
+    @cached_property
+    def is_mean(self) -> bool:
+        """Whether the estimate is a plain mean over units: one part, units of one size."""
+        return self.metric.powers is None and bool((self.rows[:, -1] == self.rows[0, -1]).all())
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The sums over the units that were observed."""
+        sums: Floats = self.draws * self.shares @ self.rows
+        return sums
+
+    def pool(self) -> Pool:
+        """Return the values of the units, where the estimate is their mean."""
+        return Pool(self.rows[:, 0] / self.rows[:, -1], self.shares, self.draws)
+
+    def seed(self, given: int | None) -> int:
+        """Return the given seed, or the one that the data make."""
+        if given is not None:
+            return given
+        return data_seed(self.metric, self.rows, self.shares * self.draws)
+
+    def statistic(self, totals: Floats) -> Floats:
+        """Return the estimate for rows of sums over units."""
+        return estimates(self.metric, totals)
+
+    def replicates(self, size: int, rng: np.random.Generator) -> Floats:
+        """Return the estimates from `size` resamples of the units."""
+        return self.statistic(bootstrap_totals(self.rows, self.shares, self.draws, size, rng))
+
+    @property
+    def is_enumerable(self) -> bool:
+        """Whether the resamples that differ are few enough to go through all of them."""
+        kinds = len(self.rows)
+        return self.draws <= _MOST_RESAMPLES and (
+            comb(self.draws + kinds - 1, kinds - 1) <= _MOST_RESAMPLES
+        )
+
+    def every_resample(self) -> tuple[Floats, Floats]:
+        """Return the estimate from every resample that can be drawn, and its probability."""
+        from scipy.special import gammaln
+
+        kinds = len(self.rows)
+        picks = combinations_with_replacement(range(kinds), self.draws)
+        counts = np.array([np.bincount(pick, minlength=kinds) for pick in picks])
+        ways = gammaln(self.draws + 1) - gammaln(counts + 1).sum(axis=1)
+        masses = np.exp(ways + counts @ np.log(self.shares))
+        return self.statistic(counts @ self.rows), masses / masses.sum()
+
+    def left_out(self) -> Floats:
+        """Return the estimate without one unit of each kind."""
+        return self.statistic(self.totals - self.rows)
+
+    # -- standard errors, from sums and sums of squares over units -----------------------------
+
+    @cached_property
+    def with_squares(self) -> Floats:
+        """Rows, followed by all products of two of their entries."""
+        products = self.rows[:, :, None] * self.rows[:, None, :]
+        return np.concatenate([self.rows, products.reshape(len(self.rows), -1)], axis=1)
+
+    def standard_error(self, sums: Floats) -> Floats:
+        """Return the standard error for rows of sums over `with_squares`.
+
+        To first order a unit with row r moves the estimate by g.r, g being the gradient at the
+        totals; these contributions add up to zero, and U units give a variance of
+        U/(U-1) sum (g.r)^2. For a mean of problems that is the textbook s / sqrt(M), for
+        clusters the sum of squared cluster residuals with its usual correction.
+        """
+        width = self.rows.shape[1]
+        totals, squares = sums[..., :width], sums[..., width:]
+        gradient = self._gradient(totals)
+        outer = gradient[..., :, None] * gradient[..., None, :]
+        terms = outer.reshape(squares.shape) * squares
+        variance = terms.sum(axis=-1)
+        # What rounding leaves of a sum that cancels is no variance.
+        variance = np.where(variance < 1e-12 * np.abs(terms).sum(axis=-1), 0.0, variance)
+        return np.sqrt(variance * self.draws / (self.draws - 1.0))
+
+    def _gradient(self, totals: Floats) -> Floats:
+        value, problems = self.statistic(totals), totals[..., -1]
+        if self.metric.powers is None:
+            return np.stack([1.0 / problems, -value / problems], axis=-1)
+        powers = np.asarray(self.metric.powers)
+        parts = totals[..., :-1]
+        slopes = powers * np.divide(value[..., None], parts, where=parts > 0, out=0.0 * parts)
+        last = -(slopes * parts).sum(axis=-1) / problems
+        return np.concatenate([slopes, last[..., None]], axis=-1)
+
+
+def estimates(metric: Metric, totals: Floats) -> Floats:
+    """Return the metric from sums of its parts over problems, the last column being their number.
+
+    >>> from passband.stats.metric.registry import parse_metric
+    >>> estimates(parse_metric("geom-ds@2"), np.array([[4.0, 1.0, 8.0]])).round(4).tolist()
+    [0.25]
+    """
+    ratios = totals[..., :-1] / totals[..., -1:]
+    if metric.powers is None:
+        return ratios[..., 0]
+    return blend(np.maximum(ratios, 0.0), metric.powers)  # a difference of sums may round below 0
+
+
+# -- units over problems -----------------------------------------------------------------------
+
+
+def units_of(request: IntervalRequest) -> Units:
+    """Return the clusters of problems if there are any, else the problems."""
+    if request.outcomes.clusters is not None:
+        rows = _cluster_rows(request)
+        counts: Ints = np.ones(len(rows), dtype=np.int64)
+    else:
+        found = [values_of(part, request.outcomes, request.k) for part in request.metric.parts]
+        counts = found[0].problems
+        rows = np.stack([*(part.values for part in found), np.ones(len(counts))], axis=1)
+    rows, counts = _distinct(rows, counts)
+    units = int(counts.sum())
+    return Units(request.metric, rows, counts / units, units)
+
+
+def _cluster_rows(request: IntervalRequest) -> Floats:
+    outcomes = request.outcomes
+    assert outcomes.clusters is not None
+    names = np.array(outcomes.clusters)[outcomes.trials >= request.k]
+    _, cluster = np.unique(names, return_inverse=True)
+    sums = [np.bincount(cluster, values) for values in problem_values(request).T]
+    return np.stack([*sums, np.bincount(cluster)], axis=1).astype(np.float64)
+
+
+def problem_values(request: IntervalRequest) -> Floats:
+    """Return the parts of the metric for each problem with enough trials, in problem order."""
+    outcomes, k = request.outcomes, request.k
+    return np.stack([values_by_problem(part, outcomes, k) for part in request.metric.parts], axis=1)
+
+
+def _distinct(rows: Floats, counts: Ints) -> tuple[Floats, Ints]:
+    """Collect equal rows, in rising order."""
+    order = np.lexsort(rows.T[::-1])
+    rows, counts = rows[order], counts[order]
+    starts = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
+    return rows[starts], np.add.reduceat(counts, starts)
+
+
+def two_level_units(request: IntervalRequest) -> Units:
+    """Return what problems could have looked like: one of them drawn, then its trials redrawn.
+
+    A problem with c of n successes turns into one with Binomial(n, c/n) successes.
+    """
+    pairs = request.outcomes.histogram.at_least(request.k)
+    rows, shares = [], []
+    for n in np.unique(pairs.trials).tolist():
+        here = pairs.where(pairs.trials == n)
+        rows.append(_lattice_rows(request, n))
+        shares.append(here.problems @ np.stack([_binomial(n, c) for c in here.successes]))
+    weight = np.concatenate(shares) / pairs.n_problems
+    kept = weight > 0.0
+    return Units(request.metric, np.concatenate(rows)[kept], weight[kept], pairs.n_problems)
+
+
+# -- trials within problems --------------------------------------------------------------------
+
+
+def trial_pools(request: IntervalRequest) -> list[Pool]:
+    """Return, for each distinct (n, c), the values that Binomial(n, c/n) successes would give."""
+    pools = []
+    for n, c, problems in _each(request.outcomes.histogram.at_least(request.k)):
+        law = _binomial(n, c)
+        kept = law > 0.0
+        pools.append(Pool(_lattice_rows(request, n)[kept, 0], law[kept], problems))
+    return pools
+
+
+def redrawn_trials(request: IntervalRequest, size: int, rng: np.random.Generator) -> Floats:
+    """Return estimates in which every problem with c of n successes got Binomial(n, c/n)."""
+    totals = np.zeros((size, len(request.metric.parts) + 1))
+    pairs = request.outcomes.histogram.at_least(request.k)
+    for n, c, problems in _each(pairs):
+        rows = _lattice_rows(request, n)
+        if 0 < c < n:
+            totals += bootstrap_totals(rows, _binomial(n, c), problems, size, rng)
+        else:
+            totals += problems * rows[c]
+    return estimates(request.metric, totals)
+
+
+def redrawn_graded(
+    request: IntervalRequest, size: int, rng: np.random.Generator, *, problems_too: bool
+) -> Floats:
+    """Return estimates in which the scores of every problem are drawn from its own."""
+    graded = request.outcomes.graded
+    assert graded is not None
+    sums = graded_totals(graded, request.metric, size, rng, problems_too=problems_too)
+    problems = np.full((size, 1), int((request.outcomes.trials >= request.k).sum()))
+    totals = np.concatenate([sums, problems], axis=1)
+    return estimates(request.metric, totals)
+
+
+def _each(pairs: Histogram) -> list[tuple[int, ...]]:
+    columns = (pairs.trials.tolist(), pairs.successes.tolist(), pairs.problems.tolist())
+    return list(zip(*columns, strict=True))
+
+
+def _lattice_rows(request: IntervalRequest, n: int) -> Floats:
+    """Return the row of a problem with 0, 1, ..., n successes in n trials."""
+    trials, successes = np.full(n + 1, n), np.arange(n + 1)
+    parts = [part.at(trials, successes, request.k) for part in request.metric.parts]
+    return np.stack([*parts, np.ones(n + 1)], axis=1)
+
+
+def _binomial(n: int, c: int) -> Floats:
+    """Return the law of Binomial(n, c/n)."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    j, p = np.arange(n + 1), c / n
+    ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
+    weights = np.exp(ways + xlogy(j, p) + xlog1py(n - j, -p))
+    law: Floats = weights / weights.sum()
+    return law
+
+
+# -- seeds -------------------------------------------------------------------------------------
+
+
+def data_seed(metric: Metric, *arrays: Floats | Ints) -> int:
+    """Return a seed that depends on the data and on the metric's name alone.
+
+    Numbers are rounded to nine decimals first, so that the last bit of a sum does not matter.
+    """
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update((np.round(array.astype("<f8"), 9) + 0.0).tobytes())
+    seed = seed_of(f"{metric.name} {digest.hexdigest()}")
+    assert seed is not None
+    return seed

@@ -1,0 +1,1 @@
+"""The default interval, over problems and over trials."""

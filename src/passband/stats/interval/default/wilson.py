@@ -1,0 +1,206 @@
+"""Score-type intervals: the unbiased mean in the middle, and a spread that moves with the target.
+
+Both targets end in one quadratic. With m the observed mean over M problems, the interval is every
+t for which
+
+    (t - m)^2 <= (q^2 / M) [ V + b (t - m) - r (t - m)^2 ]
+
+V is the variance of a problem's value, b how that variance tilts as the target moves up, r how it
+bends, and q a quantile. The Wilson interval for a proportion is V = m(1-m), b = 1-2m, r = 1. That
+the spread belongs to the target and not to the estimate is what keeps these intervals honest near
+0 and 1, where the estimated variance vanishes.
+
+All arrays may have leading axes, one entry per data set. Values are scaled to [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.mixture import Mixing, Mixture
+from passband.types import Floats
+
+__all__ = [
+    "Ends",
+    "between_ends",
+    "level_of",
+    "normal_quantile",
+    "over_problems",
+    "over_trials",
+    "roots",
+    "student_quantile",
+    "trial_moments",
+    "widened_law",
+]
+
+_LEAST_VARIANCE = 1e-13
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Lower and upper ends, and the standard error they rest on."""
+
+    low: Floats
+    high: Floats
+    se: Floats
+
+    def containing(self, mean: Floats) -> Ends:
+        """Stretch to contain the estimate, and cut to [0, 1]."""
+        low = np.clip(np.minimum(self.low, mean), 0.0, 1.0)
+        high = np.clip(np.maximum(self.high, mean), 0.0, 1.0)
+        return Ends(low, high, self.se)
+
+
+def over_problems(
+    mixture: Mixture,
+    values: Floats,
+    level: float,
+    reach: float | None = None,
+    outer: float | None = None,
+) -> Ends:
+    """Return the interval for problems like these.
+
+    The spread is that of the observed problems together with a few that the fit predicts, so it
+    is never zero. Two sets of ends are made: Wilson's, with the number of trials replaced by the
+    number that the scores' own variance is worth; and ends that follow the scores' skewness. The
+    result lies between their average and the outer ones, closer to the outer the more problems
+    there are. A band over several k gives `reach`, a larger quantile, and takes the `outer` ends.
+    """
+    m_problems = mixture.counts.sum(axis=-1)
+    count = float(m_problems.flat[0])
+    mean = mixture.counts @ values / m_problems
+    law, extra = widened_law(mixture, count)
+    centre = law @ values
+    away = values - centre[..., None]
+    second = np.maximum((law * away**2).sum(axis=-1), _LEAST_VARIANCE)
+    third = (law * away**3).sum(axis=-1)
+    variance = second * count / (count - 1.0) if count > 1 else second
+    share = np.minimum(1.0, variance / np.maximum(centre * (1.0 - centre), _LEAST_VARIANCE))
+    z = normal_quantile(level) if reach is None else reach
+    wide = student_quantile(level_of(z), max(count - 1.0 + 2.0 * extra, 1.0))
+    q = z + (wide - z) * (1.0 - share)
+    wilson = roots(mean, share * mean * (1 - mean), share * (1 - 2 * mean), share, q, count)
+    skewed = roots(mean, variance, third / second, share, q, count)
+    towards = min(max(1.0 - 5.0 / count, 0.5), 1.0) if outer is None else outer
+    low, high = between_ends(wilson, skewed, towards)
+    return Ends(low, high, np.sqrt(variance / count)).containing(mean)
+
+
+def widened_law(mixture: Mixture, count: float) -> tuple[Floats, float]:
+    """Return the observed pairs with some that the fit predicts, and how many those are."""
+    extra = max(2.0, count**0.5 - 1.0)
+    law: Floats = (mixture.counts + extra * mixture.predictive) / (count + extra)
+    return law, extra
+
+
+def over_trials(
+    mixture: Mixture,
+    values: Floats,
+    k: int,
+    level: float,
+    *,
+    squares: Floats | None = None,
+    reach: float | None = None,
+) -> Ends:
+    """Return the interval for these problems, the model being sampled again.
+
+    The only unknown is how much the values would move. It is read off the fitted spread of
+    success probabilities: the variance of a value at each, averaged; and its tilt, from how that
+    variance goes along with the value across problems. Where n is at least 2k, `squares` may hold
+    unbiased estimates of the squared latent value; then the variance is also measured without any
+    model, and the more problems there are the more that counts.
+    """
+    m_problems = mixture.counts.sum(axis=-1)
+    count = float(m_problems.flat[0])
+    mean = mixture.counts @ values / m_problems
+    variance, tilt = trial_moments(mixture, values, k)
+    if squares is not None:
+        free = mixture.counts @ (values**2 - squares) / m_problems
+        trust = count / (count + 100.0)
+        variance = np.maximum(variance + trust * (free - variance), 0.85 * variance)
+    measured = 2 * k <= mixture.lattice.ns[0]  # else two disjoint sets of k trials do not fit in n
+    z = normal_quantile(level)
+    q = student_quantile(level, (4.0 if measured else 2.0) * count)
+    q *= 1.0 if reach is None else reach / z
+    # The tilt is an average of shrunken quantities and comes out too small, the more so where the
+    # variance has to be extrapolated.
+    lean = 2.0 if measured else 3.0
+    low, high = roots(mean, variance, lean * tilt, 0.0, q, count)
+    if reach is not None:
+        # Where a curve saturates, an overstated tilt lets the variance vanish short of the bound,
+        # and the end on that side stops before the truth. A band visits every such k.
+        flat = roots(mean, variance, tilt / 4.0, 0.0, q, count)
+        low, high = between_ends((low, high), flat, 1.0)
+    return Ends(low, high, np.sqrt(variance / count)).containing(mean)
+
+
+def trial_moments(mixture: Mixture, values: Floats, k: int) -> tuple[Floats, Floats]:
+    """Return the mean variance of a problem's value given its success probability, and its tilt."""
+    lattice, mixing = mixture.lattice, mixture.mixing(k)
+    weight = mixing.weights
+    centre = lattice.per_n(lattice.binomial * values)  # (points, ns)
+    square = lattice.per_n(lattice.binomial * values**2)
+    within = np.maximum(square - centre**2, 0.0)
+    by_n = weight @ within  # (..., ns)
+    variance = np.maximum((mixture.shares * by_n).sum(axis=-1), _LEAST_VARIANCE)
+    expected = _pull_back(lattice, mixing, within)
+    share = lattice.spread(mixture.shares)
+    with_value = (share * mixing.marginal * expected * values).sum(axis=-1)
+    apart = np.zeros_like(variance)
+    for at, (start, n) in enumerate(zip(lattice.starts.tolist(), lattice.ns, strict=True)):
+        cells = slice(start, start + n + 1)
+        at_point = expected[..., cells] @ lattice.binomial[:, cells].T
+        apart += mixture.shares[..., at] * (weight * at_point * centre[:, at]).sum(axis=-1)
+    return variance, (with_value - apart) / variance
+
+
+def _pull_back(lattice: CountGrid, mixing: Mixing, within: Floats) -> Floats:
+    """Return the expected variance of a value given the pair that was observed."""
+    parts = [
+        (mixing.weights * within[:, at]) @ lattice.binomial[:, start : start + n + 1]
+        for at, (start, n) in enumerate(zip(lattice.starts.tolist(), lattice.ns, strict=True))
+    ]
+    result: Floats = np.concatenate(parts, axis=-1) / mixing.marginal
+    return result
+
+
+def roots(
+    mean: Floats, variance: Floats, tilt: Floats, bend: Floats | float, q: Floats | float, m: float
+) -> tuple[Floats, Floats]:
+    """Solve the quadratic of the module's description."""
+    square = q * q / m
+    divisor = 1.0 + square * bend
+    shift = square * tilt / 2.0
+    half = np.sqrt(np.maximum(shift**2 + divisor * square * variance, 0.0))
+    return mean + (shift - half) / divisor, mean + (shift + half) / divisor
+
+
+def between_ends(
+    first: tuple[Floats, Floats], second: tuple[Floats, Floats], outer: float
+) -> tuple[Floats, Floats]:
+    """Return ends between two sets of them: at 1 the outer ones, at 1/2 the average."""
+    low = outer * np.minimum(first[0], second[0]) + (1 - outer) * np.maximum(first[0], second[0])
+    high = outer * np.maximum(first[1], second[1]) + (1 - outer) * np.minimum(first[1], second[1])
+    return low, high
+
+
+def normal_quantile(level: float) -> float:
+    """Return z such that a standard normal lies within +-z with probability `level`."""
+    return -NormalDist().inv_cdf((1.0 - level) / 2.0)  # the small tail keeps its digits
+
+
+def level_of(z: float) -> float:
+    """Return the probability that a standard normal lies within +-z."""
+    return min(2.0 * NormalDist().cdf(z) - 1.0, math.nextafter(1.0, 0.0))
+
+
+def student_quantile(level: float, freedom: float) -> float:
+    """Return t such that Student's t lies within +-t with probability `level`."""
+    from scipy.special import stdtrit
+
+    return -float(stdtrit(freedom, (1.0 - level) / 2.0))

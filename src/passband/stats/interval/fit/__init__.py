@@ -1,0 +1,1 @@
+"""Distributions of success probabilities, fitted to counts."""

@@ -1,0 +1,134 @@
+"""Every (n, c) that could have been observed, with the probability tables that belong to it.
+
+The fit of the problems' success probabilities, and every interval made from it, work on counts H
+over the pairs (n, 0), (n, 1), ..., (n, n) of each n that occurs. H may have leading axes, one
+entry per data set, so that a coverage study runs the very code that a user's estimate runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from passband.stats.data.counts import Histogram
+from passband.types import Floats, Ints
+
+__all__ = ["GRID_POINTS", "CountGrid", "grid_of", "is_too_large"]
+
+GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
+_MEANS = 24
+_MOST_PAIRS = 200_000  # two tables of 240 numbers each: about a gigabyte
+_MOST_PAIRS_KEPT = 1_024  # 4 MB of tables
+_ROOT_CORRELATIONS = np.concatenate([[0.003], np.linspace(0.04, 0.98, 9)])
+
+
+@dataclass(frozen=True, eq=False)
+class CountGrid:
+    """All pairs (n, c) for some numbers of trials n, in order of n and then of c."""
+
+    ns: tuple[int, ...]
+
+    @cached_property
+    def trials(self) -> Ints:
+        return np.repeat(self.ns, np.array(self.ns) + 1)
+
+    @cached_property
+    def successes(self) -> Ints:
+        return np.concatenate([np.arange(n + 1) for n in self.ns])
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the pairs of each n begin."""
+        return np.concatenate([[0], np.cumsum(np.array(self.ns) + 1)[:-1]])
+
+    @cached_property
+    def log_beta_binomial(self) -> Floats:
+        """Log-probability of each pair under each Beta of the grid, given n: (Betas, pairs)."""
+        from scipy.special import betaln, gammaln
+
+        alpha, beta = (parameter[:, None] for parameter in beta_grid())
+        n, c = self.trials, self.successes
+        ways = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+        table: Floats = ways + betaln(alpha + c, beta + n - c) - betaln(alpha, beta)
+        return table
+
+    @cached_property
+    def beta_binomial(self) -> Floats:
+        return np.exp(self.log_beta_binomial)
+
+    @cached_property
+    def binomial(self) -> Floats:
+        """Probability of each pair at each success probability, given n: (points, pairs)."""
+        from scipy.special import gammaln, xlog1py, xlogy
+
+        n, c, p = self.trials, self.successes, points()[:, None]
+        ways = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+        table: Floats = np.exp(ways + xlogy(c, p) + xlog1py(n - c, -p))
+        return table
+
+    def counts(self, histogram: Histogram) -> Floats:
+        """Lay out how many problems have each pair."""
+        start = dict(zip(self.ns, self.starts.tolist(), strict=True))
+        at = np.array([start[n] for n in histogram.trials.tolist()]) + histogram.successes
+        counts = np.zeros(len(self.trials))
+        counts[at] = histogram.problems
+        return counts
+
+    def per_n(self, values: Floats) -> Floats:
+        """Add up the last axis over the pairs of each n."""
+        if len(self.ns) == 1:
+            total: Floats = values.sum(axis=-1, keepdims=True)
+            return total
+        return np.add.reduceat(values, self.starts, axis=-1)
+
+    def spread(self, values: Floats) -> Floats:
+        """Repeat a value per n for each of its pairs, along the last axis."""
+        return np.repeat(values, np.array(self.ns) + 1, axis=-1)
+
+
+_kept_lattice = lru_cache(maxsize=32)(CountGrid)
+
+
+def grid_of(histogram: Histogram) -> CountGrid:
+    """Return the lattice of the numbers of trials that occur, with its tables kept if small."""
+    kept = _pairs(histogram) <= _MOST_PAIRS_KEPT
+    return _kept_lattice(histogram.ns) if kept else CountGrid(histogram.ns)
+
+
+def is_too_large(histogram: Histogram) -> bool:
+    """Say whether the tables of the lattice would not fit into memory."""
+    return _pairs(histogram) > _MOST_PAIRS
+
+
+def _pairs(histogram: Histogram) -> int:
+    return sum(histogram.ns) + len(histogram.ns)
+
+
+@lru_cache(maxsize=1)
+def points() -> Floats:
+    """Success probabilities on which a distribution over problems is described."""
+    p: Floats = np.sin(np.pi * np.arange(GRID_POINTS + 1) / (2 * GRID_POINTS)) ** 2
+    return p
+
+
+@lru_cache(maxsize=1)
+def beta_grid() -> tuple[Floats, Floats]:
+    """Parameters of 240 Beta distributions that cover means and spreads evenly."""
+    means = np.sin(np.pi * (np.arange(_MEANS) + 0.5) / (2 * _MEANS)) ** 2
+    mean, root = np.meshgrid(means, _ROOT_CORRELATIONS, indexing="ij")
+    size = 1.0 / root**2 - 1.0
+    return (mean * size).ravel(), ((1.0 - mean) * size).ravel()
+
+
+@lru_cache(maxsize=1)
+def beta_masses() -> Floats:
+    """Probability of the cell around each point under each Beta of the grid: (Betas, points)."""
+    from scipy.special import betainc
+
+    middle = np.clip(np.arange(GRID_POINTS + 2) - 0.5, 0, GRID_POINTS)
+    edges = np.sin(np.pi * middle / (2 * GRID_POINTS)) ** 2
+    alpha, beta = beta_grid()
+    masses: Floats = np.diff(betainc(alpha[:, None], beta[:, None], edges), axis=1)
+    return masses

@@ -1,0 +1,283 @@
+"""Metrics by name: what each averages over problems, and how to add one.
+
+A metric that depends on the number of successes among k draws is one credit vector:
+
+>>> import numpy as np
+>>> @register_metric("two-of", summary="at least two of k succeed")
+... def two_of(k):
+...     return np.arange(k + 1) >= 2
+>>> parse_metric("two-of@3").name
+'two-of@3'
+>>> families.remove("two-of@")
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from passband.errors import InvalidInput, NotEnoughData, UnknownName
+from passband.registry import Registry
+from passband.stats.metric import credits
+from passband.stats.metric.components import (
+    BestScore,
+    Credit,
+    GeometricBlend,
+    MeanScore,
+    PosteriorMean,
+    ProblemValue,
+    blend,
+)
+from passband.stats.metric.names import MetricName, number, parse_name, unit_interval
+from passband.types import Floats
+
+__all__ = [
+    "Family",
+    "Metric",
+    "expand_metrics",
+    "families",
+    "parse_metric",
+    "register_family",
+    "register_metric",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """A metric at one k: averages of one or more parts, and a blend of them if several."""
+
+    name: str
+    k: int  # trials a problem must have
+    parts: tuple[ProblemValue, ...]
+    powers: tuple[float, ...] | None = None  # blend of the averages, over all problems
+
+    def combine(self, means: Sequence[float]) -> float:
+        """Return the value of the metric from the averages of its parts."""
+        return float(blend(np.asarray(means), self.powers)) if self.powers else float(means[0])
+
+    def linear(self, parts: Sequence[Floats], means: Sequence[float]) -> Floats:
+        """Return one value per problem whose mean is the metric, from the values of its parts.
+
+        A blend of averages is replaced by its linear part around the means, which has, to first
+        order, the same spread. No mean of a blend may be zero.
+        """
+        if self.powers is None:
+            return parts[0]
+        value = self.combine(means)
+        result: Floats = np.full(len(parts[0]), value)
+        for part, mean, power in zip(parts, means, self.powers, strict=True):
+            result = result + value * power / mean * (part - mean)
+        return result
+
+
+Build = Callable[[MetricName, int], Metric]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One metric for every k."""
+
+    key: str  # the name up to and including "@" or "^", or the whole name if it takes no k
+    summary: str
+    build: Build
+    takes_parameter: bool = False
+
+    @property
+    def takes_k(self) -> bool:
+        return self.key[-1] in "@^"
+
+    def at(self, name: MetricName, k: int) -> Metric:
+        if name.parameter is not None and not self.takes_parameter:
+            raise InvalidInput(f"{self.key} takes no parameter; got {name.parameter!r}.")
+        return self.build(name, k)
+
+
+families: Registry[Family] = Registry("metric")
+
+
+def register_family(key: str, *, summary: str, parameter: bool = False) -> Callable[[Build], Build]:
+    """Register a metric that is more than a credit vector; see `register_metric` for the rest."""
+
+    def add(build: Build) -> Build:
+        families.add(key, Family(key, summary, build, parameter))
+        return build
+
+    return add
+
+
+CreditFunction = Callable[..., Any]
+
+
+def register_metric(name: str, *, summary: str) -> Callable[[CreditFunction], CreditFunction]:
+    """Register a metric by its credit vector, as a decorator.
+
+    The function takes k and returns what 0, 1, ..., k successes among k draws are worth. If it
+    has a second argument, it gets what stands behind the colon in ``name@k:parameter``, or None.
+    The metric is then known as ``name@k`` everywhere: in Python, on the command line, in curves.
+    """
+    key = name if name.endswith(("@", "^")) else f"{name}@"
+    if ":" in key or parse_name(f"{key}1").key != key:
+        raise InvalidInput(
+            f"the name of a metric must be of lower-case letters, digits and dashes; got {name!r}."
+        )
+
+    def add(function: CreditFunction) -> CreditFunction:
+        parameter = len(inspect.signature(function).parameters) > 1
+
+        def build(asked: MetricName, k: int) -> Metric:
+            credit = function(k, asked.parameter) if parameter else function(k)
+            return Metric(asked.at(k), k, (Credit(_checked(key, k, credit)),))
+
+        families.add(key, Family(key, summary, build, parameter))
+        return function
+
+    return add
+
+
+def parse_metric(text: str, most_trials: int | None = None) -> Metric:
+    """Return the metric of a name that stands for exactly one: "pass@8", "g-pass@8:0.75", "avg"."""
+    name = parse_name(text)
+    if _family(name).takes_k and (name.ks is None or len(name.ks) != 1):
+        raise InvalidInput(f"{text!r} stands for several metrics; give one k, or a list of names.")
+    ks = name.ks or (1,)
+    return expand_metrics(text, max(ks) if most_trials is None else most_trials)[0]
+
+
+def expand_metrics(text: str, most_trials: int) -> list[Metric]:
+    """Return every metric a name stands for: "pass@1,8" is two, "pass@*" is one for each k."""
+    name = parse_name(text)
+    family = _family(name)
+    if not family.takes_k:
+        return [family.at(name, 1)]
+    ks = range(1, most_trials + 1) if name.ks is None else name.ks
+    for k in ks:
+        if k > most_trials:
+            raise NotEnoughData(
+                f"{name.at(k)} needs {k} trials of a problem; "
+                f"the most that any problem has is {most_trials}."
+            )
+    return [family.at(name, k) for k in ks]
+
+
+def _family(name: MetricName) -> Family:
+    if name.key not in families and f"{name.key}@" in families:
+        raise UnknownName(f"{name.key} needs a k; write for example {name.key}@8.")
+    return families.get(name.key)
+
+
+def _checked(key: str, k: int, credit: Any) -> Floats:
+    vector: Floats = np.asarray(credit, dtype=np.float64)
+    if vector.shape != (k + 1,) or not np.isfinite(vector).all():
+        raise InvalidInput(
+            f"the credit of {key}{k} must be {k + 1} finite numbers; got {credit!r}."
+        )
+    return vector
+
+
+# -- the metrics ---------------------------------------------------------------------------
+
+
+@register_metric("pass", summary="at least one of k succeeds")
+def _pass(k: int) -> Floats:
+    return credits.at_least(k, 1)
+
+
+@register_metric("pass^", summary="all of k succeed")
+def _pass_hat(k: int) -> Floats:
+    return credits.all_of(k)
+
+
+@register_metric("unanimous", summary="all of k succeed; the same as pass^k")
+def _unanimous(k: int) -> Floats:
+    return credits.all_of(k)
+
+
+@register_metric("maj", summary="more than half of k succeed")
+def _majority(k: int) -> Floats:
+    return credits.majority(k)
+
+
+@register_metric("g-pass", summary="a share of at least tau of k succeeds (g-pass@k:tau)")
+def _g_pass(k: int, parameter: str | None) -> Floats:
+    return credits.at_least(k, _threshold(k, parameter))
+
+
+@register_metric("mg-pass", summary="mean of g-pass over the thresholds above one half")
+def _mg_pass(k: int) -> Floats:
+    return credits.mean_over_shares(k)
+
+
+@register_metric("mg-pass-integral", summary="integral of g-pass over thresholds from 1/2 to 1")
+def _mg_pass_integral(k: int) -> Floats:
+    return credits.mean_over_shares_integral(k)
+
+
+@register_metric("auc", summary="area under pass@1 .. pass@k")
+def _auc(k: int) -> Floats:
+    return credits.auc(k)
+
+
+@register_metric("spectrum", summary="weighted thresholds (spectrum@k:w1,...,wk)")
+def _spectrum(k: int, parameter: str | None) -> Floats:
+    if parameter is None:
+        raise InvalidInput(f"spectrum@{k} needs {k} weights, as in spectrum@2:0.5,0.5.")
+    weights = [float(number("weights", weight)) for weight in parameter.split(",")]
+    return credits.spectrum(credits.spectrum_weights(weights, k))
+
+
+@register_family("geom@", summary="geometric mean of pass@k and pass^k within a problem")
+def _geom(name: MetricName, k: int) -> Metric:
+    return Metric(name.at(k), k, (GeometricBlend((0.5, 0.5)),))
+
+
+@register_family("geom-ds@", summary="geometric mean of pass@k and pass^k of the whole data set")
+def _geom_ds(name: MetricName, k: int) -> Metric:
+    parts = (Credit(credits.at_least(k, 1)), Credit(credits.all_of(k)))
+    return Metric(name.at(k), k, parts, (0.5, 0.5))
+
+
+@register_family(
+    "geospectrum@",
+    summary="pass@k^lambda mg-pass@k^(1-lambda) (geospectrum@k:lambda)",
+    parameter=True,
+)
+def _geo_spectrum(name: MetricName, k: int) -> Metric:
+    lam = 0.5 if name.parameter is None else float(unit_interval("lambda", name.parameter))
+    parts = (Credit(credits.at_least(k, 1)), Credit(credits.mean_over_shares(k)))
+    return Metric(name.at(k), k, parts, (lam, 1.0 - lam))
+
+
+@register_family("max@", summary="expected best score among k trials")
+def _max(name: MetricName, k: int) -> Metric:
+    return Metric(name.at(k), k, (BestScore(),))
+
+
+@register_family("avg", summary="mean score")
+def _avg(name: MetricName, k: int) -> Metric:
+    return Metric(name.key, 1, (MeanScore(),))
+
+
+@register_family("bayes", summary="mean of the posterior success rate under a uniform prior")
+def _bayes(name: MetricName, k: int) -> Metric:
+    return Metric(name.key, 1, (PosteriorMean(),))
+
+
+def _threshold(k: int, parameter: str | None) -> int:
+    """Read the threshold of g-pass: a share, or from 2 on a number of successes."""
+    if parameter is None:
+        return k
+    if parameter.strip() == "1" and k > 1:
+        raise InvalidInput(
+            f"g-pass@{k}:1 could mean all or one; write g-pass@{k}:1.0 for all {k} successes "
+            f"or g-pass@{k}:1/{k} for at least one."
+        )
+    if re.fullmatch(r"\d{1,9}", parameter.strip(), re.ASCII) and 1 < int(parameter) <= k:
+        return int(parameter)
+    tau: Fraction = unit_interval("tau", parameter)
+    return credits.success_threshold(k, tau)
