@@ -20,6 +20,7 @@ __all__ = [
     "ProblemColumn",
     "Quiet",
     "ScoreColumn",
+    "StatusColumn",
     "Target",
     "Threshold",
     "TrialColumn",
@@ -60,6 +61,9 @@ ProblemColumn = Annotated[
 ]
 TrialColumn = Annotated[str | None, typer.Option("--trial", help="Column that numbers the trial.")]
 ScoreColumn = Annotated[str | None, typer.Option("--score", help="Column that holds the score.")]
+StatusColumn = Annotated[
+    str | None, typer.Option("--status", help="Column with the trial's status.")
+]
 ClusterColumn = Annotated[
     str | None, typer.Option("--cluster", help="Column that groups problems.")
 ]

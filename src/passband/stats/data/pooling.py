@@ -142,4 +142,4 @@ def _is_numeric(value: str) -> bool:
 def _is_balanced(rows: Ints) -> bool:
     """Tell whether most problems have the same number of rows under each value, as if by design."""
     commonest = [np.bincount(counts).max() for counts in rows.T]
-    return min(commonest) >= _BALANCED * len(rows)
+    return bool(min(commonest) >= _BALANCED * len(rows))

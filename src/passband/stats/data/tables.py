@@ -89,7 +89,7 @@ class Table:
 
         A column that is pooled though it looks like a condition is named in a warning.
         """
-        layout = self.layout(**columns)
+        layout = self.layout(by=(), **columns)
         groups = layout.groups()
         if len(groups) > 1:
             raise InvalidInput(layout.refusal())
