@@ -234,7 +234,7 @@ def test_identical_outcomes_are_no_proof_of_sameness(metric: str) -> None:
     assert (found.value, found.p_value, found.probability) == (0, 1, 0.5)
     assert (found.low, found.high) == pytest.approx((-reach, reach))
     assert found.se is None
-    assert any("could have been missed" in note for note in found.notes)
+    assert any("could have been missed" in note.text for note in found.notes)
 
 
 def test_the_same_change_everywhere_is_not_certain_either() -> None:
@@ -260,7 +260,7 @@ def test_one_problem() -> None:
     assert (found.value, found.p_value) == pytest.approx((0.5, 1))
     assert found.low is not None
     assert found.low < 0
-    assert any("single problem" in note for note in found.notes)
+    assert any("single problem" in note.text for note in found.notes)
 
 
 # -- what counts ---------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_different_numbers_of_trials_are_fine_and_too_few_are_left_out() -> None
     found = compare(a, b, "pass@2")
     assert (found.n_shared, found.n_problems, found.left_out) == (3, 2, 1)
     assert found.value == pytest.approx(((1 - 1) + (1 - 0)) / 2)
-    assert any("5 trials without a score (5 of a, 0 of b)" in note for note in found.notes)
+    assert any("5 trials without a score (5 of a, 0 of b)" in note.text for note in found.notes)
     assert compare(a, b, "pass@1", policy="fail").value_a == pytest.approx((3 / 4 + 1 / 4) / 3)
     with pytest.raises(InvalidInput, match="without a score"):
         compare(a, b, "pass@1", policy="error")
@@ -354,7 +354,7 @@ def test_clusters_flip_together() -> None:
     assert found.test == "sign flips of clusters"
     alone = compare(*sides(rows), "pass@1")
     assert found.high - found.low > alone.high - alone.low  # type: ignore[operator]
-    assert any("clusters" in note for note in found.notes)
+    assert any("clusters" in note.text for note in found.notes)
 
 
 def test_clusters_may_have_other_names_but_not_other_members() -> None:
@@ -414,7 +414,7 @@ def test_one_trial_over_trials_is_the_interval_over_problems() -> None:
     a, b = Outcomes.from_counts([0, 1, 1, 0, 1], 1), Outcomes.from_counts([1, 1, 1, 0, 0], 1)
     one, two = compare(a, b, "pass@1", over="trials"), compare(a, b, "pass@1")
     assert (one.low, one.high) == (two.low, two.high)
-    assert any("one trial" in note for note in one.notes)
+    assert any("one trial" in note.text for note in one.notes)
 
 
 # -- coverage ------------------------------------------------------------------------------
@@ -455,7 +455,7 @@ def test_sides_with_different_numbers_of_trials() -> None:
     assert found.low < 0 < found.high
     assert found.p_value is not None
     assert found.p_value > 0.5
-    assert any("different numbers of trials" in note for note in found.notes)
+    assert any("different numbers of trials" in note.text for note in found.notes)
     back = compare(fine, rough, "pass@1")
     assert (back.value, back.low, back.high) == pytest.approx(
         (-found.value, -found.high, -found.low)

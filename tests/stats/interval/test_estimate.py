@@ -395,9 +395,9 @@ def test_few_problems_with_repeats_over_trials(
     outcomes = Outcomes.from_counts(counts, [1] * single + [3] * repeated)
     very, like = estimate(outcomes, "pass@1", over="trials"), estimate(outcomes, "pass@1")
     told = f"only {repeated} of {single + repeated} problems with more than one trial"
-    assert any(note.startswith(told) for note in very.notes) == falls_back
+    assert any(note.text.startswith(told) for note in very.notes) == falls_back
     assert (ends(very) == ends(like)) == falls_back
-    assert not any(note.startswith(told) for note in like.notes)
+    assert not any(note.text.startswith(told) for note in like.notes)
 
 
 def test_few_repeats_where_all_trials_are_alike() -> None:
@@ -452,7 +452,7 @@ def test_one_problem_is_noted() -> None:
 
 def test_a_blend_at_zero_keeps_the_notes_of_its_factors() -> None:
     found = estimate(Outcomes.from_counts([0] * 12, 1), "geom-ds@1", over="trials")
-    assert found.notes[0].startswith("a factor of the blend is zero")
+    assert found.notes[0].text.startswith("a factor of the blend is zero")
     assert auto.ONE_TRIAL in found.notes
     assert found.low == 0.0
     assert found.high == pytest.approx(1 - 0.025 ** (1 / 12))

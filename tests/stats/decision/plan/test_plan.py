@@ -135,7 +135,7 @@ def test_a_pilot_has_its_say() -> None:
     assert split.within is not None
     by_hand = plan_difference(0.1, between=0.8 * split.between, within_a=8 * split.within, trials=8)
     assert found.exact == pytest.approx(by_hand.exact)
-    assert any("correlation 0.6" in note for note in found.notes)
+    assert any("correlation 0.6" in note.text for note in found.notes)
     half = plan_difference(0.1, pilot=PILOT, trials=8)
     assert half.exact > found.exact
     with pytest.raises(InvalidInput, match="needs 4 trials"):
@@ -193,7 +193,7 @@ def test_the_detectable_difference_is_the_inverse_of_the_plan() -> None:
     plan = plan_difference(found.delta, between=0.8 * split.between, within_a=split.within)
     assert plan.exact == pytest.approx(found.n_problems)
     assert detectable(PILOT, "pass@1", correlation=0.9).delta < found.delta
-    assert any("correlation 0.6" in note for note in found.notes)
+    assert any("correlation 0.6" in note.text for note in found.notes)
 
 
 def test_a_second_model_tells_its_own_variance() -> None:
@@ -212,7 +212,7 @@ def test_one_trial_uses_the_whole_variance() -> None:
     se = split_variance(single, "pass@1").se
     assert se is not None
     assert found.variance == pytest.approx(2 * 40 * se**2)
-    assert any("one trial" in note for note in found.notes)
+    assert any("one trial" in note.text for note in found.notes)
 
 
 # -- files ---------------------------------------------------------------------------------

@@ -274,7 +274,7 @@ def test_unequal_clusters_against_all_resamples() -> None:
     assert found.se == pytest.approx(means.std())
     assert (found.low, found.high) == pytest.approx(quantile_ends(means, Fraction(1, 40)))
     assert found.seed is None  # all resamples were gone through
-    assert "clusters" in " ".join(found.notes)
+    assert "clusters" in " ".join(map(str, found.notes))
 
 
 def test_more_clusters_than_can_be_gone_through_are_drawn() -> None:
@@ -404,7 +404,7 @@ def test_studentized_against_drawing_problems() -> None:
 def test_studentized_where_many_resamples_have_no_spread() -> None:
     found = estimate(Outcomes.from_counts([0, 8, 8], 8), "pass@1", method="studentized")
     assert (found.low, found.high) == (0.0, 1.0)
-    assert "no spread" in " ".join(found.notes)
+    assert "no spread" in " ".join(map(str, found.notes))
     found = estimate(Outcomes.from_array([[0.1], [0.7], [0.7]]), "avg", method="studentized")
     assert (found.low, found.high) == (0.0, 1.0)  # scores within [0, 1] are bounded by it
     found = estimate(Outcomes.from_array([[0.1], [1.7], [1.7]]), "avg", method="studentized")

@@ -28,7 +28,7 @@ def over_trials(outcomes: Outcomes, metric: str, method: str, level: float = 0.9
 
 
 def posterior_mean(found: Estimate) -> float:
-    return float(found.notes[0].removeprefix("posterior mean "))
+    return float(found.notes[0].text.removeprefix("posterior mean "))
 
 
 def some_counts(problems: int, n: int) -> np.ndarray:
@@ -88,8 +88,10 @@ def test_failures_alone_under_a_uniform_prior() -> None:
     assert found.value == 0.0
     assert found.low is not None
     assert found.low > 0.36
-    assert any(WARNING in note and "0.4706" in note and "value 0," in note for note in found.notes)
-    assert any("lies outside" in note for note in found.notes)
+    assert any(
+        WARNING in note and "0.4706" in note and "value 0," in note.text for note in found.notes
+    )
+    assert any("lies outside" in note.text for note in found.notes)
 
 
 # -- many problems: simulation -----------------------------------------------------------------
@@ -159,7 +161,7 @@ def test_empirical_bayes_is_the_posterior_under_the_fitted_prior() -> None:
     p = rng.beta(prior.alpha + counts, prior.beta + n - counts, size=(50_000, len(counts)))
     found = over_trials(outcomes, "pass@8", "empirical-bayes")
     close_to(found, simulated("pass@8", p), 0.05)
-    assert f"prior Beta({prior.alpha:.3g}, {prior.beta:.3g})" in found.notes[-1]
+    assert f"prior Beta({prior.alpha:.3g}, {prior.beta:.3g})" in found.notes[-1].text
 
 
 # -- the fitted prior --------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def test_fitted_prior_finds_the_truth() -> None:
 
 def test_fitted_prior_says_when_it_is_at_the_edge() -> None:
     found = over_trials(Outcomes.from_counts([4] * 10, 8), "pass@1", "empirical-bayes")
-    assert any("edge" in note for note in found.notes)
+    assert any("edge" in note.text for note in found.notes)
 
 
 @pytest.mark.parametrize("trials", [[8] * 10, [1] * 10, [3, 8] * 5])
@@ -285,7 +287,7 @@ def test_spikes_are_found_where_they_are() -> None:
 def test_clusters_are_said_to_be_ignored() -> None:
     grouped = Outcomes.from_counts([1, 2, 3, 4], 5, clusters=["a", "a", "b", "b"])
     found = estimate(grouped, "pass@1", method="hierarchical")
-    assert any("clusters are ignored" in note for note in found.notes)
+    assert any("clusters are ignored" in note.text for note in found.notes)
 
 
 # -- every method ------------------------------------------------------------------------------
