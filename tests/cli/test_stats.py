@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -18,13 +18,6 @@ from commands import Done, finish, process, run
 from passband import __version__
 from passband.cli import app
 from passband.stats.metric.registry import families
-
-ANY = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=100,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
 
 TRIALS = "problem,trial,score\n" + "".join(
     f"{problem},{trial},{int(trial <= wins)}\n"
@@ -406,7 +399,6 @@ def assert_survived(done: Done) -> None:
         assert done.out
 
 
-@ANY
 @given(
     text=tables(),
     options=st.sampled_from(
@@ -417,14 +409,12 @@ def test_any_table(tmp_path: Path, text: str, options: list[str]) -> None:
     assert_survived(stats(tmp_path, text.encode("utf-8", "surrogatepass"), *options))
 
 
-@ANY
 @given(text=st.text(alphabet='01,;\t\n\r" ax.-eé\x00\x1b', max_size=40))
 def test_any_text(tmp_path: Path, text: str) -> None:
     assert_survived(stats(tmp_path, text))
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "npy", "npz", "parquet"])
-@ANY
 @given(data=st.binary(max_size=60))
 def test_any_bytes(tmp_path: Path, kind: str, data: bytes) -> None:
     assert_survived(stats(tmp_path, data, name=f"t.{kind}"))
@@ -437,14 +427,12 @@ json_values = st.recursive(
 )
 
 
-@ANY
 @given(value=json_values)
 def test_any_json(tmp_path: Path, value: object) -> None:
     assert_survived(stats(tmp_path, json.dumps(value), name="t.json"))
     assert_survived(stats(tmp_path, json.dumps(value), "-m", "avg", name="t.jsonl"))
 
 
-@ANY
 @given(
     metric=st.text(max_size=8)
     | st.from_regex(r"(pass|maj|g-pass|avg|max)[@^]?[0-9,*]{0,4}(:[0-9./]{0,4})?", fullmatch=True)
