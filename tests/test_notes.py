@@ -47,7 +47,7 @@ def test_all_constants_are_exported() -> None:
 def test_a_note_reads_as_its_text(note: Note) -> None:
     assert str(note) == f"{note}" == note.text
     assert not note.text.endswith(".")
-    assert note.text[:1].islower()
+    assert not note.text[:1].isupper()
     assert json.loads(json.dumps(notes_as_json([note]))) == [{"code": note.code, "text": note.text}]
 
 
