@@ -139,6 +139,10 @@ def few_informative(problems: int, informative: int, noun: str = "problem") -> N
             f"all {problems} {noun}s have the same value; the interval covers what could have been "
             "missed",
         )
+    if informative == problems - 1:
+        return Note(
+            "few-informative", f"only {problems} {noun}s, so the interval is rough; add {noun}s"
+        )
     return Note(
         "few-informative",
         f"{problems - informative} of {problems} {noun}s share one value; the interval rests on "
