@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 from passband.errors import InvalidInput, WrongType, warn
 from passband.readers.groups import Groups
@@ -17,12 +17,29 @@ from passband.readers.runs import groups_of_runs
 from passband.records import reading
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.tables import Table
+from passband.types import ArrayLike
 
-__all__ = ["outcomes_of", "read"]
+__all__ = ["Data", "Frame", "outcomes_of", "read"]
+
+
+class Frame(Protocol):
+    """A data frame of any library: columns by name."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
+#: Whatever trials can be read from: a path, a data frame, columns, records, a matrix, outcomes.
+Data: TypeAlias = (
+    "Outcomes | str | os.PathLike[str] | Frame | Mapping[str, Sequence[Any]] "
+    "| Sequence[Mapping[str, Any]] | Sequence[Sequence[float | None]] | ArrayLike"
+)
 
 
 def read(
-    source: Any,
+    source: Data,
     *,
     columns: Mapping[str, str | None] | None = None,
     by: str | Sequence[str] = (),
@@ -52,7 +69,7 @@ def read(
     return replace(groups, groups=tuple(cut))
 
 
-def outcomes_of(source: Any, *, columns: Mapping[str, str | None] | None = None) -> Outcomes:
+def outcomes_of(source: Data, *, columns: Mapping[str, str | None] | None = None) -> Outcomes:
     """Return the outcomes of a source that holds one model and task; see `read` for sources.
 
     A column that is pooled though it looks like a condition is named in a warning.

@@ -24,12 +24,12 @@ _COMPARISON_FIELDS = (
 def rows(summary: ComparisonSummary) -> list[list[Row]]:
     """Return the tables: one for the comparisons of two models, one for the rankings of more."""
     heads = _model_heads(summary)
-    differences = [
+    differences: list[Row] = [
         _task(summary, task) | _difference(summary, task, comparison, heads)
         for task in summary.tasks
         for comparison in task.comparisons
     ]
-    standings = [
+    standings: list[Row] = [
         _task(summary, task) | row
         for task in summary.tasks
         for ranking in task.rankings
@@ -59,7 +59,7 @@ def pair_rows(summary: ComparisonSummary) -> list[Row]:
 
 def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
     """Return the tables with numbers in full."""
-    differences = [
+    differences: list[Row] = [
         {
             **_task(summary, task),
             **_sides(summary, task),
@@ -68,7 +68,7 @@ def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
         for task in summary.tasks
         for comparison in task.comparisons
     ]
-    standings = [
+    standings: list[Row] = [
         {**_task(summary, task), "metric": ranking.metric, **asdict(standing)}
         for task in summary.tasks
         for ranking in task.rankings

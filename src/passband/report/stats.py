@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from passband.notes import Note
 from passband.readers import Groups, read
 from passband.report.render import Cell, Row
 from passband.stats.data.layout import error_prefix
@@ -76,7 +77,7 @@ class StatsReport:
         lines = [_MEANING[self.wanted.over].format(level=level)]
         if self.whole_curve:
             lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
-        found: dict[str, list[str]] = {}
+        found: dict[Note, list[str]] = {}
         for group in self.groups:
             for each in group.estimates:
                 for note in each.notes:
@@ -147,7 +148,7 @@ class StatsReport:
                     "by": dict(zip(self.by, group.key, strict=True)),
                     "n_problems": group.outcomes.n_problems,
                     "status": group.outcomes.status_counts,
-                    "metrics": [asdict(found) for found in group.estimates],
+                    "metrics": [found.as_json() for found in group.estimates],
                 }
                 for group in self.groups
             ],
