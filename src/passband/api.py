@@ -7,14 +7,14 @@ behind `passband.readers.outcomes_of`, with its signature and documentation.
 
 >>> from passband import estimate
 >>> print(estimate([[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]], "pass@1"))
-pass@1 0.67 [0.20, 0.96]
+pass@1 0.67 [0.25, 0.94]
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
@@ -58,10 +58,13 @@ def __getattr__(name: str) -> Any:
     """Wrap a function of the statistics when it is first asked for."""
     if name not in _FUNCTIONS:
         raise AttributeError(f"module 'passband.api' has no attribute {name!r}")
+    return _wrapped(name)
+
+
+@cache
+def _wrapped(name: str) -> Callable[..., Any]:
     home, arguments = _FUNCTIONS[name]
-    function = _for_any_source(getattr(importlib.import_module(home), name), arguments)
-    globals()[name] = function
-    return function
+    return _for_any_source(getattr(importlib.import_module(home), name), arguments)
 
 
 def _for_any_source(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[..., Any]:

@@ -134,7 +134,7 @@ def test_a_difference_from_a_pilot(two: tuple[Path, Path], tmp_path: Path) -> No
     done = run("plan", "--difference", "0.1", "--pilot", two[0], "--correlation", "0.7")
     assert done.code == 0
     assert "for a difference of 0.1" in done.out
-    assert "correlation 0.7 is assumed" in done.out
+    assert "correlation 0.7 across problems is assumed" in done.out
     both = run("plan", "--difference", "0.1", "--pilot", two[0], "--between", "0.1")
     assert (both.code, both.out) == (2, "")
     assert "give either a --pilot or --between and --within, not both" in both.err
