@@ -42,7 +42,8 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
         raise WrongType(f"register_repeat_aggregation needs a name, as text; got {name!r}.")
 
     def add(function: F) -> F:
-        if name in aggregations and _is_again(function, aggregations.get(name)):
+        earlier = aggregations.registered(name)
+        if earlier is not None and _is_again(function, earlier):
             aggregations.remove(name)
         aggregations.add(name, function)
         return function
@@ -52,11 +53,11 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
 
 def _is_again(function: Callable[..., Any], earlier: Callable[..., Any]) -> bool:
     """Tell whether a function is defined where an earlier one was."""
-    one, other = (
-        (getattr(each, "__module__", None), getattr(each, "__qualname__", None))
-        for each in (function, earlier)
+    new, old = (
+        (getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", None))
+        for candidate in (function, earlier)
     )
-    return one == other
+    return new == old
 
 
 def reduce_repeats(
