@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.score.builtin.translation import SACREBLEU
+from passband.score.translation import SACREBLEU
 
 if TYPE_CHECKING:
     from passband.types import Floats

@@ -65,15 +65,17 @@ class FilterStep:
     run: Apply
     slow: bool
     identity: Mapping[str, Any]  # function, options and, for a user's filter, its source
+    spec: Mapping[str, Any] | None = None  # what `make_step` makes it of; None: a task's own code
 
     def apply(self, text: str, reference: Reference) -> Extracted:
-        found = self.run(text, reference)
-        if isinstance(found, Extracted):
-            return found
-        if found is None or isinstance(found, str):
-            return Extracted(found, None)
+        """Return the answer in a text, and the rule that found it."""
+        answer = self.run(text, reference)
+        if isinstance(answer, Extracted):
+            return answer
+        if answer is None or isinstance(answer, str):
+            return Extracted(answer, None)
         raise WrongType(
-            f"filter {self.identity['function']!r} must return a text or None; got {found!r}."
+            f"filter {self.identity['function']!r} must return a text or None; got {answer!r}."
         )
 
 
@@ -84,13 +86,14 @@ def make_step(spec: Mapping[str, Any] | str) -> FilterStep:
     if not isinstance(name, str):
         raise InvalidInput(f"a filter needs a function, as in 'function: regex'; got {spec!r}.")
     if name in CROSS_TRIAL_FILTERS:
-        raise InvalidInput(f"{name} looks at all trials of a problem; it is no step of one.")
+        raise InvalidInput(f"{name} looks at all trials of a problem, so it cannot filter one.")
     build = filters.get(name)
     check_options(f"filter {name!r}", build, options)
-    run = build(**options)
-    identity = {"function": name, "options": options}
-    source = source_of(build)
-    return FilterStep(run, _is_slow(options), identity | ({"source": source} if source else {}))
+    identity: dict[str, Any] = {"function": name, "options": options}
+    if source := source_of(build):
+        identity["source"] = source
+    entry = {"function": name, **options}
+    return FilterStep(build(**options), _is_slow(options), identity, entry)
 
 
 def _is_slow(options: Mapping[str, Any]) -> bool:

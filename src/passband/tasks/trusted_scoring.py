@@ -133,13 +133,11 @@ def _scorer_function(
     return ScorerFunction(
         name=" ".join(filter(None, [*_identity(code).values(), metric])),  # part of identities
         call=score,
+        takes_target=False,
         takes_reference=True,
-        best=1.0,
-        worst=0.0,
-        slow=True,  # nothing is known of what it does
+        slow=True,  # nothing is known of how long it takes
         equates=False,
-        check=None,
-        extra=None,
+        is_registered=False,
     )
 
 

@@ -20,7 +20,7 @@ _NAMED = re.compile(
 _TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}")
 
 
-@register_scorer("choice")
+@register_scorer("choice", bounds=(0.0, 1.0))
 def choice(answer: str, reference: Reference) -> bool:
     """Tell whether an answer picks a choice that is a target.
 

@@ -23,8 +23,8 @@ def check_regexes(regexes_to_ignore: Sequence[str] | None = None, **options: obj
     return any(pattern.slow for pattern in patterns)
 
 
-@register_scorer("acc", check=check_regexes)
-@register_scorer("exact_match", check=check_regexes)
+@register_scorer("acc", bounds=(0.0, 1.0), check=check_regexes)
+@register_scorer("exact_match", bounds=(0.0, 1.0), check=check_regexes)
 def exact_match(
     answer: str,
     target: str,

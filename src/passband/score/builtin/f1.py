@@ -14,7 +14,7 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
-@register_scorer("f1")
+@register_scorer("f1", bounds=(0.0, 1.0))
 def f1(answer: str, target: str) -> float:
     """Return the harmonic mean of precision and recall over words.
 

@@ -44,7 +44,7 @@ def _check(timeout: Any = 3.0) -> bool:
     return False
 
 
-@register_scorer("math", slow=True, check=_check, extra=MATH_VERIFY)
+@register_scorer("math", bounds=(0.0, 1.0), slow=True, check=_check, extra=MATH_VERIFY)
 def math_equal(answer: str, target: str, *, timeout: float = 3.0) -> bool:
     r"""Tell whether an answer is mathematically equal to the target.
 

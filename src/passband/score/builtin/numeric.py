@@ -23,7 +23,7 @@ def _check(relative: Any = 0, absolute: Any = 0) -> bool:
     return False
 
 
-@register_scorer("numeric", check=_check)
+@register_scorer("numeric", bounds=(0.0, 1.0), check=_check)
 def numeric(answer: str, target: str, *, relative: float = 0, absolute: float = 0) -> bool:
     r"""Tell whether two numbers are equal, exactly or within a tolerance of the target.
 
