@@ -9,7 +9,7 @@ before any plug-in's, and a name is registered once: no plug-in replaces a built
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from passband import plugins
@@ -59,8 +59,13 @@ class Registry(Generic[T]):
         """Return the entry of that name; raise `UnknownName` if there is none."""
         if name in self:
             return self._entries[name]
-        hint = nearest(name, self._entries) or f" Known: {', '.join(sorted(self._entries))}."
-        raise UnknownName(f"no {self._noun} named {name!r}.{hint}{plugins.failures_hint()}")
+        raise self.unknown(name, self._entries)
+
+    def unknown(self, name: str, known: Iterable[str]) -> UnknownName:
+        """Return the error for a name that is not among `known`."""
+        known = sorted(known)
+        hint = nearest(name, known) or f" Known: {', '.join(known)}."
+        return UnknownName(f"no {self._noun} named {name!r}.{hint}{plugins.failures_hint()}")
 
     def registered(self, name: str) -> T | None:
         """Return the entry registered so far, or None; loads no plug-ins."""

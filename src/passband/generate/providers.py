@@ -102,11 +102,13 @@ def make_provider(model: str, connection: Connection | None = None) -> Provider:
 
 @register_provider("openai")
 def _openai(model: str, connection: Connection) -> Provider:
+    """An OpenAI-compatible server, by its chat completions."""
     return _server(model, connection, chat=True)
 
 
 @register_provider("openai-completions")
 def _openai_completions(model: str, connection: Connection) -> Provider:
+    """An OpenAI-compatible server, by its text completions."""
     return _server(model, connection, chat=False)
 
 
@@ -126,6 +128,7 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
 
 @register_provider("python", is_local=True)
 def _python(name: str, connection: Connection) -> Provider:
+    """A Python function, as python:module:function."""
     from passband.generate.function import Function, function_named
 
     return Function(
@@ -135,6 +138,7 @@ def _python(name: str, connection: Connection) -> Provider:
 
 @register_provider("tiny", is_local=True)
 def _tiny(name: str, connection: Connection) -> Provider:
+    """The built-in model for arithmetic."""
     from passband.generate.tiny.provider import Tiny
 
     if name:
