@@ -549,7 +549,7 @@ def test_an_interrupt_is_passed_on_and_nothing_is_lost(
         if script.calls == 6:
             heard.append(asyncio.Event())
             os.kill(os.getpid(), signal.SIGINT)
-            await heard[0].wait()
+            await asyncio.wait_for(heard[0].wait(), 30)
         return answer
 
     def evaluate() -> dict[str, Any]:

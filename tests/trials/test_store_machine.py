@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from passband.trials.reader import Trials
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, TrialRow
 from passband.trials.store import SettingsChanged, Store
+from properties import one_in
 from stores import MODEL, any_text, forget, problem
 
 TASKS = ("a", "b")
@@ -159,9 +160,6 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=25,
-    stateful_step_count=20,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    one_in(2), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 TestStore = StoreMachine.TestCase

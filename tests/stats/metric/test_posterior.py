@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import exact
@@ -24,7 +24,6 @@ from passband.stats.metric.posterior import posterior_moments
 
 TOLERANCE = 1e-9
 PRIORS = [(1.0, 1.0), (0.5, 0.5), (0.3, 0.5), (50.0, 2.0)]
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 
 CREDITS = {
     "pass@": lambda k: credits.at_least(k, 1),
@@ -114,7 +113,6 @@ def test_average_over_problems() -> None:
     np.testing.assert_allclose(whole.covariance[0], wanted)
 
 
-@STEADY
 @given(
     n=st.integers(0, 300),
     share=st.floats(0, 1),
@@ -135,7 +133,6 @@ def test_variances_are_never_negative(
     assert (found.mean <= np.array(tops) * (1 + 1e-12)).all()
 
 
-@STEADY
 @given(
     n=st.integers(0, 200),
     share=st.floats(0, 1),
@@ -223,7 +220,6 @@ def test_observed_mean_is_the_plain_one() -> None:
     assert found.sd == pytest.approx(spread * 8 / 5, rel=1e-14)
 
 
-@STEADY
 @given(
     rows=st.lists(
         st.lists(st.integers(0, 30), min_size=3, max_size=3).filter(any), min_size=1, max_size=4
