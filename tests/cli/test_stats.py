@@ -69,8 +69,8 @@ def test_a_table_to_read(trials: Path) -> None:
     assert blank == ""
     assert meaning.startswith("Intervals (95%) are for problems like these")
     assert notes == [
-        "pass@1: only 2 of 3 problems differ from the commonest value",
-        "pass@8, pass^8: only 1 of 3 problems differs from the commonest value",
+        "pass@1: only 3 problems, so the interval is rough; add problems",
+        "pass@8, pass^8: 2 of 3 problems share one value; the interval rests on the other 1",
     ]
 
 
@@ -168,9 +168,9 @@ def test_the_json_says_what_the_interval_rests_on(trials: Path) -> None:
     assert found["low"] < found["value"] < found["high"]
     assert (found["method"], found["over"], found["level"]) == ("auto", "trials", 0.95)
     assert found["seed"] is None
-    assert [note[:24] for note in found["notes"]] == [
-        "k is more than half of n",
-        "only 1 of 3 problems dif",
+    assert [note["code"] for note in found["notes"]] == [
+        "k-above-half",
+        "few-informative",
     ]
 
 

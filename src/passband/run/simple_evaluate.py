@@ -176,7 +176,7 @@ def _shaped(finished: Finished, log_samples: bool, level: float) -> dict[str, An
             _warn(task, results, shaped["statuses"][task.name])
             shaped["results"][task.name] = _numbers(task, results, len(asked))
             shaped["estimates"][task.name] = {
-                _key(each): asdict(each.estimate) for each in results if each.estimate
+                _key(each): each.estimate.as_json() for each in results if each.estimate
             }
             shaped["group_subtasks"][task.name] = []
             shaped["configs"][task.name] = dict(task.config)

@@ -176,7 +176,7 @@ def test_unknown_spread_gives_no_chance_and_says_so() -> None:
     models = {"a": Outcomes.from_counts([0, 0, 0], 4), "b": Outcomes.from_counts([4, 4, 2], 4)}
     found = compare_all(models, "pass@1", over="trials")
     assert [s.p_best for s in found.standings] == [None, None]
-    assert any("no probability of being the best" in note for note in found.notes)
+    assert any("no probability of being the best" in note.text for note in found.notes)
 
 
 def test_nonsense_is_refused() -> None:
@@ -210,4 +210,4 @@ def test_unscored_trials_are_said() -> None:
     whole = Outcomes.from_array([[1, 0], [0, 0], [1, 1]])
     part = Outcomes.from_array([[1, None], [0, 1], [1, 0]])
     found = compare_all({"whole": whole, "part": part}, "pass@1")
-    assert any("trials without a score: 1 of part" in note for note in found.notes)
+    assert any("trials without a score: 1 of part" in note.text for note in found.notes)
