@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
-from passband.errors import InvalidInput, nearest
+from passband.errors import InvalidInput, Place, nearest
 
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
@@ -97,7 +97,7 @@ def read_records(
         yield from _json_records(path, field)
     else:
         for line, value in _json_lines(path):
-            yield _record(value, f"{path}:{line}")
+            yield _record(value, Place(path, line))
 
 
 def column_names(path: Path) -> list[str]:
@@ -160,7 +160,8 @@ def open_delimited(
         try:
             yield lines
         except csv.Error as error:
-            raise InvalidInput(f"{path}:{lines.line_num}: is not CSV: {error}.") from None
+            place = Place(path, lines.line_num)
+            raise InvalidInput(f"is not CSV: {error}.", place=place) from None
 
 
 def _delimiter(file: IO[str]) -> str:
@@ -175,9 +176,8 @@ def check_header(path: Path, line: int, header: Sequence[str]) -> None:
     """Raise `InvalidInput` if two columns have the same name; several may have none."""
     names = [name for name in header if name]
     if len(set(names)) < len(names):
-        raise InvalidInput(
-            f"{path}:{line}: column names must be distinct; got {', '.join(header)}."
-        )
+        shown = ", ".join(header)
+        raise InvalidInput(f"column names must be distinct; got {shown}.", place=Place(path, line))
 
 
 def joined_cells(path: Path, lines: CsvReader, width: int) -> list[str]:
@@ -206,7 +206,7 @@ def _csv_records(
 
 def _ragged(path: Path, line: int, cells: int, columns: int) -> InvalidInput:
     count = "1 cell" if cells == 1 else f"{cells} cells"
-    return InvalidInput(f"{path}:{line}: has {count}, but there are {columns} columns.")
+    return InvalidInput(f"has {count}, but there are {columns} columns.", place=Place(path, line))
 
 
 # -- JSON ----------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def _holds_lines(path: Path) -> bool:
 def _json_records(path: Path, field: str | None) -> Iterator[Record]:
     if field is None and _holds_lines(path):
         for line, value in _json_lines(path):
-            yield _record(value, f"{path}:{line}")
+            yield _record(value, Place(path, line))
         return
     rows = _document(path)
     if field is not None:
@@ -290,17 +290,21 @@ def _decode(text: str, path: Path, line: int) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise InvalidInput(f"{path}:{line + error.lineno - 1}: is not JSON: {error.msg}.") from None
+        place = Place(path, line + error.lineno - 1)
+        raise InvalidInput(f"is not JSON: {error.msg}.", place=place) from None
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(";")[0]
         raise InvalidInput(
-            f"{path}:{line}: JSON too large or too deeply nested: {reason}."
+            f"JSON too large or too deeply nested: {reason}.", place=Place(path, line)
         ) from None
 
 
-def _record(value: Any, where: str) -> Record:
+def _record(value: Any, where: Place | str) -> Record:
     if not isinstance(value, dict):
-        raise InvalidInput(f"{where}: every row must be an object; got {value!r:.60}.")
+        message = f"every row must be an object; got {value!r:.60}."
+        if isinstance(where, Place):
+            raise InvalidInput(message, place=where)
+        raise InvalidInput(f"{where}: {message}")
     return value
 
 

@@ -152,7 +152,11 @@ def test_read_says_whether_there_are_columns(tmp_path: Path) -> None:
         ("e.csv", "problem,score\na,1\n".encode("utf-16"), "not UTF-8 text"),
         ("e.json", b'["\xff"]', "not UTF-8 text"),
         ("e.jsonl", b'{"a": "\xff"}', "not UTF-8 text"),
-        ("e.jsonl", '{"problem": "a"}\n\n{"problem": }\n', "e.jsonl:3: is not JSON: Expecting value"),
+        (
+            "e.jsonl",
+            '{"problem": "a"}\n\n{"problem": }\n',
+            "e.jsonl:3: is not JSON: Expecting",
+        ),
         ("e.json", '[{"problem": "a"},\n{"problem": }]', "e.json:2: is not JSON: Expecting value"),
         ("e.json", "[" * 100_000, "e.json:1: JSON too large or too deeply nested: .*recursion"),
         ("e.jsonl", "1\n" + "9" * 5000, "e.jsonl:2: JSON too large or too deeply nested: .*digits"),

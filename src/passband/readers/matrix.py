@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, Place
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
@@ -96,7 +96,8 @@ def number_rows(path: Path, lines: CsvReader) -> Iterator[list[str]]:
     for row in filter(None, lines):
         for cell in row:
             if not is_number_or_nothing(cell):
-                raise InvalidInput(f"{path}:{lines.line_num}: {cell!r} in a matrix of numbers.")
+                place = Place(path, lines.line_num)
+                raise InvalidInput(f"{cell!r} in a matrix of numbers.", place=place)
         yield [cell.strip() for cell in row]
 
 

@@ -130,7 +130,7 @@ def _about(path: Path) -> Iterator[None]:
     try:
         yield
     except InvalidInput as error:
-        if str(error).startswith(str(path)):
+        if error.place is not None or str(error).startswith(str(path)):
             raise
         raise type(error)(f"{path}: {error}") from None
 

@@ -14,9 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
 
-from passband.errors import InvalidInput, nearest
+from passband.errors import InvalidInput, Place, nearest
 from passband.records import Form, form_of, read_records
-from passband.tasks.diagnostics import Place
 
 __all__ = ["DataSource", "plain_rows", "read_rows"]
 
@@ -36,7 +35,7 @@ class DataSource:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def error(self, message: str) -> InvalidInput:
-        return InvalidInput(f"{self.place}: {message}")
+        return InvalidInput(message, place=self.place)
 
 
 def read_rows(
