@@ -17,6 +17,7 @@ from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
 from passband.stats.data.cells import is_absent, label, listing, number_labels
 from passband.stats.data.graded import GradedScores
+from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 
 __all__ = ["RecordedRun", "groups_of_runs", "select"]
@@ -47,7 +48,8 @@ def groups_of_runs(
     runs: Sequence[RecordedRun], options: Options, *, source: str, kind: str
 ) -> Groups:
     """Return the outcomes of each run, further split and clustered as the options say."""
-    options.refuse(("problem", "trial", "status"), kind)
+    with error_prefix([source]):
+        options.refuse(("problem", "trial", "status"), kind)
     by = _split(runs, options.by, source)
     _refuse_twins(runs, by, source)
     groups = [group for run in runs for group in _groups(run, by, options)]
