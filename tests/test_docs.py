@@ -1,4 +1,4 @@
-"""The documentation is run: every example in README.md and docs/ must do what it shows.
+"""The documentation is run: every example in README.md, CONTRIBUTING.md and docs/ must be true.
 
 What is done with a fenced block depends on the words after its opening fence:
 
@@ -31,7 +31,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if path.is_file()]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
 RUN = ("python", "console")
 TIMEOUT = 120  # seconds for one command
