@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from any_files import KINDS, json_values, tables, texts
 from commands import Done, finish, process, run
 from passband import __version__
-from passband.cli import app
+from passband.cli.app import app
 from passband.stats.metric.registry import families
 from properties import one_in
 

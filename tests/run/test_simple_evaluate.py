@@ -421,7 +421,7 @@ def test_too_few_repeats_for_a_metric(tmp_path: Path) -> None:
 
 
 def test_an_unknown_aggregation(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="no repeat aggregation 'majorty'"):
+    with pytest.raises(InvalidInput, match="no repeat aggregation named 'majorty'"):
         evaluated(tmp_path, metric("majorty"), TARGETS, ANSWERS)
 
 

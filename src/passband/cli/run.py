@@ -113,8 +113,8 @@ def _load(names: list[str], trust: bool) -> list[Task]:
     from passband.tasks.find import find_tasks
     from passband.tasks.loader import load_task
 
-    paths = dict.fromkeys(path for name in names for path in find_tasks(name))
-    tasks = [load_task(path, trust=trust) for path in paths]
+    entries = dict.fromkeys(entry for name in names for entry in find_tasks(name))
+    tasks = [load_task(entry, trust=trust) for entry in entries]
     found = [each.name for each in tasks]
     twice = {name for name in found if found.count(name) > 1}
     if twice:

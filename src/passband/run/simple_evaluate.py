@@ -127,8 +127,8 @@ def _tasks(given: Sequence[str | Path | Task] | str | Path | Task, trust: bool) 
         if isinstance(each, Task):
             found[id(each)] = each
         elif isinstance(each, (str, Path)):
-            for path in find_tasks(each):
-                found[path.resolve()] = load_task(path, trust=trust)
+            for entry in find_tasks(each):
+                found[entry.path.resolve()] = load_task(entry, trust=trust)
         else:
             raise WrongType(f"a task is a name, a path or a Task; got {each!r}.")
     if not found:
