@@ -9,11 +9,9 @@ Score(value=0.0, status='no_answer', answer=None, rule=None, detail=None)
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from passband.errors import InvalidInput, describe
@@ -103,6 +101,8 @@ class Pipeline:
         """Score one completion by an async function; by any other, at once."""
         if not self.is_async:
             return self.score(text, reference, trial)
+        import asyncio
+
         answer = rule = None
         try:
             answer, rule = self._extracted(text, reference)
@@ -240,9 +240,13 @@ class _BestTarget:
 
 def _completed(scoring: Coroutine[Any, Any, Score]) -> Score:
     """Run a coroutine to its end, also inside an event loop, such as that of a notebook."""
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(scoring)
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, scoring).result()
