@@ -6,13 +6,15 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-# "steady" tries the same examples every time; "fuzz" (make fuzz) tries many, and new ones.
+# "steady" tries the same examples every time, "quick" (make quick) a few of them, and "fuzz"
+# (make fuzz) many new ones.
 _COMMON = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     stateful_step_count=20,
 )
 settings.register_profile("steady", _COMMON, derandomize=True, max_examples=60)
+settings.register_profile("quick", _COMMON, derandomize=True, max_examples=10)
 settings.register_profile("fuzz", _COMMON, max_examples=2000, print_blob=True)
 settings.load_profile("steady")
 

@@ -211,6 +211,7 @@ def test_a_method_can_be_chosen(trials: Path) -> None:
     assert run(*asked, "--method", "auto") == run(*asked)
 
 
+@pytest.mark.process
 def test_the_result_is_the_same_in_every_process(trials: Path) -> None:
     shown = [
         finish("stats", trials, "--over", "trials", "--json", PYTHONHASHSEED=seed).out
@@ -328,6 +329,7 @@ def test_a_file_name_is_escaped_too(tmp_path: Path) -> None:
     assert_refused(run("stats", tmp_path / f"{ESCAPE}.csv"), r"\x1b]0;owned")
 
 
+@pytest.mark.process
 def test_a_terminal_without_the_letters(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("problem,model,score\na,模型,1\na,N,0\n", encoding="utf-8")
@@ -341,6 +343,7 @@ def test_a_terminal_without_the_letters(tmp_path: Path) -> None:
 # -- as a process ----------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_python_dash_m(trials: Path) -> None:
     done = finish("stats", trials, "-m", "pass@1")
     assert (done.code, done.err) == (0, run("stats", trials, "-m", "pass@1").err)
@@ -350,6 +353,7 @@ def test_python_dash_m(trials: Path) -> None:
     assert refused.err.startswith("passband: pass@99")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("wanted", [0, 1])
 @pytest.mark.parametrize("options", [["-q"], ["-q", "--json"]])
 def test_a_closed_pipe_is_no_accident(tmp_path: Path, wanted: int, options: list[str]) -> None:
@@ -364,6 +368,7 @@ def test_a_closed_pipe_is_no_accident(tmp_path: Path, wanted: int, options: list
         assert started.stderr.read() == b""
 
 
+@pytest.mark.process
 def test_a_full_disk_is_one_line(trials: Path) -> None:
     full = Path(os.devnull).with_name("full")
     if not full.exists():

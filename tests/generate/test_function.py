@@ -225,6 +225,7 @@ def test_names_that_are_not_there() -> None:
         function_named("json:__doc__")
 
 
+@pytest.mark.process
 def test_a_module_here_is_found(tmp_path: Path) -> None:
     (tmp_path / "sums.yaml").write_text(
         "task: sums\ndataset_path: json\ndataset_kwargs: {data_files: rows.jsonl}\n"

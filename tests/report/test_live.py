@@ -196,6 +196,7 @@ def test_the_display_suits_who_is_watching(monkeypatch: pytest.MonkeyPatch) -> N
     assert type(make_display(as_json=False, quiet=False)) is LiveTable
 
 
+@pytest.mark.process
 def test_on_a_real_terminal(tmp_path: Path) -> None:
     """A whole run on a pseudo terminal: the table comes and goes, the result stays."""
     os.mkfifo(tmp_path / "gate")

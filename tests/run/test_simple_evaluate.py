@@ -157,6 +157,7 @@ def test_best_and_mean_bleu(tmp_path: Path) -> None:
         assert 0 <= low < found[f"{key},none"] < high <= 100
 
 
+@pytest.mark.process
 def test_equal_mathematics_votes_together(tmp_path: Path) -> None:
     pytest.importorskip("math_verify")
     targets = {"a": r"\frac{1}{2}", "b": "3"}

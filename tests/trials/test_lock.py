@@ -12,6 +12,8 @@ import pytest
 
 from passband.trials.lock import Busy, Lock, holder
 
+pytestmark = pytest.mark.process
+
 HOLDING = """
 import signal, sys
 from pathlib import Path

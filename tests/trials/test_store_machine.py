@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -15,6 +16,8 @@ from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow,
 from passband.trials.store import SettingsChanged, Store
 from properties import one_in
 from stores import MODEL, any_text, forget, problem
+
+pytestmark = pytest.mark.slow
 
 TASKS = ("a", "b")
 tasks = st.sampled_from(TASKS)

@@ -458,6 +458,7 @@ def test_sides_with_different_numbers_of_trials() -> None:
     )
 
 
+@pytest.mark.slow
 def test_size_of_the_test_with_uneven_trials() -> None:
     rng = np.random.default_rng(5)
     rejected = 0

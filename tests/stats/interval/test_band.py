@@ -40,6 +40,7 @@ def pointwise(outcomes: Outcomes, found: Band) -> tuple[list[float], list[float]
     return [e.low or 0.0 for e in each], [1.0 if e.high is None else e.high for e in each]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pass@*", "pass^*", "maj@*", "auc@*", "geom@*", "g-pass@*:0.5"])
 @pytest.mark.parametrize("over", TARGETS)
 @given(pairs=counts, level=st.floats(0.5, 0.999))
@@ -213,6 +214,7 @@ for over in ("problems", "trials"):
 """
 
 
+@pytest.mark.process
 def test_the_same_in_every_process() -> None:
     shown = [
         subprocess.run(

@@ -112,6 +112,7 @@ def test_always_solved_mirrors_never_solved(problems: int, trials: int) -> None:
 # -- wherever the outcomes are ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", list(families))
 @pytest.mark.parametrize("over", TARGETS)
 @given(outcomes=ragged(), level=st.floats(0.5, 0.999), data=st.data())
@@ -522,6 +523,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.process
 def test_the_same_in_every_process() -> None:
     shown = [
         subprocess.run(

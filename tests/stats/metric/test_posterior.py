@@ -50,6 +50,7 @@ def grid(n: int) -> list[tuple[int, int]]:
     return [(n, c) for c in sorted({0, 1, n // 3, n // 2, n - 1, n}) if 0 <= c <= n]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 2), (8, 8), (64, 5), (64, 24), (1000, 3)])
 def test_moments_of_every_metric(n: int, k: int, prior: tuple[float, float]) -> None:
@@ -68,6 +69,7 @@ def test_moments_of_every_metric(n: int, k: int, prior: tuple[float, float]) -> 
                 assert wrong <= TOLERANCE * scale, (here, list(twins)[j])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS)
 def test_moments_with_many_more_draws_than_trials(prior: tuple[float, float]) -> None:
     k, pair = 200, [(4, 0), (4, 2), (4, 4)]
@@ -169,6 +171,7 @@ def test_mean_reward(vectors: list[list[int]], graded: list[float]) -> None:
     assert_average(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize(("vectors", "graded"), TABLES)
 def test_best_reward(vectors: list[list[int]], graded: list[float], k: int) -> None:

@@ -586,6 +586,7 @@ for found in (
 """
 
 
+@pytest.mark.process
 def test_the_same_bytes_in_every_process() -> None:
     shown = {
         subprocess.run(
