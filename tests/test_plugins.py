@@ -154,6 +154,7 @@ def two_of(done: Done) -> str:
     return next(line.split()[1] for line in done.out.splitlines() if line.startswith("two-of@2"))
 
 
+@pytest.mark.process
 def test_import_after_the_verb_and_before_it(folder: Path) -> None:
     stats = ("stats", "t.csv", "-m", "two-of@2", "-q")
     assert two_of(finish(*stats, "--import", "plugin_mine")) == "0.50"
@@ -164,6 +165,7 @@ def test_import_after_the_verb_and_before_it(folder: Path) -> None:
     assert "no metric named 'two-of@'" in done.err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("module", "reason"),
     [
@@ -189,6 +191,7 @@ def test_every_verb_takes_import() -> None:
         assert "--import" in run(verb, "--help").out
 
 
+@pytest.mark.process
 def test_help_does_not_look_for_plug_ins(folder: Path) -> None:
     done = finish("--help", PASSBAND_IMPORT="plugin_broken", PYTHONPROFILEIMPORTTIME="1")
     assert done.code == 0

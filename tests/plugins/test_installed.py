@@ -13,6 +13,8 @@ import pytest
 import passband
 from wheels import write_wheel
 
+pytestmark = pytest.mark.process
+
 METRIC = """
     import passband
 

@@ -57,6 +57,14 @@ def test_every_registered_scorer_has_a_spec_with_bounds() -> None:
         assert high is None or max(function.best, function.worst) <= high
 
 
+def test_the_filters_of_an_identity():
+    identity = make_scorer("exact_match", steps=["extract", "lowercase"]).identity
+    assert pipeline.filters_in(identity) == ["extract", "lowercase"]
+    assert pipeline.filters_in(f"{identity}\ntruncated: score") == ["extract", "lowercase"]
+    for other in ("reader:other match", "", "[]", "{}", "3"):
+        assert pipeline.filters_in(other) == []
+
+
 def test_a_scorer_without_bounds(register: Register) -> None:
     register("unbounded")(lambda answer, target: len(answer) * 100)
     assert "bounds" not in make_scorer("unbounded").spec

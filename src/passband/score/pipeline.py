@@ -21,7 +21,7 @@ from passband.score.registry import ScorerFunction, scorers, source_of
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
 from passband.score.workers.pool import WorkerTimeout, pool
 
-__all__ = ["VERSION", "Pipeline", "make_scorer"]
+__all__ = ["VERSION", "Pipeline", "filters_in", "make_scorer"]
 
 VERSION = 1  # part of every identity; goes up when a built-in step or function scores differently
 ASYNC_SECONDS = 600.0  # for one score of an async function
@@ -42,6 +42,19 @@ def make_scorer(
     """
     chosen = scorers.get(function or name)
     return Pipeline(name, chosen, dict(options or {}), [make_step(step) for step in steps])
+
+
+def filters_in(identity: str) -> list[str]:
+    """Return the names of the filters in the identity of a scorer; none for one of another tool.
+
+    >>> filters_in(make_scorer("exact_match", steps=["extract", "lowercase"]).identity)
+    ['extract', 'lowercase']
+    """
+    try:
+        parts, _ = json.JSONDecoder().raw_decode(identity)  # a grader may add to the identity
+        return [step["function"] for step in parts["steps"]]
+    except (ValueError, KeyError, TypeError):
+        return []
 
 
 class Pipeline:
