@@ -45,6 +45,8 @@ __all__ = [
     "plan",
     "plan_difference",
     "plan_width",
+    "register_filter",
+    "register_method",
     "register_metric",
     "register_provider",
     "register_repeat_aggregation",
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from passband.errors import InvalidInput, NotEnoughData, PassbandError, PassbandWarning
     from passband.generate.providers import register_provider
     from passband.run.simple_evaluate import simple_evaluate
+    from passband.score.filters import register_filter
     from passband.score.registry import register_scorer
     from passband.score.repeats import register_repeat_aggregation
     from passband.stats.data.outcomes import Outcomes
@@ -74,6 +77,7 @@ if TYPE_CHECKING:
     from passband.stats.interval.band import Band, band
     from passband.stats.interval.estimate import Estimate, estimate
     from passband.stats.interval.extrapolate import Extrapolation, extrapolate
+    from passband.stats.interval.methods import register_method
     from passband.stats.metric.bounds import bounds
     from passband.stats.metric.measure import Curve, Measurement, curve, measure, measure_all
     from passband.stats.metric.registry import register_metric
@@ -111,6 +115,8 @@ _HOME = {
     "plan": "passband.stats.decision.plan.plan",
     "plan_difference": "passband.stats.decision.plan.plan",
     "plan_width": "passband.stats.decision.plan.plan",
+    "register_filter": "passband.score.filters",
+    "register_method": "passband.stats.interval.methods",
     "register_metric": "passband.stats.metric.registry",
     "register_provider": "passband.generate.providers",
     "register_repeat_aggregation": "passband.score.repeats",

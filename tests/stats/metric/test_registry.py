@@ -418,6 +418,8 @@ def test_no_draw_is_refused() -> None:
         ("gpass@8", "Did you mean 'g-pass@'?"),
         ("maj^8", "Did you mean 'maj@'?"),
         ("average", "Did you mean 'avg'?"),
+        ("pass4", "no metric named 'pass4'. Did you mean 'pass@4'?"),
+        ("g-pass16", "Did you mean 'g-pass@16'?"),
         ("pass", "pass needs a k; write for example pass@8"),
         ("zzzzz@3", "Known: auc@, avg,"),
     ],

@@ -10,7 +10,7 @@ from passband.notes import Note
 from passband.registry import Registry
 from passband.stats.interval.request import IntervalRequest
 
-__all__ = ["Interval", "interval_for", "method", "methods"]
+__all__ = ["Interval", "interval_for", "method", "methods", "register_method"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,9 @@ def method(name: str, *, over: tuple[str, ...], summary: str) -> Callable[[Make]
         return make
 
     return add
+
+
+register_method = method
 
 
 def interval_for(name: str, request: IntervalRequest) -> Interval:
