@@ -193,7 +193,7 @@ def test_a_disk_that_is_nearly_full(
     usage = shutil.disk_usage(bench.directory.parent)
     monkeypatch.setattr(store.shutil, "disk_usage", lambda path: usage._replace(free=10**6))
     done, server = asked(task_file, bench, faults.ok)
-    assert done.code == 4
+    assert done.code == 6
     assert "1 MB are free" in done.err
     assert "make room and run the same command again" in done.err
     assert server.requests == []

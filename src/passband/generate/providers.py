@@ -1,4 +1,4 @@
-"""Models by name: `tiny`, `openai:NAME`, `python:module:function`, and whatever is registered."""
+"""Providers by name: `tiny`, `openai:NAME`, `python:module:function`, and registered ones."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Connection", "ProviderFactory", "make_provider", "register_provider"
 
 @dataclass(frozen=True)
 class Connection:
-    """How a model is to be reached."""
+    """How to reach a model."""
 
     base_url: str | None = None
     timeout: float = 600.0  # seconds for one answer, from the first byte sent to the last received
-    concurrency: int = 64  # requests under way at a time
-    batch: int = 16  # completions to ask for in one request, where the server can
+    concurrency: int = 64  # requests in flight, at most
+    batch: int = 16  # completions per request, if the server supports `n`
 
 
 ProviderFactory = Callable[[str, Connection], Provider]
@@ -28,9 +28,9 @@ providers: Registry[ProviderFactory] = Registry("provider")
 
 
 def register_provider(name: str) -> Callable[[ProviderFactory], ProviderFactory]:
-    """Register a way to reach models, as `--model name:MODEL`.
+    """Register a provider factory, used as `--model name:MODEL`.
 
-    The factory gets what stands after the colon and a `Connection`, and returns a `Provider`:
+    The factory takes the text after the colon and a `Connection`, and returns a `Provider`:
 
     >>> from passband.generate.provider import Completion
     >>> class Echo:
@@ -54,9 +54,9 @@ def register_provider(name: str) -> Callable[[ProviderFactory], ProviderFactory]
 
 
 def make_provider(model: str, connection: Connection | None = None) -> Provider:
-    """Return the model of that name.
+    """Return the provider of a model.
 
-    A name without a provider is a model of the server at `--base-url` or OPENAI_BASE_URL.
+    A name without a prefix is a model of the server at `--base-url` or OPENAI_BASE_URL.
     """
     connection = connection or Connection()
     kind, colon, rest = model.partition(":")
@@ -67,8 +67,10 @@ def make_provider(model: str, connection: Connection | None = None) -> Provider:
     try:
         providers.get(kind)
     except UnknownName as error:
-        say = "" if colon else " A model of a server is openai:NAME with --base-url URL."
-        raise InvalidInput(f"--model {model}: {error}{say}") from None
+        server = "" if colon else (
+            " For an OpenAI-compatible server use --model openai:NAME --base-url URL."
+        )
+        raise InvalidInput(f"--model {model}: {error}{server}") from None
     raise AssertionError(kind)
 
 
@@ -86,7 +88,7 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
     from passband.generate.openai import OpenAIServer
 
     if not model:
-        raise InvalidInput("--model openai: needs a name, such as openai:gpt-4o-mini.")
+        raise InvalidInput("--model openai: needs the name of a model, such as openai:gpt-4o-mini.")
     return OpenAIServer(
         model,
         chat=chat,
@@ -110,5 +112,5 @@ def _tiny(name: str, connection: Connection) -> Provider:
     from passband.generate.tiny.provider import Tiny
 
     if name:
-        raise InvalidInput(f"there is only one tiny; got 'tiny:{name}'.")
+        raise InvalidInput(f"--model tiny takes no name after it; got 'tiny:{name}'.")
     return Tiny()
