@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from commands import Done, finish, process, run
 from passband import __version__
-from passband.cli import app
+from passband.cli.app import app
 from passband.stats.metric.registry import families
 
 ANY = settings(

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from passband.cli.command import Command
 from passband.cli.compare import compare
 from passband.cli.export import export
 from passband.cli.ls import ls
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (run, score, stats, compare, plan, export, salvage, ls, validate, metrics):
-    app.command()(verb)
+    app.command(cls=Command)(verb)
 
 
 def _print_version(asked: bool) -> None:

@@ -67,8 +67,10 @@ def make_provider(model: str, connection: Connection | None = None) -> Provider:
     try:
         providers.get(kind)
     except UnknownName as error:
-        server = "" if colon else (
-            " For an OpenAI-compatible server use --model openai:NAME --base-url URL."
+        server = (
+            ""
+            if colon
+            else (" For an OpenAI-compatible server use --model openai:NAME --base-url URL.")
         )
         raise InvalidInput(f"--model {model}: {error}{server}") from None
     raise AssertionError(kind)

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from passband.report.progress import duration, money
 from passband.report.render import Row
 from passband.report.stats import default_metrics
+from passband.report.words import duration, money
 from passband.run.results import (
     Result,
     Same,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-__all__ = ["Reference", "Score", "ScoreStatus", "Scorer"]
+__all__ = ["Reference", "Score", "ScoreStatus", "ScoredTrial", "Scorer"]
 
 ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
 
@@ -18,6 +18,18 @@ class Reference:
     targets: tuple[str, ...]  # any of them is right
     choices: tuple[str, ...] = ()
     doc: Mapping[str, Any] = field(default_factory=dict)  # the problem's row of the data set
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredTrial:
+    """One trial as a scorer may see it, beside the answer extracted from its text."""
+
+    text: str | None
+    reasoning: str | None = None  # where the server keeps it apart from the text
+    transcript: Sequence[Mapping[str, Any]] | None = None  # messages and tool calls of an agent
+    status: str = "ok"
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
 
 
 class Score(NamedTuple):
