@@ -17,8 +17,10 @@ from runs import Bench
 
 def asked(task: Path, bench: Bench, script: Script, *more: object) -> tuple[Done, FaultServer]:
     with FaultServer(script) as server:
-        where = ["--model", "openai:m", "--base-url", server.url, "--out", bench.directory]
-        done = run("run", task, *where, "--batch", 1, "--limit", 3, *more)
+        usual = {"--model": "openai:m", "--base-url": server.url, "--out": bench.directory}
+        usual |= {"--batch": 1, "--limit": 3}
+        words = [word for pair in usual.items() if pair[0] not in more for word in pair]
+        done = run("run", task, *words, *more)
     return done, server
 
 

@@ -205,10 +205,14 @@ class Recorder:
 
     async def _score(self, run: TaskRun, row: TrialRow) -> None:
         async with self._awaiting:
-            self._scores.append((run, row, await run.slow.grade_async(row, self._scoring)))
+            scores = await run.slow.grade_async(row, self._scoring)
+        self._scores.append((run, row, scores))  # a commit may have replaced the list meanwhile
 
     def _scored(self, task: asyncio.Task[None]) -> None:
         self._slow.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.failure = self.failure or error
+            self.on_failure(error)
         self._wake.set()
         self._emptied.set()
 
