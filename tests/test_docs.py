@@ -202,7 +202,12 @@ def parameters() -> Iterator[Any]:
         blocks = [block for block in fenced_blocks(path.read_text("utf-8")) if block.is_run]
         for index, block in enumerate(blocks):
             name = path.relative_to(ROOT).as_posix()
-            yield pytest.param(path, index, id=f"{name}:{block.line}:{block.language}")
+            yield pytest.param(
+                path,
+                index,
+                id=f"{name}:{block.line}:{block.language}",
+                marks=pytest.mark.xdist_group(name),  # one worker runs a page from its top
+            )
 
 
 @pytest.fixture(scope="session")
@@ -210,6 +215,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     return {path: Page(path, tmp_path_factory.mktemp("page")) for path in PAGES}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("path", "index"), list(parameters()))
 def test_block(
     path: Path, index: int, pages: dict[Path, Page], monkeypatch: pytest.MonkeyPatch

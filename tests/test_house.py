@@ -122,6 +122,15 @@ def test_no_file_names_this_machine(tracked: list[Path]) -> None:
     assert not found
 
 
+def test_no_test_sleeps() -> None:
+    """Wait for an event, a pipe or a clock of your own instead; sleep(0) lets others run."""
+    sleep = re.compile(r"\b(?:time|asyncio)\.sleep\((?!0\))|\bimport .*\bsleep\b|\"sleep\"")
+    allowed = {"fault_server.py"}  # whose servers are slow on purpose
+    files = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path.name not in allowed]
+    sleeping = [str(path.relative_to(ROOT)) for path in files if sleep.search(path.read_text())]
+    assert not sleeping
+
+
 def test_no_file_is_large(tracked: list[Path]) -> None:
     assert not [str(path.relative_to(ROOT)) for path in tracked if path.stat().st_size > LARGEST]
 

@@ -16,6 +16,8 @@ import enum
 import sys
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = [
     "ConflictingArguments",
@@ -24,8 +26,10 @@ __all__ = [
     "NotEnoughData",
     "PassbandError",
     "PassbandWarning",
+    "Place",
     "UnknownName",
     "WrongType",
+    "describe",
     "nearest",
     "warn",
 ]
@@ -55,10 +59,39 @@ class PassbandError(Exception):
         return [str(self)]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file."""
+
+    file: Path
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
 class InvalidInput(PassbandError, ValueError):
-    """An argument or a file breaks a rule; the message names it, the rule and the value."""
+    """An argument or a file breaks a rule; the message names it, the rule and the value.
+
+    Where the mistake is in a file, `place` is its line; the text of the error begins with it.
+
+    >>> str(InvalidInput("repeats must be 1 or more.", place=Place(Path("sums.yaml"), 6)))
+    'sums.yaml:6: repeats must be 1 or more.'
+    """
 
     exit_code = ExitCode.USAGE
+
+    def __init__(self, *args: object, place: Place | None = None) -> None:
+        super().__init__(*args)
+        self.place = place
+
+    @property
+    def message(self) -> str:
+        """The text without the place."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return self.message if self.place is None else f"{self.place}: {self.message}"
 
 
 class WrongType(InvalidInput, TypeError):
@@ -79,6 +112,20 @@ class NotEnoughData(InvalidInput):
 
 class PassbandWarning(UserWarning):
     """The number is right, but something about the input makes it easy to misread."""
+
+
+def describe(error: BaseException, most: int = 200) -> str:
+    """Return the type and message of an error on one line, cut to `most` characters.
+
+    >>> describe(ValueError("no"))
+    'ValueError: no'
+    """
+    try:
+        message = " ".join(str(error).split())
+    except Exception:  # the error of a user's class may fail to say what it is
+        message = "?"
+    name = type(error).__name__
+    return (f"{name}: {message}" if message else name)[:most]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

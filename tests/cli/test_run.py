@@ -131,6 +131,7 @@ def test_the_same_command_goes_on(ask: Any) -> None:
     assert table(ask("-n", 2, "-q"))["exact_match (mean)"][2:] == ["6", "30"]
 
 
+@pytest.mark.process
 def test_as_a_process() -> None:
     done = finish(*TINY, "-n", 2, "-q", "-m", "pass@1")
     assert done.code == 0, done.err

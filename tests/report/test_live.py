@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from passband.report.live import JsonEvents, LiveTable, PlainLines, Quiet, make_display
 from rich.console import Console
 
 from passband.report import live
-from passband.report.live import JsonEvents, LiveTable, PlainLines, Quiet, make_display
 from passband.run.counters import Price
 from passband.trials.rows import TrialRow
 
@@ -196,10 +196,17 @@ def test_the_display_suits_who_is_watching(monkeypatch: pytest.MonkeyPatch) -> N
     assert type(make_display(as_json=False, quiet=False)) is LiveTable
 
 
+@pytest.mark.process
 def test_on_a_real_terminal(tmp_path: Path) -> None:
     """A whole run on a pseudo terminal: the table comes and goes, the result stays."""
-    (tmp_path / "slow.py").write_text(
-        "import time\ndef answer(prompt, seed):\n    time.sleep(0.05)\n    return str(seed)\n"
+    os.mkfifo(tmp_path / "gate")
+    (tmp_path / "gated.py").write_text(
+        "passed = []\n"
+        "def answer(prompt, seed):\n"
+        "    if len(passed) == 8:\n"
+        "        open('gate').close()  # waits until the test opens it too\n"
+        "    passed.append(seed)\n"
+        "    return str(seed)\n"
     )
     (tmp_path / "t.yaml").write_text(
         "task: t\ndataset_path: json\ndataset_kwargs: {data_files: r.jsonl}\n"
@@ -207,14 +214,17 @@ def test_on_a_real_terminal(tmp_path: Path) -> None:
     )
     (tmp_path / "r.jsonl").write_text('{"q": "1"}\n{"q": "2"}\n')
     here, there = pty.openpty()
-    command = [sys.executable, "-m", "passband", "run", "t.yaml", "--model", "python:slow:answer"]
+    command = [sys.executable, "-m", "passband", "run", "t.yaml", "--model", "python:gated:answer"]
     environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
     with subprocess.Popen(
         [*command, "--out", "run", "--concurrency", "1"], cwd=tmp_path, env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=there,
     ) as process:  # fmt: skip
         os.close(there)
-        seen = read_until_closed(here)
+        seen = read_terminal(here, until="under way")
+        (tmp_path / "gate").write_bytes(b"")
+        seen += read_terminal(here)
+        os.close(here)
         assert process.stdout is not None
         out = process.stdout.read().decode()
     assert process.returncode == 0, seen
@@ -226,12 +236,12 @@ def test_on_a_real_terminal(tmp_path: Path) -> None:
     assert out.startswith("metric")
 
 
-def read_until_closed(descriptor: int, seconds: float = 60.0) -> str:
-    data, end = b"", time.monotonic() + seconds
-    while time.monotonic() < end:
-        ready, _, _ = select.select([descriptor], [], [], 1.0)
-        if not ready:
-            continue
+def read_terminal(descriptor: int, until: str | None = None) -> str:
+    """Read until a text has been shown, or without one until nobody holds the other end."""
+    data, end = b"", time.monotonic() + 60.0
+    while until is None or until.encode() not in data:
+        if not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+            pytest.fail(f"the terminal shows {data!r}, and then nothing")
         try:
             piece = os.read(descriptor, 65536)
         except OSError:  # nobody holds the other end any more
@@ -239,5 +249,4 @@ def read_until_closed(descriptor: int, seconds: float = 60.0) -> str:
         if not piece:
             break
         data += piece
-    os.close(descriptor)
     return data.decode(errors="replace")

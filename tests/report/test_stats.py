@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from passband import InvalidInput, NotEnoughData, Outcomes
+from passband.notes import ONE_PROBLEM, ONE_PROBLEM_NO_INTERVAL, notes_as_json
 from passband.report.stats import StatsReport, Wanted, default_metrics, measure_file
 
 NO_COLUMNS: dict[str, str | None] = {}
@@ -71,7 +72,7 @@ def test_json_holds_everything(tmp_path: Path) -> None:
     assert 0 < metric["low"] < metric["high"] == 1.0
     assert metric["se"] > 0
     assert (metric["level"], metric["over"], metric["method"]) == (0.95, "problems", "auto")
-    assert metric["notes"] == ["a single problem says little about problems like it"]
+    assert metric["notes"] == notes_as_json([ONE_PROBLEM])
     assert {name: found[name] for name in ("over", "method", "level", "policy", "seed")} == {
         "over": "problems", "method": "auto", "level": 0.95, "policy": "drop", "seed": None,
     }  # fmt: skip
@@ -218,9 +219,7 @@ def test_a_value_without_an_interval_has_a_dash(tmp_path: Path) -> None:
     found = report(tmp_path, "problem,score\na,0.5\na,0.7\n", "avg")
     assert found.rows()[0]["95% interval"] == "-"
     assert found.full_rows()[0]["low"] is None
-    assert found.explanation()[1:] == [
-        "avg: a single problem says nothing about the spread of problems"
-    ]
+    assert found.explanation()[1:] == [f"avg: {ONE_PROBLEM_NO_INTERVAL}"]
 
 
 @pytest.mark.parametrize(
@@ -244,10 +243,10 @@ def test_a_note_is_said_once_with_the_metrics_it_is_about(tmp_path: Path) -> Non
     found = report(tmp_path, text, "pass@1", "pass^1", wanted=Wanted(over="trials"))
     one_trial, few = found.explanation()[1:]
     everything = "M / pass@1, M / pass^1, N / pass@1, N / pass^1: "
-    assert one_trial.startswith(f"{everything}with one trial per problem")
-    assert few.startswith(f"{everything}only 1 of 2 problems differs")
+    assert one_trial.startswith(f"{everything}one trial per problem")
+    assert few.startswith(f"{everything}only 2 problems")
     single = report(tmp_path, "problem,score\na,1\na,0\n", "pass@1,2").explanation()
-    assert single[1] == "pass@1, pass@2: a single problem says little about problems like it"
+    assert single[1] == f"pass@1, pass@2: {ONE_PROBLEM}"
 
 
 def test_the_two_targets_differ(tmp_path: Path) -> None:

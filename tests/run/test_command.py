@@ -14,6 +14,8 @@ from fault_server import Behaviour, FaultServer, Received, Script
 from passband.trials import store
 from runs import Bench
 
+pytestmark = pytest.mark.process
+
 
 def asked(task: Path, bench: Bench, script: Script, *more: object) -> tuple[Done, FaultServer]:
     with FaultServer(script) as server:

@@ -18,6 +18,8 @@ from passband.run.settings import Patience
 from passband.score.pipeline import make_scorer
 from runs import HURRIED, Bench, sums
 
+pytestmark = pytest.mark.process
+
 
 def for_second(fault: Behaviour) -> faults.Script:
     """A fault whenever the second problem is asked."""

@@ -142,6 +142,7 @@ def fill(monkeypatch: pytest.MonkeyPatch, bench: Bench, after: int) -> None:
     monkeypatch.setattr(store.shutil, "disk_usage", look)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("after", range(1, 5))
 def test_a_disk_that_fills_up_stops_the_run_which_can_go_on(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, after: int

@@ -12,6 +12,7 @@ import pytest
 from passband import Outcomes, estimate
 from passband.errors import PassbandWarning
 from passband.generate.provider import Completion
+from passband.notes import unequal_trials
 from passband.score.corpus import corpus_interval, corpus_replicates
 from scripted import CUT_OFF, evaluated
 
@@ -89,8 +90,8 @@ def test_they_are_counted_and_told(tmp_path: Path) -> None:
 
 def test_unequal_numbers_are_told(tmp_path: Path) -> None:
     for name, told in (("any_correct", True), ("majority", True), ("first", False)):
-        notes = " ".join(only(evaluated(tmp_path, metric(name), TARGETS, ANSWERS))["notes"])
-        assert ("made of 3 to 4 scored trials" in notes) == told
+        notes = only(evaluated(tmp_path, metric(name), TARGETS, ANSWERS))["notes"]
+        assert (unequal_trials(3, 4)._asdict() in notes) == told
 
 
 def test_no_score_at_all(tmp_path: Path) -> None:
@@ -213,7 +214,7 @@ def test_a_corpus_score_is_of_first_answers(tmp_path: Path) -> None:
     assert found["se"] > 0
     assert (found["n_problems"], found["n_trials"], found["left_out"]) == (3, 3, 1)
     assert found["n_unscored"] == 3
-    assert "3 problems or clusters is too narrow" in found["notes"][-1]
+    assert "3 problems or clusters is too narrow" in found["notes"][-1]["text"]
     assert [s["bleu"] is None for s in results["samples"]["t"]] == [False, False, False, True]
     assert results["samples"]["t"][1]["bleu"] == 0
 

@@ -157,6 +157,7 @@ def test_best_and_mean_bleu(tmp_path: Path) -> None:
         assert 0 <= low < found[f"{key},none"] < high <= 100
 
 
+@pytest.mark.process
 def test_equal_mathematics_votes_together(tmp_path: Path) -> None:
     pytest.importorskip("math_verify")
     targets = {"a": r"\frac{1}{2}", "b": "3"}
@@ -421,7 +422,7 @@ def test_too_few_repeats_for_a_metric(tmp_path: Path) -> None:
 
 
 def test_an_unknown_aggregation(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="no repeat aggregation 'majorty'"):
+    with pytest.raises(InvalidInput, match="no repeat aggregation named 'majorty'"):
         evaluated(tmp_path, metric("majorty"), TARGETS, ANSWERS)
 
 
@@ -550,7 +551,7 @@ def test_an_interrupt_is_passed_on_and_nothing_is_lost(
         if script.calls == 6:
             heard.append(asyncio.Event())
             os.kill(os.getpid(), signal.SIGINT)
-            await heard[0].wait()
+            await asyncio.wait_for(heard[0].wait(), 30)
         return answer
 
     def evaluate() -> dict[str, Any]:

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, Place
 from passband.tasks.data import DataSource, plain_rows, read_rows
-from passband.tasks.diagnostics import Place
 
 OBJECTS = [{"q": "a", "n": 1}, {"q": "b", "n": 2}, {"q": "c", "n": 3}]
 

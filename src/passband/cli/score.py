@@ -1,4 +1,4 @@
-"""`passband score`: score recorded completions again, or in another way."""
+"""`passband score`: re-score recorded completions, or add a scorer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def score(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     scorer: Annotated[
         list[str] | None,
-        typer.Option(help="Scorer to add, such as numeric, math or f1; repeatable."),
+        typer.Option(help="Scorer to add, such as numeric, math or f1 (repeatable)."),
     ] = None,
     extract: Annotated[
         str | None,
@@ -25,17 +25,18 @@ def score(
     ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option(help="Task or YAML file whose scorers to use; those of the run if none."),
+        typer.Option(help="Task or YAML file whose scorers to use; by default those of the run."),
     ] = None,
     main: Annotated[bool, typer.Option("--main", help="Make the new scorer the main one.")] = False,
     truncated: Annotated[
-        Truncated | None, typer.Option(help="Leave unscored what was cut off, or score it.")
+        Truncated | None,
+        typer.Option(help="How to treat truncated completions: leave unscored, or score."),
     ] = None,
     trust_task_code: TrustTaskCode = False,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
-    """Score what is recorded; no model is asked, and earlier scores are kept."""
+    """Re-score recorded completions. Sends no requests; keeps earlier scores."""
     from json import dumps
 
     from passband.report.render import render

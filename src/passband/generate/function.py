@@ -149,7 +149,8 @@ def function_named(name: str) -> Callable[..., Any]:
         raise InvalidInput(f"python:{name}: {error}.") from error
     function = getattr(module, attribute, None)
     if not callable(function):
-        hint = nearest(attribute, [n for n in dir(module) if not n.startswith("_")])
+        names = [n for n in dir(module) if not n.startswith("_") and callable(getattr(module, n))]
+        hint = nearest(attribute, names)
         raise InvalidInput(f"{module_name} has no function named {attribute!r}.{hint}")
     return function  # type: ignore[no-any-return]
 

@@ -1,16 +1,25 @@
-"""Providers by name: `tiny`, `openai:NAME`, `python:module:function`, and registered ones."""
+"""Models by name: `tiny`, `openai:NAME`, `python:module:function`, and registered providers."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from passband.errors import InvalidInput, UnknownName
 from passband.generate.provider import Provider
 from passband.registry import Registry
 
-__all__ = ["Connection", "ProviderFactory", "make_provider", "register_provider"]
+__all__ = [
+    "Connection",
+    "ProviderFactory",
+    "RegisteredProvider",
+    "is_local",
+    "make_provider",
+    "providers",
+    "register_provider",
+]
 
 
 @dataclass(frozen=True)
@@ -24,13 +33,25 @@ class Connection:
 
 
 ProviderFactory = Callable[[str, Connection], Provider]
-providers: Registry[ProviderFactory] = Registry("provider")
 
 
-def register_provider(name: str) -> Callable[[ProviderFactory], ProviderFactory]:
-    """Register a provider factory, used as `--model name:MODEL`.
+class RegisteredProvider(NamedTuple):
+    """A factory of providers, and what passband has to know before it makes one."""
 
-    The factory takes the text after the colon and a `Connection`, and returns a `Provider`:
+    make: ProviderFactory
+    is_local: bool  # runs on this machine and costs nothing
+
+
+providers: Registry[RegisteredProvider] = Registry("provider")
+
+
+def register_provider(
+    name: str, *, is_local: bool = False
+) -> Callable[[ProviderFactory], ProviderFactory]:
+    """Register a factory of providers, for `--model name:MODEL`.
+
+    The factory gets the text after the colon and a `Connection`, and returns a `Provider`. A
+    provider that `is_local` has the price 0; the prices of others are read from a price file.
 
     >>> from passband.generate.provider import Completion
     >>> class Echo:
@@ -47,42 +68,47 @@ def register_provider(name: str) -> Callable[[ProviderFactory], ProviderFactory]
     """
 
     def register(factory: ProviderFactory) -> ProviderFactory:
-        providers.add(name, factory)
+        providers.add(name, RegisteredProvider(factory, is_local))
         return factory
 
     return register
 
 
+def is_local(model: str) -> bool:
+    """Tell whether a model runs on this machine and costs nothing."""
+    kind = model.partition(":")[0]
+    return kind in providers and providers.get(kind).is_local
+
+
 def make_provider(model: str, connection: Connection | None = None) -> Provider:
-    """Return the provider of a model.
+    """Return the provider of a model name.
 
     A name without a prefix is a model of the server at `--base-url` or OPENAI_BASE_URL.
     """
     connection = connection or Connection()
     kind, colon, rest = model.partition(":")
-    if kind in providers:
-        return providers.get(kind)(rest, connection)
-    if connection.base_url or os.environ.get("OPENAI_BASE_URL"):
+    has_server = connection.base_url or os.environ.get("OPENAI_BASE_URL")
+    if kind not in providers and has_server:
         return _openai(model, connection)
     try:
-        providers.get(kind)
+        provider = providers.get(kind)
     except UnknownName as error:
-        server = (
-            ""
-            if colon
-            else (" For an OpenAI-compatible server use --model openai:NAME --base-url URL.")
+        hint = (
+            "" if colon else " For an OpenAI-compatible server use openai:NAME with --base-url URL."
         )
-        raise InvalidInput(f"--model {model}: {error}{server}") from None
-    raise AssertionError(kind)
+        raise InvalidInput(f"--model {model}: {error}{hint}") from None
+    return provider.make(rest, connection)
 
 
 @register_provider("openai")
 def _openai(model: str, connection: Connection) -> Provider:
+    """An OpenAI-compatible server, by its chat completions."""
     return _server(model, connection, chat=True)
 
 
 @register_provider("openai-completions")
 def _openai_completions(model: str, connection: Connection) -> Provider:
+    """An OpenAI-compatible server, by its text completions."""
     return _server(model, connection, chat=False)
 
 
@@ -100,8 +126,9 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
     )
 
 
-@register_provider("python")
+@register_provider("python", is_local=True)
 def _python(name: str, connection: Connection) -> Provider:
+    """A Python function, as python:module:function."""
     from passband.generate.function import Function, function_named
 
     return Function(
@@ -109,8 +136,9 @@ def _python(name: str, connection: Connection) -> Provider:
     )
 
 
-@register_provider("tiny")
+@register_provider("tiny", is_local=True)
 def _tiny(name: str, connection: Connection) -> Provider:
+    """The built-in model for arithmetic."""
     from passband.generate.tiny.provider import Tiny
 
     if name:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class PlanReport:
         return f"{table}{self.found}\n" + "".join(f"{note}\n" for note in self.found.notes)
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self.found), indent=2) + "\n"
+        return json.dumps(self.found.as_json(), indent=2) + "\n"
 
     def save(self, path: Path) -> None:
         if isinstance(self.found, Detectable):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from passband.notes import Note
 from passband.report.render import Row
 from passband.report.stats import default_metrics
 from passband.report.words import duration, money
@@ -64,7 +65,7 @@ class TaskReport:
         if self.retried:
             share = f"{self.retried} of {self.outcomes.n_trials + self.outcomes.n_unscored}"
             lines.append(f"{share} trials needed more than one attempt.")
-        found: dict[str, list[str]] = {}
+        found: dict[Note, list[str]] = {}
         for row in self.rows():
             for note in row["found"].notes:
                 found.setdefault(note, []).append(row["metric"])
@@ -170,7 +171,7 @@ class RunReport:
                     "status": task.outcomes.status_counts,
                     "retried": task.retried,
                     "metrics": [
-                        {**asdict(row["found"]), "metric": row["metric"]} for row in task.rows()
+                        {**row["found"].as_json(), "metric": row["metric"]} for row in task.rows()
                     ],
                     "notes": task.notes(),
                 }

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from passband.notes import Note
 from passband.report.groups import Reading, named, read_groups
 from passband.report.render import Cell, Row
 from passband.stats.data.outcomes import Outcomes, Policy
@@ -71,7 +72,7 @@ class StatsReport:
         lines = [_MEANING[self.wanted.over].format(level=level)]
         if self.whole_curve:
             lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
-        found: dict[str, list[str]] = {}
+        found: dict[Note, list[str]] = {}
         for group in self.groups:
             for each in group.estimates:
                 for note in each.notes:
@@ -142,7 +143,7 @@ class StatsReport:
                     "by": dict(zip(self.by, group.key, strict=True)),
                     "n_problems": group.outcomes.n_problems,
                     "status": group.outcomes.status_counts,
-                    "metrics": [asdict(found) for found in group.estimates],
+                    "metrics": [found.as_json() for found in group.estimates],
                 }
                 for group in self.groups
             ],

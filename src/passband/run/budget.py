@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from passband.errors import InvalidInput, PassbandError, nearest
+from passband.generate.providers import is_local
 from passband.run.counters import Price
 from passband.run.task_run import TaskRun
 from passband.trials.rows import FAILED, TrialRow
@@ -95,8 +96,8 @@ def price_files() -> list[Path]:
 
 def find_price(model: str, file: Path | None = None) -> Price | None:
     """Return the price of a model; None if no file has one. Models in this process are free."""
-    kind, _, name = model.partition(":")
-    if kind in ("tiny", "python"):
+    name = model.partition(":")[2]
+    if is_local(model):
         return Price(0.0, 0.0)
     for path in [file] if file else price_files():
         if file is None and not path.is_file():

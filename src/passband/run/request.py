@@ -146,8 +146,8 @@ def load_tasks(tasks: TaskName | Sequence[TaskName], *, trust: bool = False) -> 
         if isinstance(task, Task):
             loaded[id(task)] = task
         elif isinstance(task, (str, Path)):
-            for path in _files(task):
-                loaded.setdefault(path.resolve(), load_task(path, trust=trust))
+            for entry in find_tasks(task):
+                loaded[entry.path.resolve()] = load_task(entry, trust=trust)
         else:
             raise WrongType(f"a task is a name, a path or a Task; got {task!r}.")
     if not loaded:
@@ -157,14 +157,6 @@ def load_tasks(tasks: TaskName | Sequence[TaskName], *, trust: bool = False) -> 
     if duplicates:
         raise InvalidInput(f"two tasks are named {duplicates[0]!r}.")
     return list(loaded.values())
-
-
-def _files(task: str | Path) -> tuple[Path, ...]:
-    if isinstance(task, str) and not task.strip():
-        raise InvalidInput(
-            "the name of a task is empty; give a name, a file, or . for the tasks of this folder."
-        )
-    return find_tasks(task)
 
 
 def _named(kind: type[Settings] | type[Connection], options: Mapping[str, Any]) -> dict[str, Any]:

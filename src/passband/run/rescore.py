@@ -48,7 +48,7 @@ def chosen_scorers(
     trust: bool = False,
 ) -> list[Rescoring]:
     """Return which scorers each run gets: its task's, and further ones by name."""
-    given = [load_task(path, trust=trust) for name in tasks for path in find_tasks(name)]
+    given = [load_task(entry, trust=trust) for name in tasks for entry in find_tasks(name)]
     known = {task.name: task for task in given}
     unknown = sorted(set(known) - {run.task for run in runs})
     if unknown:

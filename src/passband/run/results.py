@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput
+from passband.notes import CORPUS_FIRST_ANSWER, ONE_UNIT, Note, few_units, unequal_trials
 from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_value
 from passband.score.repeats import aggregations, reduce_repeats
 from passband.tasks.task import MetricEntry
@@ -178,12 +179,11 @@ def _of_values(
         [[values[each.problem.position]] for each in present], clusters=_clusters(present)
     )
     used = [len(each.scored(scorer, entry.first)[0]) for each in present]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if entry.repeat_aggregation == "first":
         used = [1] * len(present)
     elif min(used) < max(used):
-        told = f"made of {min(used)} to {max(used)} scored trials, not as many of each problem"
-        notes = (told,)
+        notes = (unequal_trials(min(used), max(used)),)
     found = estimate(outcomes, "avg", level=level)
     return replace(
         found,
@@ -232,26 +232,25 @@ def _corpus(
             n_unscored=_unscored(scorer, asked),
             policy="drop",
             seed=0,
-            notes=("a corpus score of each problem's first answer", *notes),
+            notes=(CORPUS_FIRST_ANSWER, *notes),
         ),
     )
 
 
 def _bootstrapped(
     value: float, replicates: Floats, units: int, level: float
-) -> tuple[float | None, float | None, float | None, tuple[str, ...]]:
+) -> tuple[float | None, float | None, float | None, tuple[Note, ...]]:
     """Return the ends of a percentile interval, the standard error, and what to note."""
     import numpy as np
 
     if units < 2:
-        return None, None, None, ("one problem, or one cluster, tells nothing of others",)
+        return None, None, None, (ONE_UNIT,)
     low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
-    few = (f"an interval from {units} problems or clusters is too narrow",)
     return (
         min(float(low), value),
         max(float(high), value),
         float(np.std(replicates, ddof=1)),
-        few if units < _FEW else (),
+        (few_units(units),) if units < _FEW else (),
     )
 
 

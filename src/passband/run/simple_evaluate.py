@@ -130,8 +130,8 @@ def _tasks(given: Sequence[str | Path | Task] | str | Path | Task, trust: bool) 
         if isinstance(each, Task):
             found[id(each)] = each
         elif isinstance(each, (str, Path)):
-            for path in find_tasks(each):
-                found[path.resolve()] = load_task(path, trust=trust)
+            for entry in find_tasks(each):
+                found[entry.path.resolve()] = load_task(entry, trust=trust)
         else:
             raise WrongType(f"a task is a name, a path or a Task; got {each!r}.")
     if not found:
@@ -179,7 +179,7 @@ def _shaped(finished: Finished, log_samples: bool, level: float) -> dict[str, An
             _warn(task, results, shaped["statuses"][task.name])
             shaped["results"][task.name] = _numbers(task, results, len(asked))
             shaped["estimates"][task.name] = {
-                _key(each): asdict(each.estimate) for each in results if each.estimate
+                _key(each): each.estimate.as_json() for each in results if each.estimate
             }
             shaped["group_subtasks"][task.name] = []
             shaped["configs"][task.name] = dict(task.config)

@@ -18,8 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from passband.errors import InvalidInput, nearest
-from passband.tasks.diagnostics import Place
+from passband.errors import InvalidInput, Place, nearest
 
 __all__ = ["DataSource", "plain_rows", "read_rows"]
 
@@ -40,7 +39,7 @@ class DataSource:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def error(self, message: str) -> InvalidInput:
-        return InvalidInput(f"{self.place}: {message}")
+        return InvalidInput(message, place=self.place)
 
 
 def read_rows(
@@ -251,7 +250,7 @@ def _decode(text: str, path: Path, line: int) -> Any:
     except (ValueError, RecursionError) as error:
         at = line + getattr(error, "lineno", 1) - 1
         what = getattr(error, "msg", None) or error
-        raise InvalidInput(f"{path}:{at}: is not JSON: {what}.") from None
+        raise InvalidInput(f"is not JSON: {what}.", place=Place(path, at)) from None
 
 
 def _object(row: Any, where: str) -> dict[str, Any]:
@@ -271,7 +270,8 @@ def _csv(path: Path, source: DataSource, delimiter: str = ",") -> Iterator[Any]:
         try:
             yield from _records(lines, options.get("column_names") or options.get("names"), path)
         except csv.Error as error:
-            raise InvalidInput(f"{path}:{lines.line_num}: is not CSV: {error}.") from None
+            place = Place(path, lines.line_num)
+            raise InvalidInput(f"is not CSV: {error}.", place=place) from None
 
 
 def _records(lines: Any, header: list[str] | None, path: Path) -> Iterator[dict[str, str]]:

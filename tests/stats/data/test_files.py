@@ -11,20 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes
 from passband.errors import UnknownName
 from passband.stats.data.files import read
 from passband.stats.data.tables import Table
-
-STEADY = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=150,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
 
 COLUMNS = {"task_id": ["a", "a", "b"], "trial": [1, 2, 1], "passed": [True, False, True]}
 RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
@@ -246,7 +239,6 @@ def test_damaged_archives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "npy", "npz", "parquet"])
-@STEADY
 @given(data=st.binary(max_size=40))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, kind: str, data: bytes) -> None:
     prefix = {"npy": b"\x93NUMPY\x01\x00", "npz": b"PK\x03\x04", "parquet": b"PAR1"}

@@ -7,14 +7,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes
 from passband.errors import UnknownName
 from passband.stats.data.tables import ROLES, Roles, Table
-
-STEADY = settings(deadline=None, derandomize=True, max_examples=80)
 
 COLUMNS: dict[str, list[Any]] = {
     "problem_id": ["a", "b", "a", "a", "b"],
@@ -281,7 +279,6 @@ rows = st.lists(
 )
 
 
-@STEADY
 @given(rows)
 def test_a_table_and_a_matrix_agree(rows: Sequence[tuple[str, int | None]]) -> None:
     by_problem: dict[str, list[int | None]] = {}

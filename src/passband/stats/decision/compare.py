@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from passband.notes import Note, unscored_in_pair
 from passband.stats.checks import (
     check_level,
     check_outcomes,
@@ -74,7 +75,7 @@ class Comparison:
     test: str  #: how the p-value is made
     policy: Policy
     seed: int | None  #: None, as nothing is random
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
         """Write the difference with its interval, rounded by the error.
@@ -146,11 +147,8 @@ def compare(
     found = parse_metric(metric)
     match = match_problems(a.under(policy), b.under(policy), found.k, paired)
     notes = list(match.notes)
-    if absent := a.n_unscored + b.n_unscored:
-        notes.append(
-            f"{absent} trials without a score ({a.n_unscored} of a, {b.n_unscored} of b), "
-            f"policy {policy!r}"
-        )
+    if a.n_unscored + b.n_unscored:
+        notes.append(unscored_in_pair(a.n_unscored, b.n_unscored, policy))
     if paired:
         contrast = contrast_of(match.a, match.b, found, over)
         changes = _changes(match, found)

@@ -10,6 +10,17 @@ from typing import Protocol
 
 import numpy as np
 
+from passband.notes import (
+    EQUAL_CHANGES,
+    ONE_PROBLEM,
+    ONE_TRIAL,
+    RELIABLE_CLUSTERS,
+    UNEVEN_TRIALS,
+    ZERO_FACTOR_UNPAIRED,
+    Note,
+    few_clusters,
+    of_side,
+)
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.pairing import (
     common_range,
@@ -19,7 +30,6 @@ from passband.stats.decision.pairing import (
     without_dust,
 )
 from passband.stats.decision.sign_flips import sign_flip_p_value
-from passband.stats.interval.default.auto import FEW_CLUSTERS, ONE_PROBLEM, ONE_TRIAL
 from passband.stats.interval.default.wilson import roots, student_quantile
 from passband.stats.interval.estimate import Estimate, Over, estimate
 from passband.stats.metric.registry import Metric
@@ -27,23 +37,13 @@ from passband.types import Floats, Ints
 
 __all__ = ["Contrast", "Independent", "Paired", "Uneven", "contrast_of"]
 
-NO_CHANGE = (
-    "all problems changed alike: the interval is what could have been missed, should a further "
-    "problem differ as much as the metric allows"
-)
-UNEVEN = (
-    "the sides have different numbers of trials: the test is not exact, and the interval is at "
-    "least as wide as the noise of the trials"
-)
-ZERO_FACTOR = "a factor of the blend is zero: the interval makes no use of the pairing"
-
 Ends = tuple[float, float]
 
 
 class Contrast(Protocol):
     """The difference of two sides, with an interval at any level."""
 
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def method(self) -> str: ...
@@ -70,7 +70,7 @@ def contrast_of(a: Outcomes, b: Outcomes, metric: Metric, over: Over) -> Contras
         return Independent(a, b, metric, over)
     values = [problem_values(side, metric) for side in (a, b)]
     if values[0] is None or values[1] is None:
-        return Independent(a, b, metric, over, (ZERO_FACTOR,))
+        return Independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
     low, high = common_range((a, b), metric)
     notes = (ONE_TRIAL,) if one_trial else ()
     paired = Paired(without_dust(values[1] - values[0]), unit, high - low, notes)
@@ -93,7 +93,7 @@ class Uneven:
     def __init__(self, paired: Paired, noise: Independent) -> None:
         self._paired, self._noise = paired, noise
         self.value, self.se = paired.value, paired.se
-        self.notes = (*paired.notes, UNEVEN)
+        self.notes = (*paired.notes, UNEVEN_TRIALS)
 
     @property
     def p_value(self) -> float | None:
@@ -117,16 +117,16 @@ class Paired:
     method = "paired"
 
     def __init__(
-        self, change: Floats, unit: Ints | None, span: float, notes: tuple[str, ...] = ()
+        self, change: Floats, unit: Ints | None, span: float, notes: tuple[Note, ...] = ()
     ) -> None:
         self._change, self._unit, self._span = change, unit, span
         self.value = float(change.mean())
         units = len(change) if unit is None else int(unit.max()) + 1
         if len(change) == 1:
             notes = (*notes, ONE_PROBLEM)
-        elif unit is not None and units < 20:
-            notes = (*notes, FEW_CLUSTERS)
-        self.notes = (*notes, NO_CHANGE) if self._moments.spread == 0.0 else notes
+        elif unit is not None and units < RELIABLE_CLUSTERS:
+            notes = (*notes, few_clusters(units))
+        self.notes = (*notes, EQUAL_CHANGES) if self._moments.spread == 0.0 else notes
 
     @property
     def test(self) -> str:
@@ -234,7 +234,7 @@ class Independent:
         b: Outcomes,
         metric: Metric,
         over: Over,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Note, ...] = (),
     ) -> None:
         self._a, self._b, self._metric, self._over = a, b, metric, over
         first, second = self._sides(0.95)
@@ -242,8 +242,8 @@ class Independent:
         self.se = None
         if first.se is not None and second.se is not None:
             self.se = float(np.hypot(first.se, second.se)) or None
-        own = [*(f"a: {note}" for note in first.notes), *(f"b: {note}" for note in second.notes)]
-        self.notes = (*own, *notes)
+        sides = [*(of_side("a", n) for n in first.notes), *(of_side("b", n) for n in second.notes)]
+        self.notes = (*sides, *notes)
 
     def _sides(self, level: float) -> tuple[Estimate, Estimate]:
         first, second = (

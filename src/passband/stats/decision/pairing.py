@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, nearest
+from passband.notes import PAIRED_BY_POSITION, Note
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.components import values_by_problem, values_of
@@ -27,8 +28,6 @@ __all__ = [
     "without_dust",
 ]
 
-BY_POSITION = "the problems have no names but numbers: they were paired by position"
-
 
 @dataclass(frozen=True, eq=False)
 class Match:
@@ -39,7 +38,7 @@ class Match:
     only_a: int
     only_b: int
     left_out: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def match_problems(a: Outcomes, b: Outcomes, k: int, paired: bool) -> Match:
@@ -63,9 +62,9 @@ def match_problems(a: Outcomes, b: Outcomes, k: int, paired: bool) -> Match:
         )
     sides = [take(a, at_a[enough]), take(b, at_b[enough])]
     used = int(enough.sum())
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if (only_a or only_b) and all(name == str(at) for at, name in enumerate(a.problems)):
-        notes = (BY_POSITION,)
+        notes = (PAIRED_BY_POSITION,)
     return Match(sides[0], sides[1], used, shared, only_a, only_b, shared - used, notes)
 
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType, nearest
+from passband.notes import NO_BEST, Note, unscored_by_model
 from passband.stats.checks import (
     check_level,
     check_outcomes,
@@ -29,7 +30,6 @@ from passband.types import Floats, Ints
 __all__ = ["Pair", "Ranking", "Standing", "benjamini_hochberg", "compare_all", "holm"]
 
 DRAWS = 20_000
-NO_SPREAD = "the spread of some models is unknown: no probability of being the best"
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Ranking:
     dropped: Mapping[str, int]  #: per model, problems that do not count
     policy: Policy
     seed: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the difference b - a.
@@ -169,9 +169,9 @@ def _check_models(models: object) -> None:
         check_outcomes(f"models[{name!r}]", outcomes)
 
 
-def _unscored(models: Mapping[str, Outcomes], policy: Policy) -> tuple[str, ...]:
-    absent = ", ".join(f"{m.n_unscored} of {name}" for name, m in models.items() if m.n_unscored)
-    return (f"trials without a score: {absent}, policy {policy!r}",) if absent else ()
+def _unscored(models: Mapping[str, Outcomes], policy: Policy) -> tuple[Note, ...]:
+    unscored = {name: m.n_unscored for name, m in models.items() if m.n_unscored}
+    return (unscored_by_model(unscored, policy),) if unscored else ()
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -354,10 +354,10 @@ class _Field:
             p_best=chance,
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         said = [note for contrast in self._contrasts.values() for note in contrast.notes]
         if self._noise is None:
-            said.append(NO_SPREAD)
+            said.append(NO_BEST)
         return tuple(dict.fromkeys(said))
 
 

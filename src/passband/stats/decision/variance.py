@@ -8,8 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import (
+    CLUSTERED_PROBLEMS,
+    CONSTANT_METRIC,
+    K_ABOVE_HALF,
+    NO_SPLIT_ONE_PROBLEM,
+    NO_SPLIT_ONE_TRIAL,
+    NO_SPLIT_SAME_VALUE,
+    NOISE_FALLS,
+    ONLY_NOISE,
+    TOO_MANY_COUNTS,
+    Note,
+)
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.default.auto import CONSTANT, TOO_LARGE, WIDE_K
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.fit.count_grid import CountGrid, is_too_large
@@ -21,16 +32,6 @@ from passband.stats.metric.registry import Metric, parse_metric
 from passband.types import Floats
 
 __all__ = ["Spread", "VarianceSplit", "split_variance", "spread_of"]
-
-UNKNOWN = (
-    "with one trial per problem the noise of sampling cannot be told from the spread of the "
-    "problems; two trials of some problems would do"
-)
-ONE_PROBLEM = "one problem does not show how problems differ"
-ALIKE = "every problem has the same value: nothing shows how problems differ"
-ONLY_NOISE = "the problems differ no more than the noise of sampling explains"
-FALLS = "scores are not 0 or 1: the noise of sampling is taken to fall as 1/n"
-GROUPED = "problems come in clusters: a further problem is taken to bring its share of a cluster"
 
 Grow = Callable[[int], int]
 
@@ -57,7 +58,7 @@ class VarianceSplit:
     se_double_trials: float | None
     se_one_more_problem: float | None
     se_double_problems: float | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
         """Say the standard error and the shares.
@@ -133,7 +134,7 @@ class Spread:
     total: float | None  #: M times the variance of the estimate
     within: float | None  #: None where it cannot be told from the total
     noise: Callable[[Grow], float]  # the part of sampling if a problem with n trials had grow(n)
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     is_flat: bool = False  #: one problem, or all of the same value: the total is the prior's
 
     @property
@@ -173,24 +174,24 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
     if reason:
         within, notes = None, (reason, *(note for note in notes if note != reason))
     elif most == 1:
-        within, notes = None, (*notes, UNKNOWN)
+        within, notes = None, (*notes, NO_SPLIT_ONE_TRIAL)
     elif total is not None and within is not None and within >= total:
         within, notes = total, (*notes, ONLY_NOISE)
     if outcomes.clusters is not None:
-        notes = (*notes, GROUPED)
+        notes = (*notes, CLUSTERED_PROBLEMS)
     return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
 
 
-def _flat(request: IntervalRequest, used: int, alike: bool) -> str:
-    """Say why the data hold no spread that could be split, if so."""
+def _flat(request: IntervalRequest, used: int, alike: bool) -> Note | None:
+    """Return why the data show no spread to split, or None if they do."""
     if request.outcomes.graded is None and np.ptp(request.range()) == 0.0:
-        return CONSTANT
+        return CONSTANT_METRIC
     if used == 1:
-        return ONE_PROBLEM
-    return ALIKE if alike else ""
+        return NO_SPLIT_ONE_PROBLEM
+    return NO_SPLIT_SAME_VALUE if alike else None
 
 
-_Parts = tuple[float | None, float | None, Callable[[Grow], float], tuple[str, ...]]
+_Parts = tuple[float | None, float | None, Callable[[Grow], float], tuple[Note, ...]]
 
 
 def _builder(request: IntervalRequest) -> Callable[[IntervalRequest, int], _Parts]:
@@ -202,11 +203,11 @@ def _builder(request: IntervalRequest) -> Callable[[IntervalRequest, int], _Part
 
 
 def _too_large(request: IntervalRequest, used: int) -> _Parts:
-    return None, None, lambda _: 0.0, (TOO_LARGE,)
+    return None, None, lambda _: 0.0, (TOO_MANY_COUNTS,)
 
 
 def _constant(request: IntervalRequest, used: int) -> _Parts:
-    return 0.0, None, lambda _: 0.0, (CONSTANT,)
+    return 0.0, None, lambda _: 0.0, (CONSTANT_METRIC,)
 
 
 def _of_counts(request: IntervalRequest, used: int) -> _Parts:
@@ -220,7 +221,11 @@ def _of_counts(request: IntervalRequest, used: int) -> _Parts:
         ends = over_clusters(request.outcomes, mixture, values, request.k, request.level)
     total = used * (scale * float(ends.se)) ** 2
     noise = _measured_noise(request, mixture, values, scale)
-    notes = (WIDE_K,) if mixture.lattice.ns[0] > 1 and 2 * request.k > mixture.lattice.ns[0] else ()
+    notes = (
+        (K_ABOVE_HALF,)
+        if mixture.lattice.ns[0] > 1 and 2 * request.k > mixture.lattice.ns[0]
+        else ()
+    )
     return total, noise(lambda n: n), noise, notes
 
 
@@ -263,4 +268,4 @@ def _of_graded(request: IntervalRequest, used: int) -> _Parts:
     total = None if whole.se is None else used * whole.se**2
     within = None if part.se is None else used * part.se**2
     notes = whole.notes + tuple(note for note in part.notes if note not in whole.notes)
-    return total, within, noise, notes if within is None else (*notes, FALLS)
+    return total, within, noise, notes if within is None else (*notes, NOISE_FALLS)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import Note
 from passband.stats.checks import check_level, check_outcomes, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.default.auto import few_repeats, one_sided, target_notes
@@ -54,7 +55,7 @@ class Band:
     n_problems: Ints
     left_out: Ints  #: problems with too few trials, at each k
     policy: Policy  #: what was done with trials without a score
-    notes: tuple[str, ...] = ()  #: where the coverage of the band is known to be weak at some k
+    notes: tuple[Note, ...] = ()  #: where the coverage of the band is known to be weak at some k
 
     def __len__(self) -> int:
         return len(self.k)
@@ -114,9 +115,9 @@ def _check_size(outcomes: Outcomes, name: MetricName) -> None:
         )
 
 
-def _notes(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) -> tuple[str, ...]:
+def _notes(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) -> tuple[Note, ...]:
     """Collect what estimates at the single k would say of too few problems, clusters or trials."""
-    notes: dict[str, None] = {}
+    notes: dict[Note, None] = {}
     for metric in metrics:
         asked = IntervalRequest(outcomes, metric, (), 0.0, over, level, None)
         notes |= dict.fromkeys(target_notes(asked, asked.mixture()))

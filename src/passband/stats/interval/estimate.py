@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, overload
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, overload
 
+from passband.notes import Note, notes_as_json
 from passband.stats.checks import (
     check_level,
     check_outcomes,
@@ -46,7 +47,11 @@ class Estimate:
     n_unscored: int  #: trials without a score
     policy: Policy  #: what was done with them
     seed: int | None  #: None where nothing is random
-    notes: tuple[str, ...] = ()  #: where the coverage of the interval is known to be weak
+    notes: tuple[Note, ...] = ()  #: where the coverage of the interval is known to be weak
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return {**asdict(self), "notes": notes_as_json(self.notes)}
 
     def __str__(self) -> str:
         """Write the value with its interval, rounded by the error.

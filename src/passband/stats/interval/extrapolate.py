@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import CLUSTERS_IGNORED, Note, beyond_trials, model_based, never_solved
 from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.fit.spiked_beta import SpikedBeta, fit_spiked
@@ -49,7 +50,7 @@ class Extrapolation:
     model: str
     n_trials_max: int  #: the most trials of any problem
     factor: float  #: k as a multiple of that
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     def __str__(self) -> str:
         """Write the value with its interval and how far it reaches.
@@ -179,41 +180,24 @@ def _bounds(metric: Metric) -> tuple[float, float]:
     return (0.0, 1.0) if metric.powers is not None else metric.parts[0].bounds
 
 
-def _notes(outcomes: Outcomes, metric: Metric, models: list[SpikedBeta]) -> list[str]:
-    """Say what the answer rests on, and how far to trust it."""
+def _notes(outcomes: Outcomes, metric: Metric, models: list[SpikedBeta]) -> list[Note]:
+    """Return what the value rests on, and how far to trust it."""
     most = outcomes.most_trials()
-    notes = [f"model-based: no problem has more than {most} trials"]
-    covered = _covered(metric)
-    notes.append(
-        f"k is {metric.k / most:.3g} times the trials: the model decides the value{covered}"
-    )
+    any_shape = metric.name in (f"pass@{metric.k}", f"pass^{metric.k}")
+    notes = [model_based(most), beyond_trials(metric.k / most, any_shape=any_shape)]
     never = outcomes.histogram.where(outcomes.histogram.successes == 0).n_problems
     if never:
-        hopeless = sum(model.weight for model in models if model.has_zero)
-        notes.append(_never_solved(metric, never, outcomes, hopeless))
+        problems = outcomes.histogram.n_problems
+        highest = _without_unsolved(metric, never / problems)
+        hopeless = sum(model.weight for model in models if model.has_zero) > 0.5
+        notes.append(never_solved(never, problems, highest, hopeless=hopeless))
     if outcomes.clusters is not None:
-        notes.append("clusters are ignored: the problems are taken as independent")
+        notes.append(CLUSTERS_IGNORED)
     return notes
 
 
-def _never_solved(metric: Metric, never: int, outcomes: Outcomes, hopeless: float) -> str:
-    """Say what it would mean if the problems never solved could not be."""
+def _without_unsolved(metric: Metric, share: float) -> float:
+    """Return the highest value there can be if this share of the problems is never solved."""
     ends = np.array([0.0, 1.0])
     values = [latent_values(part, ends, metric.k, metric.k) for part in metric.parts]
-    problems = outcomes.histogram.n_problems
-    share = never / problems
-    best = metric.combine([float(share * at[0] + (1.0 - share) * at[1]) for at in values])
-    reading = "all as hard, but hopeless ones can look the same to it"
-    if hopeless > 0.5:
-        reading = "in part as hopeless, but a few hard levels look the same to it"
-    return (
-        f"{never} of {problems} problems were never solved; the fit reads them {reading}; if none "
-        f"of them is ever solved, the value for these problems is at most {best:.3g}"
-    )
-
-
-def _covered(metric: Metric) -> str:
-    """Say what the interval allows for besides the model."""
-    if metric.name not in (f"pass@{metric.k}", f"pass^{metric.k}"):
-        return ", and the interval does not cover a wrong shape of it"
-    return ", and the interval allows for other shapes of it"
+    return metric.combine([float(share * zero + (1.0 - share) * one) for zero, one in values])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from passband.errors import InvalidInput
+from passband.notes import Note
 from passband.registry import Registry
 from passband.stats.interval.request import IntervalRequest
 
@@ -19,10 +20,10 @@ class Interval:
     low: float | None
     high: float | None
     se: float | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     seed: int | None = None
 
-    def with_notes(self, *notes: str) -> Interval:
+    def with_notes(self, *notes: Note) -> Interval:
         return Interval(self.low, self.high, self.se, (*self.notes, *notes), self.seed)
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from passband.errors import InvalidInput
+from passband.notes import Note, notes_as_json
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Over
 
 __all__ = ["Design", "Goal", "Plan"]
 
-FORMAT = "passband plan 1"
+FORMAT = "passband plan 2"
 Goal = Literal["difference", "width"]
 
 
@@ -55,17 +56,21 @@ class Plan:
     between: float | None  #: variance across problems of the values, or of their differences
     within: tuple[float, ...]  #: variance of sampling per problem at `trials`, of each side
     options: tuple[Design, ...] = ()  #: other designs that do it
-    notes: tuple[str, ...] = ()  #: of the pilot, and on what was assumed
+    notes: tuple[Note, ...] = ()  #: of the pilot, and on what was assumed
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return {**asdict(self), "notes": notes_as_json(self.notes)}
 
     @property
     def sha256(self) -> str:
         """The hash of the plan's content, whatever file it stands in."""
-        content = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        content = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(content.encode()).hexdigest()
 
     def save(self, path: str | Path) -> None:
         """Write the plan as JSON, with the hash of its content."""
-        whole = {"format": FORMAT, "plan": asdict(self), "sha256": self.sha256}
+        whole = {"format": FORMAT, "plan": self.as_json(), "sha256": self.sha256}
         try:
             Path(path).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
@@ -125,7 +130,8 @@ def _plan_of(content: Any, path: str | Path) -> Plan:
         )
     try:
         options = tuple(Design(**option) for option in content["options"])
-        lists = {name: tuple(content[name]) for name in ("within", "notes")}
-        return Plan(**{**content, **lists, "options": options})
+        notes = tuple(Note(**note) for note in content["notes"])
+        within = tuple(content["within"])
+        return Plan(**{**content, "within": within, "notes": notes, "options": options})
     except TypeError as error:
         raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None

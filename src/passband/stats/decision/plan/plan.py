@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
+from typing import Any
 
 from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import Note, assumed_correlation, joined, notes_as_json
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.checks import as_positive, as_share, as_whole
 from passband.stats.decision.plan.file import Design, Plan
@@ -266,7 +268,11 @@ class Detectable:
     level: float
     power: float
     variance: float  #: of the difference of two models' values on one problem
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return {**asdict(self), "notes": notes_as_json(self.notes)}
 
 
 def detectable(
@@ -314,8 +320,8 @@ def detectable(
     judged.require(found.k)
     spread = spread_of(judged, found)
     if spread.total is None or spread.is_flat:
-        raise NotEnoughData(f"the variance of {found.name} is unknown: {'; '.join(spread.notes)}.")
-    notes = (*spread.notes, f"a second model with correlation {correlation:g} is assumed")
+        raise NotEnoughData(f"the variance of {found.name} is unknown: {joined(spread.notes)}.")
+    notes = (*spread.notes, assumed_correlation(correlation))
     within = spread.within or 0.0  # with one trial the correlation is that of the scores
     variance = 2.0 * (1.0 - correlation) * (spread.total - within) + 2.0 * within
     delta = _quantiles(level, power) * math.sqrt(variance / spread.n_problems)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import Note, assumed_correlation, joined
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.checks import as_number, as_variance
 from passband.stats.decision.variance import spread_of
@@ -32,7 +33,7 @@ class Assumed:
     between: float
     noise: Callable[[int], tuple[float, ...]]  #: of a problem's value of each side, by its trials
     fewest: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
@@ -41,7 +42,7 @@ def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
     judged.require(found.k)
     spread = spread_of(judged, found)
     if spread.between is None:
-        raise NotEnoughData(f"the pilot does not tell: {'; '.join(spread.notes)}.")
+        raise NotEnoughData(f"the pilot does not determine the variances: {joined(spread.notes)}.")
     return Assumed(
         spread.between, lambda n: (spread.within_at(lambda _: n),), max(found.k, 1), spread.notes
     )
@@ -53,7 +54,7 @@ def pair_of_pilot(
     """Return the variances of a difference to a model like that of the pilot."""
     shared = as_correlation(CORRELATION if correlation is None else correlation)
     one = from_pilot(pilot, metric, policy)
-    notes = (*one.notes, f"a second model with correlation {shared:g} is assumed")
+    notes = (*one.notes, assumed_correlation(shared))
     between = 2.0 * (1.0 - shared) * one.between
     return Assumed(between, lambda n: one.noise(n) * 2, one.fewest, notes)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import EVA_CLUSTERS, EVA_OUTSIDE, EVA_ZERO_WIDTH, Note
 from passband.stats.interval.bootstrap.draws import blocks
 from passband.stats.interval.bootstrap.units import problem_values
 from passband.stats.interval.methods import Interval, method
@@ -13,9 +14,6 @@ from passband.types import Floats
 
 __all__ = ["eva", "eva_means"]
 
-NO_CLUSTERS = "EVA resamples single problems; the clusters are not taken into account"
-ZERO_WIDTH = "all problems have the same value: a width of zero is EVA's, and says nothing"
-OUTSIDE = "the estimate lies outside the interval, which is left as EVA has it"
 REPLICATES = 2000
 
 
@@ -68,12 +66,12 @@ def eva_means(values: Floats, seed: int) -> Floats:
     return means
 
 
-def _notes(request: IntervalRequest, values: Floats, low: float, high: float) -> tuple[str, ...]:
+def _notes(request: IntervalRequest, values: Floats, low: float, high: float) -> tuple[Note, ...]:
     notes = []
     if request.outcomes.clusters is not None:
-        notes.append(NO_CLUSTERS)
+        notes.append(EVA_CLUSTERS)
     if np.ptp(values) == 0.0:
-        notes.append(ZERO_WIDTH)
+        notes.append(EVA_ZERO_WIDTH)
     elif not low <= request.value <= high:
-        notes.append(OUTSIDE)
+        notes.append(EVA_OUTSIDE)
     return tuple(notes)

@@ -20,6 +20,21 @@ from typing import Protocol
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import (
+    EQUAL_RESAMPLES,
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM_NO_INTERVAL,
+    OPEN_END,
+    OPEN_END_NO_INTERVAL,
+    PLUG_IN_RATES,
+    RELIABLE_CLUSTERS,
+    STRETCHED,
+    Note,
+    few_clusters,
+    few_informative,
+)
 from passband.stats.interval.bootstrap.draws import REPLICATES, Replicates, bootstrap_totals
 from passband.stats.interval.bootstrap.exact import MeanLaw, law_of_mean
 from passband.stats.interval.bootstrap.units import (
@@ -39,27 +54,6 @@ from passband.types import Floats
 
 __all__ = ["bca", "percentile", "student_t", "studentized", "two_level"]
 
-ONE_PROBLEM = "a single problem: resampling cannot see how problems differ, so there is no interval"
-ONE_CLUSTER = "a single cluster: resampling cannot see how clusters differ, so there is no interval"
-NO_SPREAD = (
-    "all problems have the same value: resampling cannot see the spread, so there is no interval"
-)
-ALL_ALIKE = "every resample gives the same value: it cannot show a spread, so there is no interval"
-NO_TRIAL_NOISE = (
-    "no problem has trials that differ: resampling them cannot see the noise of sampling, so there "
-    "is no interval"
-)
-PLUG_IN = (
-    "resampling trials takes the observed rates for the true ones and understates the noise where "
-    "trials are few"
-)
-FEW_CLUSTERS = "fewer than 20 clusters: indicative only"
-STRETCHED = (
-    "the resamples lie to one side of the estimate, because resampling shifts this metric; the "
-    "interval was stretched to contain it"
-)
-OPEN_END = "too many resamples show no spread: an end is that of the scale"
-NO_END = "too many resamples show no spread: there is no interval"
 _FEW = 10
 _MOST_POOLS = 256
 
@@ -100,7 +94,7 @@ def percentile(request: IntervalRequest) -> Interval:
         law, seed = _law_over_trials(request)
         if _is_flat(law):
             return _nothing(NO_TRIAL_NOISE)
-        return _quantiles(request, law, seed).with_notes(PLUG_IN)
+        return _quantiles(request, law, seed).with_notes(PLUG_IN_RATES)
     units = units_of(request)
     reason = _blind(request, units)
     if reason:
@@ -124,7 +118,7 @@ def bca(request: IntervalRequest) -> Interval:
         return _nothing(reason)
     law, seed = _law_of(request, units)
     if _is_flat(law):
-        return _nothing(ALL_ALIKE)
+        return _nothing(EQUAL_RESAMPLES)
     normal = NormalDist()
     bias = normal.inv_cdf(float(np.clip(law.below(request.value), 1e-9, 1 - 1e-9)))
     bend = _acceleration(units)
@@ -157,7 +151,7 @@ def studentized(request: IntervalRequest) -> Interval:
     away = _distances(values - request.value, units.standard_error(sums))
     own = float(units.standard_error(units.draws * units.shares @ units.with_squares))
     if _is_flat(Replicates(values)) or own == 0.0:
-        return _nothing(ALL_ALIKE)
+        return _nothing(EQUAL_RESAMPLES)
     law = Replicates(away)
     far = (law.upper(request.tail), law.lower(request.tail))
     low, high = (request.value - own * end for end in far)
@@ -210,7 +204,7 @@ def student_t(request: IntervalRequest) -> Interval:
         return _nothing(reason)
     se = float(units.standard_error(units.draws * units.shares @ units.with_squares))
     if se == 0.0:
-        return _nothing(ALL_ALIKE)
+        return _nothing(EQUAL_RESAMPLES)
     reach = student_quantile(request.level, units.draws - 1.0) * se
     ends = request.value - reach, request.value + reach
     return _around(request, ends, se, None).with_notes(*_notes(request, units))
@@ -288,7 +282,7 @@ def _distances(shift: Floats, se: Floats) -> Floats:
 
 def _quantiles(request: IntervalRequest, law: Law, seed: int | None) -> Interval:
     if _is_flat(law):
-        return _nothing(ALL_ALIKE)
+        return _nothing(EQUAL_RESAMPLES)
     ends = law.lower(request.tail), law.upper(request.tail)
     return _around(request, ends, law.sd, seed)
 
@@ -312,11 +306,11 @@ def _around_open(
     if np.isfinite(ends).all():
         return _around(request, ends, se, seed)
     if not np.isfinite(request.range()).all():
-        return _nothing(NO_END)
+        return _nothing(OPEN_END_NO_INTERVAL)
     return _around(request, ends, se, seed).with_notes(OPEN_END)
 
 
-def _nothing(reason: str) -> Interval:
+def _nothing(reason: Note) -> Interval:
     return Interval(None, None, None, (reason,))
 
 
@@ -325,25 +319,24 @@ def _is_flat(law: Law) -> bool:
     return law.sd <= 1e-12 * scale
 
 
-def _blind(request: IntervalRequest, units: Units) -> str | None:
+def _blind(request: IntervalRequest, units: Units) -> Note | None:
     """Say why resampling these units cannot show a spread, or None if it can."""
     if units.draws == 1:
-        return ONE_PROBLEM if request.outcomes.clusters is None else ONE_CLUSTER
+        return ONE_PROBLEM_NO_INTERVAL if request.outcomes.clusters is None else ONE_CLUSTER
     ratios = units.rows[:, :-1] / units.rows[:, -1:]
     if (np.ptp(ratios, axis=0) <= 1e-12 * np.abs(ratios).max(axis=0)).all():
         return NO_SPREAD
     return None
 
 
-def _notes(request: IntervalRequest, units: Units) -> tuple[str, ...]:
+def _notes(request: IntervalRequest, units: Units) -> tuple[Note, ...]:
     """Say where the coverage of these intervals is known to be weak."""
     notes = []
     clustered = request.outcomes.clusters is not None
-    if clustered and units.draws < 20:
-        notes.append(FEW_CLUSTERS)
+    if clustered and units.draws < RELIABLE_CLUSTERS:
+        notes.append(few_clusters(units.draws))
     informative = units.draws - round(units.draws * float(units.shares.max()))
     if informative < _FEW:
-        what = "clusters" if clustered else "problems"
-        told = f"only {informative} of {units.draws} {what} differ from the commonest value"
-        notes.append(told if informative else f"all {units.draws} {what} have the same value")
+        noun = "cluster" if clustered else "problem"
+        notes.append(few_informative(units.draws, informative, noun))
     return tuple(notes)

@@ -1,9 +1,22 @@
-"""The default intervals: which rule serves which outcomes, and what to tell the reader."""
+"""The default intervals: which rule serves which outcomes, and the notes that go with it."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from passband.notes import (
+    CONSTANT_METRIC,
+    K_ABOVE_HALF,
+    ONE_PROBLEM,
+    ONE_TRIAL,
+    RELIABLE_CLUSTERS,
+    TOO_MANY_COUNTS,
+    ZERO_FACTOR,
+    Note,
+    few_clusters,
+    few_informative,
+)
+from passband.notes import few_repeats as few_repeats_note
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
@@ -15,23 +28,7 @@ from passband.types import Floats
 
 __all__ = ["auto", "few_repeats", "one_sided", "target_notes"]
 
-ONE_TRIAL = (
-    "with one trial per problem the noise of sampling cannot be told from the spread of the "
-    "problems; this interval is an upper bound, the one over problems"
-)
-FEW_REPEATS = (
-    "only {repeated} of {problems} problems with more than one trial, too few to tell the noise of "
-    "sampling from the spread of the problems; this interval is an upper bound, the one over "
-    "problems"
-)
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
-WIDE_K = (
-    "k is more than half of n: the width rests on a model; 2k trials per problem would measure it"
-)
-FEW_CLUSTERS = "fewer than 20 clusters: indicative only"
-ONE_PROBLEM = "a single problem says little about problems like it"
-CONSTANT = "this metric has the same value whatever the trials show"
-TOO_LARGE = "so many trials, or numbers of them, that the default interval is out of reach"
 
 
 @method(
@@ -44,13 +41,13 @@ def auto(request: IntervalRequest) -> Interval:
     if request.outcomes.graded is not None:
         return graded_interval(request).with_notes(*_cluster_notes(request))
     if is_too_large(request.outcomes.histogram.at_least(request.k)):
-        return Interval(None, None, None, (TOO_LARGE,))
+        return Interval(None, None, None, (TOO_MANY_COUNTS,))
     if request.metric.powers is not None and min(request.means) == 0.0:
         return _blend_at_zero(request)
     low, high = request.range()
     scale = high - low
     if scale == 0.0:
-        return Interval(request.value, request.value, 0.0, (CONSTANT,))
+        return Interval(request.value, request.value, 0.0, (CONSTANT_METRIC,))
     mixture = request.mixture()
     values = request.values(mixture)
     notes = _notes(request, mixture, values)
@@ -75,30 +72,28 @@ def _ends(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
     return over_problems(mixture, values, request.level)
 
 
-def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[str, ...]:
+def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
     """Say where the coverage of the default intervals is known to be weak."""
     notes = target_notes(request, mixture)
     problems = int(mixture.counts.sum())
     if problems > 1:
         informative = problems - _commonest(mixture, values)
         if informative < 10:
-            differ = "differs" if informative == 1 else "differ"
-            told = f"only {informative} of {problems} problems {differ} from the commonest value"
-            notes.append(told if informative else f"all {problems} problems have the same value")
+            notes.append(few_informative(problems, informative))
     return tuple(notes)
 
 
-def target_notes(request: IntervalRequest, mixture: Mixture) -> list[str]:
+def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
     """Say where problems, clusters or trials are too few for the target."""
-    notes = []
+    notes: list[Note] = []
     problems = int(mixture.counts.sum())
     if request.over == "trials":
         if mixture.lattice.ns[-1] == 1:
             notes.append(ONE_TRIAL)
         elif few_repeats(mixture):
-            notes.append(FEW_REPEATS.format(repeated=_repeated(mixture), problems=problems))
+            notes.append(few_repeats_note(_repeated(mixture), problems))
         elif 2 * request.k > mixture.lattice.ns[0]:
-            notes.append(WIDE_K)
+            notes.append(K_ABOVE_HALF)
     elif problems == 1:
         notes.append(ONE_PROBLEM)
     return notes + _cluster_notes(request)
@@ -115,11 +110,12 @@ def _repeated(mixture: Mixture) -> int:
     return int(mixture.counts[mixture.lattice.trials > 1].sum())
 
 
-def _cluster_notes(request: IntervalRequest) -> list[str]:
+def _cluster_notes(request: IntervalRequest) -> list[Note]:
     if request.over == "trials" or request.outcomes.clusters is None:
         return []
     several = int((request.outcomes.trials >= request.k).sum()) > 1
-    return [FEW_CLUSTERS] if several and _units(request) < 20 else []
+    clusters = _units(request)
+    return [few_clusters(clusters)] if several and clusters < RELIABLE_CLUSTERS else []
 
 
 def _units(request: IntervalRequest) -> int:
@@ -189,5 +185,5 @@ def _blend_at_zero(request: IntervalRequest) -> Interval:
         0.0,
         request.metric.combine([factor.high or 0.0 for factor in factors]),
         None,
-        ("a factor of the blend is zero: the upper end combines the ends of the factors", *notes),
+        (ZERO_FACTOR, *notes),
     )

@@ -8,6 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from passband.notes import (
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM_NO_INTERVAL,
+    no_repeats,
+    noise_partly_measured,
+)
 from passband.stats.data.graded import GradedScores, best_weights
 from passband.stats.interval.default.wilson import normal_quantile, roots, student_quantile
 from passband.stats.interval.methods import Interval
@@ -17,11 +25,6 @@ from passband.types import Floats, Ints
 
 __all__ = ["graded_interval"]
 
-NO_SPREAD = "all problems have the same value: the spread is unknown, so there is no interval"
-SAME_TRIALS = "all trials of a problem have the same score: the noise of sampling is unknown"
-NO_REPEATS = "no problem has enough trials to measure the noise of sampling"
-ONE_PROBLEM = "a single problem says nothing about the spread of problems"
-ONE_CLUSTER = "a single cluster says nothing about the spread of clusters"
 _ROUNDING = 1e-12  # what is smaller, next to the scores, is not spread
 
 
@@ -53,7 +56,9 @@ def _skewed(request: IntervalRequest, deviations: Floats, problems: int) -> Inte
     """Return ends that follow the skewness of the values, of problems or of whole clusters."""
     units = len(deviations)
     if units < 2:
-        return Interval(None, None, None, (ONE_PROBLEM if problems == 1 else ONE_CLUSTER,))
+        return Interval(
+            None, None, None, (ONE_PROBLEM_NO_INTERVAL if problems == 1 else ONE_CLUSTER,)
+        )
     scale = problems / units
     away = deviations / scale
     second = float(away @ away) / units
@@ -79,18 +84,15 @@ def _over_trials(request: IntervalRequest, graded: GradedScores) -> Interval:
     noise = _noise(graded, request.k, least, best=best)
     problems = sum(len(group.problem) for group in graded.groups if group.n >= request.k)
     if len(noise) == 0:
-        return Interval(None, None, None, (NO_REPEATS,))
+        return Interval(None, None, None, (no_repeats(max(least, request.k)),))
     se = float(np.sqrt(noise.mean() / problems))
     if se <= _ROUNDING * np.abs(graded.values).max():
-        return Interval(None, None, None, (SAME_TRIALS,))
+        return Interval(None, None, None, (NO_TRIAL_NOISE,))
     reach = normal_quantile(request.level) * se
     interval = _cut(request, request.value - reach, request.value + reach, se)
     if len(noise) == problems:
         return interval
-    return interval.with_notes(
-        f"the noise of sampling is measured on {len(noise)} of {problems} problems, those with at "
-        f"least {least} trials, and taken to be the same on the others"
-    )
+    return interval.with_notes(noise_partly_measured(len(noise), problems, least))
 
 
 def _noise(graded: GradedScores, k: int, least: int, *, best: bool) -> Floats:

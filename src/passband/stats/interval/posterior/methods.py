@@ -25,6 +25,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import (
+    ALL_TRIALS_ALIKE,
+    CLUSTERS_IGNORED,
+    ONE_TRIAL_PRIOR,
+    PRIOR_ON_EDGE,
+    posterior_mean,
+    prior_dominates,
+    value_outside,
+)
+from passband.notes import fitted_prior as fitted_prior_note
 from passband.stats.interval.fit.spiked_beta import MIN_WEIGHT, fit_spiked, fitted_prior
 from passband.stats.interval.methods import Interval, method
 from passband.stats.interval.posterior.beta_mixture import BetaMixture
@@ -35,16 +45,6 @@ from passband.stats.metric.components import PosteriorMean, blend
 from passband.stats.metric.registry import Metric
 
 __all__ = ["empirical_bayes", "hierarchical", "jeffreys", "uniform"]
-
-ON_THE_EDGE = (
-    "the likelihood of the prior is largest at the edge of what is allowed: the data do not say "
-    "how the problems are spread, and the interval is likely to be too short"
-)
-ONE_TRIAL = "with one trial per problem the prior alone tells noise from the spread of the problems"
-ALL_ALIKE = (
-    "all trials came out alike: the fitted prior has no spread left, so there is no interval"
-)
-NO_CLUSTERS = "clusters are ignored: the problems are taken as independent"
 
 
 @method("uniform", over=("trials",), summary="posterior quantiles, Beta(1, 1) for each problem")
@@ -102,11 +102,11 @@ def empirical_bayes(request: IntervalRequest) -> Interval:
     _need_latent(request)
     pairs = request.outcomes.histogram.at_least(request.k)
     if not pairs.successes.any() or (pairs.successes == pairs.trials).all():
-        return Interval(None, None, None, (ALL_ALIKE,))
+        return Interval(None, None, None, (ALL_TRIALS_ALIKE,))
     prior = fitted_prior(pairs)
-    note = f"prior Beta({prior.alpha:.3g}, {prior.beta:.3g}), fitted by maximum likelihood"
+    note = fitted_prior_note(prior.alpha, prior.beta)
     told = _told(request, _under_beta(request, prior.alpha, prior.beta)).with_notes(note)
-    return told.with_notes(ON_THE_EDGE) if prior.on_edge else told
+    return told.with_notes(PRIOR_ON_EDGE) if prior.on_edge else told
 
 
 @method(
@@ -145,9 +145,9 @@ def hierarchical(request: IntervalRequest) -> Interval:
     ends = pieces.quantiles(request.tail, request.range())
     told = _told(request, _Posterior(pieces.mean, pieces.sd, *ends))
     if most == 1 and request.over == "trials":
-        told = told.with_notes(ONE_TRIAL)
+        told = told.with_notes(ONE_TRIAL_PRIOR)
     if request.over == "problems" and request.outcomes.clusters is not None:
-        told = told.with_notes(NO_CLUSTERS)
+        told = told.with_notes(CLUSTERS_IGNORED)
     return told
 
 
@@ -162,16 +162,11 @@ class _Posterior:
 def _told(request: IntervalRequest, posterior: _Posterior) -> Interval:
     """Return the interval, with its mean and with a warning where the prior speaks loudest."""
     mean, sd, seen = posterior.mean, posterior.sd, request.value
-    notes = [f"posterior mean {mean:.4g}"]
+    notes = [posterior_mean(mean)]
     if abs(mean - seen) > 2.0 * sd + 1e-12:
-        notes.append(
-            f"the prior moves the answer more than the data do: posterior mean {mean:.4g}, "
-            f"observed value {seen:.4g}, posterior standard deviation {sd:.2g}"
-        )
+        notes.append(prior_dominates(mean, seen, sd))
     if not posterior.low - 1e-12 <= seen <= posterior.high + 1e-12:
-        notes.append(
-            f"the observed value {seen:.4g} lies outside: the interval is about the latent value"
-        )
+        notes.append(value_outside(seen))
     return Interval(posterior.low, posterior.high, sd, tuple(notes))
 
 
