@@ -65,8 +65,13 @@ def heard(started: subprocess.Popen[bytes], holds: Callable[[Event], bool]) -> E
     raise EOFError("the run ended before it said so")
 
 
+def waits_for(event: Event, reason: str) -> bool:
+    waiting = event["waiting"] if event["event"] == "progress" else None
+    return waiting is not None and waiting["reason"] == reason
+
+
 def is_stopping(event: Event) -> bool:
-    return event["event"] == "progress" and event["waiting"] == "stopping"
+    return waits_for(event, "stopping")
 
 
 def has_recorded(count: int) -> Callable[[Event], bool]:
@@ -77,8 +82,7 @@ def has_recorded(count: int) -> Callable[[Event], bool]:
 
 
 def is_paused(event: Event) -> bool:
-    waiting = event["waiting"] if event["event"] == "progress" else None
-    return waiting is not None and waiting["reason"] == "rate-limited"
+    return waits_for(event, "rate-limited")
 
 
 def ok_then_held(request: Received) -> faults.Behaviour:

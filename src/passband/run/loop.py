@@ -136,8 +136,9 @@ class Runner:
                 break
         answered.cancel()
         if not self._workers[0].done():
-            loading = asyncio.get_running_loop().run_in_executor(None, _load_statistics)
-            loading.add_done_callback(lambda done: setattr(self.meter, "can_estimate", True))
+            is_shown = getattr(self.watcher, "shows_estimates", False)
+            loading = asyncio.get_running_loop().run_in_executor(None, _load_statistics, is_shown)
+            loading.add_done_callback(lambda done: setattr(self.meter, "can_estimate", is_shown))
             more = range(self.concurrency - 1)
             self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
         await self._all_workers()
@@ -335,6 +336,13 @@ def _recorded_rows(directory: Path, part: TaskRun) -> Iterator[TrialRow]:
                 yield row
 
 
-def _load_statistics() -> None:
-    """Import the statistics, while the first answers are on their way."""
-    import passband.stats.interval.estimate  # noqa: F401
+def _load_statistics(is_shown: bool) -> None:
+    """Import the statistics, while the first answers are on their way.
+
+    The first estimate imports more; it is made here, where it does not hold up the event loop.
+    """
+    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.interval.estimate import estimate
+
+    if is_shown:
+        estimate(Outcomes.from_counts([0, 1], [2, 2]), "avg")

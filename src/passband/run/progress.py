@@ -55,7 +55,11 @@ class Progress:
 
 
 class Watcher(Protocol):
-    """Receives progress, notes and warnings during a run."""
+    """Receives progress, notes and warnings during a run.
+
+    A watcher with `shows_estimates = True` gets estimates; the run does not compute them for
+    others.
+    """
 
     def tick(self, progress: Progress) -> None:
         """Show how far the run is; called twice a second."""
@@ -86,7 +90,7 @@ class Meter:
         self._seen: deque[tuple[float, int]] = deque()
         self._estimates: dict[TaskRun, tuple[int, Estimate | None]] = {}
         self._next_estimate = float("-inf")
-        self.can_estimate = False  # whether the statistics are loaded
+        self.can_estimate = False  # once the statistics are loaded, if they are shown
 
     def read(self, endpoint: Endpoint, under_way: int) -> Progress:
         """Return how far the run is."""

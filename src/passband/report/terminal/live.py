@@ -28,6 +28,8 @@ _WIDEST = 20  # letters of a name in the table
 class Quiet:
     """Prints notes and warnings, and nothing else."""
 
+    shows_estimates = False
+
     def __init__(self, out: IO[str] | None = None) -> None:
         self._out = out or sys.stderr
 
@@ -57,6 +59,8 @@ class Quiet:
 class PlainLines(Quiet):
     """A line per task every few seconds, for logs and pipes."""
 
+    shows_estimates = True
+
     def __init__(
         self,
         out: IO[str] | None = None,
@@ -84,6 +88,8 @@ class PlainLines(Quiet):
 class JsonEvents(Quiet):
     """One JSON object per line, for programs."""
 
+    shows_estimates = True
+
     def __init__(self, out: IO[str] | None = None) -> None:
         super().__init__(out or sys.stdout)
 
@@ -106,6 +112,8 @@ class JsonEvents(Quiet):
 
 class LiveTable(Quiet):
     """A table on a terminal, redrawn in place."""
+
+    shows_estimates = True
 
     def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
