@@ -14,7 +14,7 @@ STEADY = settings(deadline=None, derandomize=True, max_examples=80)
 
 
 def values(outcomes: Outcomes, k: int = 1) -> np.ndarray:
-    lattice = mixture_of(outcomes, k).lattice
+    lattice = mixture_of(outcomes, k).grid
     return lattice.successes / lattice.trials
 
 
