@@ -36,6 +36,7 @@ _EXPORTS = {
     "passband.stats.interval.band": "Band",
     "passband.stats.interval.estimate": "Estimate",
     "passband.stats.interval.extrapolate": "Extrapolation",
+    "passband.stats.interval.methods": "register_method",
     "passband.stats.metric.measure": "Curve Measurement",
     "passband.stats.metric.registry": "register_metric",
     "passband.tasks.loader": "load_task",

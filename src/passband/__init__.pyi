@@ -37,6 +37,7 @@ from passband.stats.decision.variance import VarianceSplit as VarianceSplit
 from passband.stats.interval.band import Band as Band
 from passband.stats.interval.estimate import Estimate as Estimate
 from passband.stats.interval.extrapolate import Extrapolation as Extrapolation
+from passband.stats.interval.methods import register_method as register_method
 from passband.stats.metric.measure import Curve as Curve
 from passband.stats.metric.measure import Measurement as Measurement
 from passband.stats.metric.registry import register_metric as register_metric

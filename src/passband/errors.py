@@ -1,17 +1,18 @@
-"""Every error and warning that passband raises on purpose.
+"""Every error and warning that passband raises on purpose, and the exit codes of the command.
 
 PassbandError
-└── InvalidInput(ValueError)         asked wrongly: the command line exits with 2
+└── InvalidInput(ValueError)         an argument or a file breaks a rule
     ├── WrongType(TypeError)         the argument is of a kind that cannot be read
     ├── ConflictingArguments(TypeError)   one quantity was given twice
     ├── UnknownName(LookupError)     no metric, column or file type of that name
-    └── NotEnoughData                the question needs more trials than there are
-PassbandWarning(UserWarning)         the number stands, but read it with care
+    └── NotEnoughData                the metric needs more trials than there are
+PassbandWarning(UserWarning)         the number is right, but easy to misread
 """
 
 from __future__ import annotations
 
 import difflib
+import enum
 import sys
 import warnings
 from collections.abc import Iterable
@@ -20,6 +21,7 @@ from pathlib import Path
 
 __all__ = [
     "ConflictingArguments",
+    "ExitCode",
     "InvalidInput",
     "NotEnoughData",
     "PassbandError",
@@ -33,10 +35,24 @@ __all__ = [
 ]
 
 
+class ExitCode(enum.IntEnum):
+    """What the `passband` command exits with."""
+
+    OK = 0
+    FAILED = 1  # it failed or stopped early
+    USAGE = 2  # asked wrongly
+    REGRESSION = 3  # gate: worse, beyond noise
+    UNDECIDED = 4  # gate: the data do not decide
+    BUSY = 5  # another process has the run directory
+    DISK_FULL = 6  # the disk is nearly full
+    INTERRUPTED = 130  # SIGINT
+    TERMINATED = 143  # SIGTERM
+
+
 class PassbandError(Exception):
     """Base of every error that passband raises on purpose."""
 
-    exit_code = 1  # what the command line ends with
+    exit_code: ExitCode = ExitCode.FAILED
 
     def lines(self) -> list[str]:
         """Return the message; a line break in it is part of a name unless a class says more."""
@@ -63,7 +79,7 @@ class InvalidInput(PassbandError, ValueError):
     'sums.yaml:6: repeats must be 1 or more.'
     """
 
-    exit_code = 2
+    exit_code = ExitCode.USAGE
 
     def __init__(self, *args: object, place: Place | None = None) -> None:
         super().__init__(*args)
@@ -83,7 +99,7 @@ class WrongType(InvalidInput, TypeError):
 
 
 class ConflictingArguments(InvalidInput, TypeError):
-    """Two arguments say the same thing twice."""
+    """The same quantity was given by two arguments."""
 
 
 class UnknownName(InvalidInput, LookupError):
@@ -91,11 +107,11 @@ class UnknownName(InvalidInput, LookupError):
 
 
 class NotEnoughData(InvalidInput):
-    """The question needs more trials than any problem has."""
+    """The metric needs more trials than any problem has."""
 
 
 class PassbandWarning(UserWarning):
-    """The number stands, but something about the input makes it easy to misread."""
+    """The number is right, but something about the input makes it easy to misread."""
 
 
 def describe(error: BaseException, most: int = 200) -> str:

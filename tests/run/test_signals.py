@@ -65,8 +65,13 @@ def heard(started: subprocess.Popen[bytes], holds: Callable[[Event], bool]) -> E
     raise EOFError("the run ended before it said so")
 
 
+def waits_for(event: Event, reason: str) -> bool:
+    waiting = event["waiting"] if event["event"] == "progress" else None
+    return waiting is not None and waiting["reason"] == reason
+
+
 def is_stopping(event: Event) -> bool:
-    return event["event"] == "progress" and event["waiting"] == "stopping"
+    return waits_for(event, "stopping")
 
 
 def has_recorded(count: int) -> Callable[[Event], bool]:
@@ -77,7 +82,7 @@ def has_recorded(count: int) -> Callable[[Event], bool]:
 
 
 def is_paused(event: Event) -> bool:
-    return event["event"] == "progress" and "asks to wait until" in (event["waiting"] or "")
+    return waits_for(event, "rate-limited")
 
 
 def ok_then_held(request: Received) -> faults.Behaviour:
@@ -318,7 +323,7 @@ def test_a_second_process_is_told_who_is_there(bench: Bench, task_file: Path) ->
         with running(*words(task_file, server, bench, "--concurrency", 2)) as started:
             server.wait_for(3)
             second = finish(*words(task_file, server, bench))
-            assert second.code == 3
+            assert second.code == 5
             assert f"process {started.pid}" in second.err
             with Trials(bench.directory) as trials:  # reading is free
                 assert trials.runs()

@@ -376,7 +376,8 @@ def test_a_task_may_be_given_in_many_ways(tmp_path: Path, monkeypatch: pytest.Mo
 def test_several_tasks(tmp_path: Path) -> None:
     one = write_task(tmp_path, metric("mean"), {"a": "1", "b": "2"}, name="one")
     two = write_task(tmp_path, metric("first"), {"a": "2"}, name="two")
-    results = simple_evaluate(lambda prompt: "1", [one, two], num_repeats=2, temperature=0.0)
+    with pytest.warns(PassbandWarning, match=r"temperature 0: 2 trials .* identical, worth one"):
+        results = simple_evaluate(lambda prompt: "1", [one, two], num_repeats=2, temperature=0.0)
     assert results["results"]["one"]["exact_match,none"] == 0.5
     assert results["results"]["two"]["exact_match,none"] == 0
     assert list(results["samples"]) == ["one", "two"]

@@ -41,7 +41,7 @@ def test_the_second_process_is_told_who_was_first(tmp_path: Path) -> None:
     with another_process(tmp_path) as first:
         with pytest.raises(Busy, match=f"in use by process {first.pid} on .") as caught:
             Lock(tmp_path)
-        assert caught.value.exit_code == 3
+        assert caught.value.exit_code == 5
         assert str(tmp_path) in str(caught.value)
         assert f"process {first.pid}" in str(holder(tmp_path))
 

@@ -384,7 +384,7 @@ def test_nothing_is_written_on_a_disk_that_is_nearly_full(
         ):
             with pytest.raises(DiskNearlyFull, match=r"64 MB are free where .* make room") as found:
                 write()
-            assert found.value.exit_code == 4
+            assert found.value.exit_code == 6
         free = LOW_WATER
         store.append(run, [TrialRow(0, 2, "ok", "x")])
     free = 0
@@ -401,7 +401,7 @@ def test_a_disk_that_fills_up_all_the_same_loses_nothing(tmp_path: Path) -> None
         store._connection.execute(f"PRAGMA max_page_count={pages + 2}")
         with pytest.raises(DiskNearlyFull, match="full") as caught:
             store.append(run, [TrialRow(0, n, "ok", str(n) * 200) for n in range(1, 200)])
-        assert caught.value.exit_code == 4
+        assert caught.value.exit_code == 6
         store._connection.execute(f"PRAGMA max_page_count={pages + 1000}")
         store.append(run, [TrialRow(0, 1, "ok", "y")])
     assert [row.text for row in read_back(tmp_path)[1]] == ["x", "y"]

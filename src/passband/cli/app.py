@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from passband import plugins
+from passband.cli.command import Command
 from passband.cli.compare import compare
 from passband.cli.export import export
 from passband.cli.ls import ls
@@ -36,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (run, score, stats, compare, plan, export, salvage, ls, validate, metrics):
-    app.command()(with_imports(verb))
+    app.command(cls=Command)(with_imports(verb))
 
 
 def _print_version(wanted: bool) -> None:

@@ -28,8 +28,8 @@ class Connection:
 
     base_url: str | None = None
     timeout: float = 600.0  # seconds for one answer, from the first byte sent to the last received
-    concurrency: int = 64  # maximum concurrent requests
-    batch: int = 16  # completions per request, if the server supports it
+    concurrency: int = 64  # requests in flight, at most
+    batch: int = 16  # completions per request, if the server supports `n`
 
 
 ProviderFactory = Callable[[str, Connection], Provider]
@@ -83,7 +83,7 @@ def is_local(model: str) -> bool:
 def make_provider(model: str, connection: Connection | None = None) -> Provider:
     """Return the provider of a model name.
 
-    A name without a provider is a model of the server at `--base-url` or OPENAI_BASE_URL.
+    A name without a prefix is a model of the server at `--base-url` or OPENAI_BASE_URL.
     """
     connection = connection or Connection()
     kind, colon, rest = model.partition(":")
@@ -116,7 +116,7 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
     from passband.generate.openai import OpenAIServer
 
     if not model:
-        raise InvalidInput("--model openai: needs a name, such as openai:gpt-4o-mini.")
+        raise InvalidInput("--model openai: needs the name of a model, such as openai:gpt-4o-mini.")
     return OpenAIServer(
         model,
         chat=chat,
@@ -142,5 +142,5 @@ def _tiny(name: str, connection: Connection) -> Provider:
     from passband.generate.tiny.provider import Tiny
 
     if name:
-        raise InvalidInput(f"there is only one tiny; got 'tiny:{name}'.")
+        raise InvalidInput(f"--model tiny takes no name after it; got 'tiny:{name}'.")
     return Tiny()

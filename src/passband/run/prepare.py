@@ -35,7 +35,13 @@ def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
 
 
 def prepare(
-    store: Store, task: Task, problems: Sequence[Problem], model: str, settings: Settings
+    store: Store,
+    task: Task,
+    problems: Sequence[Problem],
+    model: str,
+    settings: Settings,
+    *,
+    address: str | None = None,
 ) -> TaskRun:
     """Enter a task into the store and return its part in the run."""
     n = settings.n if settings.n is not None else task.repeats
@@ -96,6 +102,8 @@ def _seed(store: Store, task: Task, settings: Settings) -> str | None:
         return None
     if settings.seed is not None:
         return settings.seed
+    if settings.name is not None:
+        return settings.name
     earlier = store.spec(task.name)
     return store.directory.resolve().name if earlier is None else earlier["seed"]
 

@@ -38,8 +38,11 @@ __all__ = ["simple_evaluate"]
 class _Silent:
     """A watcher that passes warnings on, and nothing else."""
 
-    def tick(self, runner: object) -> None:
-        """Say nothing."""
+    def tick(self, progress: object) -> None:
+        """Show nothing."""
+
+    def note(self, text: str) -> None:
+        """Show nothing."""
 
     def warn(self, text: str) -> None:
         """Warn in the way of Python."""
