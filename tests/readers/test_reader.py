@@ -117,4 +117,5 @@ def test_a_log_has_outcomes_and_data(scores: Path) -> None:
     found = log(scores, "t", "M", [[0.5, 1], [0.25]])
     assert isinstance(found.outcomes(), Outcomes)
     assert found.outcomes().graded is not None
+    assert read(found).only().trials.tolist() == [2, 1]
     assert (found.data_names(), found.data("half")) == (["half"], {"p0": 0, "p1": 1})
