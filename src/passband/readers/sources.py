@@ -50,10 +50,10 @@ def read(
 
     `source` is a run directory, a file (a table of trials, a matrix, another tool's log), a `Log`,
     a data frame, a list of records, a matrix, or `Outcomes`. `columns` says which column plays a
-    role (problem, trial, score, status, cluster) where its name does not; for a run directory, score
-    is the name of a scorer. `by` names what to split by, in addition to what must not be pooled.
-    With a `threshold`, scores of at least that count as successes. `reader` names the reader of a
-    file, which is otherwise recognized.
+    role (problem, trial, score, status, cluster) where its name does not; for a run directory,
+    score is the name of a scorer. `by` names what to split by, in addition to what must not be
+    pooled. With a `threshold`, scores of at least that count as successes. `reader` names the
+    reader of a file, which is otherwise recognized.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
