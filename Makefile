@@ -56,7 +56,7 @@ quick: lint
 	@echo "the quick checks passed; make test runs them all"
 
 fuzz: $(VENV)/.installed-dev
-	@echo "looking for examples that break a property (about an hour on two cores) ..."
+	@echo "looking for examples that break a property (some fifteen minutes on two cores) ..."
 	@$(PY) -m pytest $(PYTEST_ARGS) -m hypothesis --hypothesis-profile=fuzz
 
 bench: $(VENV)/.installed

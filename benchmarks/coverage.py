@@ -142,7 +142,7 @@ def cells_of(job: Job) -> list[Cell]:
         metric = parse_metric(name)
         part = metric.parts[0]
         assert isinstance(part, Credit)
-        values = part.at(mixture.lattice.trials, mixture.lattice.successes, metric.k)
+        values = part.at(mixture.grid.trials, mixture.grid.successes, metric.k)
         dense = is_dense(counts, values)
         truth = {
             "problems": np.full(job.sets, latent(name, metric.k, many).mean()),
@@ -152,9 +152,7 @@ def cells_of(job: Job) -> list[Cell]:
             if over == "problems" or job.trials == 1:
                 ends = over_problems(mixture, values, LEVEL)
             else:
-                squares = part.square_at(
-                    mixture.lattice.trials, mixture.lattice.successes, metric.k
-                )
+                squares = part.square_at(mixture.grid.trials, mixture.grid.successes, metric.k)
                 ends = over_trials(mixture, values, metric.k, LEVEL, squares=squares)
             low, high = at_the_edge(job, name, over, counts, ends.low, ends.high)
             check_against_estimate(job, name, over, successes, low, high)

@@ -120,7 +120,7 @@ def pointwise(job: Curves, successes: Ints, over: Over) -> tuple[Floats, Floats]
     ends = []
     for k in ks(job.trials):
         metric = parse_metric(f"{job.family}{k}")
-        part, pairs = metric.parts[0], (mixture.lattice.trials, mixture.lattice.successes)
+        part, pairs = metric.parts[0], (mixture.grid.trials, mixture.grid.successes)
         values, squares = part.at(*pairs, k), part.square_at(*pairs, k)
         if over == "problems":
             found = over_problems(mixture, values, LEVEL)

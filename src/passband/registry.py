@@ -9,6 +9,7 @@ before any plug-in's, and a name is registered once: no plug-in replaces a built
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
@@ -46,7 +47,7 @@ class Registry(Generic[T]):
                 f"the {self._noun} {name!r} is already registered{by}; use another name."
             )
         self._entries[name] = entry
-        if (plugin := plugins.source()) is not None:
+        if (plugin := _registrant()) is not None:
             self._plugins[name] = plugin
 
     def remove(self, name: str) -> None:
@@ -94,9 +95,12 @@ class Registry(Generic[T]):
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
+        """Yield the names in the order of registration; plug-ins are loaded after the others."""
         self._load_homes()
+        known = list(self._entries)
+        yield from known
         plugins.load()
-        return iter(self._entries)
+        yield from [name for name in self._entries if name not in known]
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -105,3 +109,15 @@ class Registry(Generic[T]):
         homes, self._homes = self._homes, ()  # emptied first: the homes register here
         for home in homes:
             importlib.import_module(home)
+
+
+def _registrant() -> str | None:
+    """Return the plug-in that registers something, or None if it is passband or no plug-in.
+
+    A plug-in may be the first to import a module of passband, which then registers its own.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("passband."):
+        frame = frame.f_back
+    is_import = frame.f_globals.get("__name__", "").startswith("importlib.")
+    return None if is_import else plugins.source()

@@ -255,8 +255,8 @@ def test_the_result_is_the_same_in_every_process(trials: Path) -> None:
         (TRIALS, ["--threshold", "2"], ["threshold must be in (0, 1]"]),
         ("problem,score\na,1\na,\n", ["--policy", "error"], ["1 missing without a score"]),
         ("problem,score\na,\n", [], ["no trial has a score"]),
-        ("problem,score\na,1\nb\n", [], ["line 3 has 1 cells"]),
-        ("1,0\n0,yes\n", [], ["line 2: 'yes' in a matrix"]),
+        ("problem,score\na,1\nb\n", [], ["t.csv:3: has 1 cell, but there are 2 columns"]),
+        ("1,0\n0,yes\n", [], ["t.csv:2: 'yes' in a matrix"]),
         ("1,0\n0,1\n", ["--by", "model"], ["a matrix without column names"]),
         (b"problem,score\n\xe9,1\n", [], ["not UTF-8 text"]),
     ],
@@ -269,8 +269,8 @@ def test_bad_files(tmp_path: Path) -> None:
     assert_refused(run("stats", tmp_path / "trials.csv"), "no such file")
     assert_refused(run("stats", tmp_path), "is not a run directory")
     assert_refused(stats(tmp_path, TRIALS, name="t.txt"), "'.txt'", "known: .csv")
-    assert_refused(stats(tmp_path, '{"a": 1}\n{', name="t.jsonl"), "line 2 is not JSON")
-    assert_refused(stats(tmp_path, "[1, 2", name="t.json"), "line 1 is not JSON")
+    assert_refused(stats(tmp_path, '{"a": 1}\n{', name="t.jsonl"), "t.jsonl:2: is not JSON")
+    assert_refused(stats(tmp_path, "[1, 2", name="t.json"), "t.json:1: is not JSON")
     assert_refused(stats(tmp_path, b"PAR1 no", name="t.parquet"), "not a Parquet file")
     np.save(tmp_path / "t.npy", np.array([["x"]], dtype=object), allow_pickle=True)
     assert_refused(run("stats", tmp_path / "t.npy"), "pickled objects are not loaded")

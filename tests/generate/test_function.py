@@ -223,6 +223,8 @@ def test_names_that_are_not_there() -> None:
         function_named("json:load5")
     with pytest.raises(InvalidInput, match="has no function"):
         function_named("json:__doc__")
+    with pytest.raises(InvalidInput, match=r"os has no function named 'O_TRUNK'.$"):
+        function_named("os:O_TRUNK")  # O_TRUNC is a number
 
 
 @pytest.mark.process

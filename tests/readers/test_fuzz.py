@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from any_files import KINDS, json_values, tables, texts
 from passband import estimate
 from passband.errors import InvalidInput
-from passband.report.groups import read_groups
+from passband.readers import read as read_source
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Over
 from properties import times
@@ -21,7 +21,7 @@ metrics = st.sampled_from(["avg", "pass@1", "pass^2"])
 
 def read(path: Path) -> list[Outcomes]:
     """Read a file as `passband stats` does, and return the outcomes of its groups."""
-    return [outcomes for _, outcomes in read_groups(path, columns={}).groups]
+    return [group.outcomes for group in read_source(path).groups]
 
 
 def check(path: Path, data: str | bytes, metric: str = "avg", over: Over = "problems") -> None:

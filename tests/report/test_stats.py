@@ -172,7 +172,7 @@ def test_a_threshold_makes_grades_binary(tmp_path: Path) -> None:
         "avg", "max@1", "max@2",
     ]  # fmt: skip
     assert values(report(tmp_path, text, "pass@1", threshold=0.5)) == {(): [0.75]}
-    with pytest.raises(InvalidInput, match=r"found 0\.2, 0\.6, 0\.7, 0\.9\..*--threshold 0\.55"):
+    with pytest.raises(InvalidInput, match=r"got 0\.2, 0\.6, 0\.7, 0\.9\..*--threshold 0\.55"):
         report(tmp_path, text, "pass@1")
 
 

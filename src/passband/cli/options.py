@@ -26,6 +26,7 @@ __all__ = [
     "ProblemColumn",
     "Quiet",
     "ScoreColumn",
+    "StatusColumn",
     "Target",
     "Threshold",
     "TrialColumn",
@@ -67,6 +68,9 @@ ProblemColumn = Annotated[
 ]
 TrialColumn = Annotated[str | None, typer.Option("--trial", help="Column that numbers the trial.")]
 ScoreColumn = Annotated[str | None, typer.Option("--score", help="Column with the score.")]
+StatusColumn = Annotated[
+    str | None, typer.Option("--status", help="Column with the trial's status.")
+]
 ClusterColumn = Annotated[
     str | None, typer.Option("--cluster", help="Column that groups problems.")
 ]

@@ -51,9 +51,35 @@ def score(
         truncated=None if truncated is None else truncated.value,
         trust=trust_task_code,
     )
+    if scorer and not extract:
+        _warn_of_filters(run, scorer)
     if json:
         typer.echo(dumps(found.as_json(), indent=2))
         return
     typer.echo(render(found.rows(), "table"), nl=False)
     if not quiet:
         typer.echo(f"\n{found.added} scores added to {run}", err=True)
+
+
+def _warn_of_filters(run: Path, added: list[str]) -> None:
+    """Warn that scorers added by name do not get the answers that the task's filters find."""
+    from passband.report.render import printable
+    from passband.score.pipeline import filters_in
+    from passband.trials.reader import Trials
+
+    with Trials(run) as trials:
+        records = [record for task in trials.runs() for record in task.scorers]
+    names = [
+        name
+        for record in records
+        if record.name not in added
+        for name in filters_in(record.identity)
+    ]
+    if names:
+        typer.echo(
+            printable(
+                f"warning: {', '.join(added)} scored whole completions, without the task's filters "
+                f"({', '.join(dict.fromkeys(names))}); --extract RULES finds the answer in them."
+            ),
+            err=True,
+        )

@@ -9,11 +9,9 @@ Score(value=0.0, status='no_answer', answer=None, rule=None, detail=None)
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from passband.errors import InvalidInput, describe
@@ -23,7 +21,7 @@ from passband.score.registry import ScorerFunction, scorers, source_of
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
 from passband.score.workers.pool import WorkerTimeout, pool
 
-__all__ = ["VERSION", "Pipeline", "make_scorer"]
+__all__ = ["VERSION", "Pipeline", "filters_in", "make_scorer"]
 
 VERSION = 1  # part of every identity; goes up when a built-in step or function scores differently
 ASYNC_SECONDS = 600.0  # for one score of an async function
@@ -44,6 +42,19 @@ def make_scorer(
     """
     chosen = scorers.get(function or name)
     return Pipeline(name, chosen, dict(options or {}), [make_step(step) for step in steps])
+
+
+def filters_in(identity: str) -> list[str]:
+    """Return the names of the filters in the identity of a scorer; none for one of another tool.
+
+    >>> filters_in(make_scorer("exact_match", steps=["extract", "lowercase"]).identity)
+    ['extract', 'lowercase']
+    """
+    try:
+        parts, _ = json.JSONDecoder().raw_decode(identity)  # a grader may add to the identity
+        return [step["function"] for step in parts["steps"]]
+    except (ValueError, KeyError, TypeError):
+        return []
 
 
 class Pipeline:
@@ -103,6 +114,8 @@ class Pipeline:
         """Score one completion by an async function; by any other, at once."""
         if not self.is_async:
             return self.score(text, reference, trial)
+        import asyncio
+
         answer = rule = None
         try:
             answer, rule = self._extracted(text, reference)
@@ -240,9 +253,13 @@ class _BestTarget:
 
 def _completed(scoring: Coroutine[Any, Any, Score]) -> Score:
     """Run a coroutine to its end, also inside an event loop, such as that of a notebook."""
+    import asyncio
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(scoring)
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, scoring).result()

@@ -234,8 +234,8 @@ def test_problems_without_names_are_numbered() -> None:
         ({"problems": ["a"]}, "problems must name all 2 problems; got 1"),
         ({"problems": []}, "problems must name all 2 problems; got 0"),
         ({"clusters": ["a", "b", "c"]}, "clusters must name all 2 problems; got 3"),
-        ({"problems": ["a", "a"]}, "must be distinct; 'a' stands twice"),
-        ({"problems": [1, "1"]}, "must be distinct; '1' stands twice"),
+        ({"problems": ["a", "a"]}, "must be distinct; 'a' is duplicated"),
+        ({"problems": [1, "1"]}, "must be distinct; '1' is duplicated"),
     ],
 )
 def test_names_must_fit(labels: dict[str, list[object]], message: str) -> None:
@@ -349,7 +349,7 @@ def test_failed_trials_of_graded_scores_are_zeros(rows: list[list[float | None]]
 
 
 def test_a_binary_metric_names_the_values_and_a_threshold() -> None:
-    with pytest.raises(InvalidInput, match=r"found 1, 2, 5\. .*\.binarize\(3\).*--threshold 3\."):
+    with pytest.raises(InvalidInput, match=r"got 1, 2, 5\. .*\.binarize\(3\).*--threshold 3\."):
         _ = Outcomes.from_array([[1, 5, 2]]).histogram
     with pytest.raises(InvalidInput, match=r"found 0, 1, 2, 3, 4 and 4 more\. "):
         _ = Outcomes.from_array([list(range(9))]).histogram

@@ -330,7 +330,7 @@ def test_wrong_questions() -> None:
         estimate(outcomes, "pass@1", method="auot")
     with pytest.raises(InvalidInput, match="seed must be a whole number"):
         estimate(outcomes, "pass@1", seed=-1)
-    with pytest.raises(InvalidInput, match="stands for several metrics"):
+    with pytest.raises(InvalidInput, match="means several metrics"):
         estimate(outcomes, "pass@1,2")
 
 
@@ -565,7 +565,7 @@ def test_coverage(a: float, b: float, problems: int, trials: int, name: str, ove
     counts = np.stack([np.bincount(row, minlength=trials + 1) for row in successes]).astype(float)
     mixture = fit_mixture(CountGrid((trials,)), counts)
     metric = parse_metric(name)
-    values = metric.parts[0].at(mixture.lattice.trials, mixture.lattice.successes, metric.k)
+    values = metric.parts[0].at(mixture.grid.trials, mixture.grid.successes, metric.k)
 
     def truth(rate: np.ndarray) -> np.ndarray:
         return rate**metric.k if "^" in name else 1 - (1 - rate) ** metric.k
@@ -574,9 +574,7 @@ def test_coverage(a: float, b: float, problems: int, trials: int, name: str, ove
         found = over_problems(mixture, values, 0.95)
         target = np.full(SETS, truth(np.random.default_rng(2).beta(a, b, 400_000)).mean())
     else:
-        squares = metric.parts[0].square_at(
-            mixture.lattice.trials, mixture.lattice.successes, metric.k
-        )
+        squares = metric.parts[0].square_at(mixture.grid.trials, mixture.grid.successes, metric.k)
         found = over_trials(mixture, values, metric.k, 0.95, squares=squares)
         target = truth(p).mean(axis=1)
     covered = (found.low <= target) & (target <= found.high)

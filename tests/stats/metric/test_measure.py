@@ -85,7 +85,7 @@ def test_no_scored_trial_is_not_enough_data(metric: str) -> None:
 def test_graded_scores_need_a_threshold_for_a_binary_metric() -> None:
     graded = Outcomes.from_array([[0.2, 0.8]])
     for ask in (measure, curve):
-        with pytest.raises(InvalidInput, match=r"found 0\.2, 0\.8\."):
+        with pytest.raises(InvalidInput, match=r"got 0\.2, 0\.8\."):
             ask(graded, "pass@1" if ask is measure else "pass@*")
     assert measure(graded.binarize(0.5), "pass@1").value == 0.5
 

@@ -16,6 +16,7 @@ from passband.errors import UnknownName
 from passband.stats.metric import credits
 from passband.stats.metric.names import parse_name, unit_interval
 from passband.stats.metric.registry import (
+    BlendMetric,
     expand_metrics,
     families,
     parse_metric,
@@ -204,7 +205,7 @@ def test_curve_of_rewards_is_every_single_k() -> None:
 
 @pytest.mark.parametrize("key", sorted(set(FAMILIES) - {"max@", "avg"}))
 def test_counting_metrics_need_right_and_wrong(key: str) -> None:
-    with pytest.raises(InvalidInput, match=r"needs scores of 0 or 1; found 0, 0\.25, 1"):
+    with pytest.raises(InvalidInput, match=r"needs scores of 0 or 1; got 0, 0\.25, 1"):
         measure(Outcomes.from_array([[0.25, 0, 1]]), named(key, 2))
 
 
@@ -418,6 +419,8 @@ def test_no_draw_is_refused() -> None:
         ("gpass@8", "Did you mean 'g-pass@'?"),
         ("maj^8", "Did you mean 'maj@'?"),
         ("average", "Did you mean 'avg'?"),
+        ("pass4", "no metric named 'pass4'. Did you mean 'pass@4'?"),
+        ("g-pass16", "Did you mean 'g-pass@16'?"),
         ("pass", "pass needs a k; write for example pass@8"),
         ("zzzzz@3", "Known: auc@, avg,"),
     ],
@@ -447,8 +450,8 @@ def test_unknown_names_come_with_the_nearest(text: str, hint: str) -> None:
         ("spectrum@2:0.5,x", "weights must be a decimal or a fraction"),
         ("spectrum@2:0.5,0.6", r"sum\(weights\) <= 1"),
         ("spectrum@2:-0.5,0.6", "non-negative"),
-        ("pass@1,8", "stands for several metrics; give one k"),
-        ("pass@*", "stands for several metrics; give one k"),
+        ("pass@1,8", "means several metrics; give one k"),
+        ("pass@*", "means several metrics; give one k"),
     ],
 )
 def test_names_asked_wrongly(text: str, reason: str) -> None:
@@ -529,7 +532,9 @@ def test_registered_metric_may_take_a_parameter() -> None:
 def test_a_credit_vector_has_one_finite_entry_per_outcome(credit: object) -> None:
     register_metric("broken", summary="wrong length")(lambda k: credit)
     try:
-        with pytest.raises(InvalidInput, match="credit of broken@2 must be 3 finite numbers"):
+        with pytest.raises(
+            InvalidInput, match="credit vector of broken@2 must be 3 finite numbers"
+        ):
             measure(Outcomes.from_counts([1], 4), "broken@2")
     finally:
         families.remove("broken@")
@@ -545,9 +550,7 @@ def test_a_name_that_could_never_be_asked_for_is_refused(name: str) -> None:
 def test_registered_family_builds_its_own_metric() -> None:
     @register_family("half-avg", summary="half of the mean")
     def half_avg(name, k):
-        from passband.stats.metric.registry import Metric
-
-        return Metric(name.key, 1, parse_metric("avg").parts, (2.0,))
+        return BlendMetric(name.key, 1, parse_metric("avg").parts, (2.0,))
 
     try:
         assert measure(Outcomes.from_counts([2], 4), "half-avg").value == pytest.approx(0.25)

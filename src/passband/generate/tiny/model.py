@@ -65,7 +65,7 @@ class Model:
     head: Floats
 
     def cache(self, rows: int) -> Cache:
-        """Return room for the keys and values of so many rows."""
+        """Return an empty cache for `rows` rows."""
         return Cache(len(self.qkv), rows, self.tokens.shape[1])
 
     def read(self, tokens: Ints, cache: Cache) -> Floats:

@@ -110,9 +110,7 @@ def _set_alarm(seconds: int) -> None:
 
 
 def _limit() -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the parent, which finishes its requests first
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which drains first
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

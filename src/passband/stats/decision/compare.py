@@ -14,7 +14,8 @@ import numpy as np
 
 from passband.notes import Note, unscored_in_pair
 from passband.stats.checks import (
-    check_level,
+    Over,
+    as_level,
     check_outcomes,
     check_over,
     check_text,
@@ -24,14 +25,13 @@ from passband.stats.decision.difference import Independent, contrast_of
 from passband.stats.decision.pairing import (
     Match,
     common_range,
+    linear_values,
     match_problems,
-    problem_values,
-    value_of,
     without_dust,
 )
-from passband.stats.interval.estimate import Over
 from passband.stats.interval.seeds import seed_of
-from passband.stats.metric.registry import Metric, parse_metric
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.registry import parse_metric
 
 __all__ = ["Comparison", "Flip", "compare"]
 
@@ -141,7 +141,7 @@ def compare(
     check_outcomes("a", a)
     check_outcomes("b", b)
     check_over(over)
-    check_level(level)
+    level = as_level(level)
     check_text("metric", metric, "pass@1")
     seed_of(seed)
     found = parse_metric(metric)
@@ -158,8 +158,8 @@ def compare(
     return Comparison(
         metric=found.name,
         value=contrast.value,
-        value_a=value_of(match.a, found),
-        value_b=value_of(match.b, found),
+        value_a=found.value(match.a),
+        value_b=found.value(match.b),
         low=None if ends is None else ends[0],
         high=None if ends is None else ends[1],
         se=contrast.se,
@@ -195,12 +195,12 @@ class _Changes:
 
 def _changes(match: Match, metric: Metric) -> _Changes:
     """Count the problems that changed, and name those that changed sides by most."""
-    values = [problem_values(side, metric) for side in (match.a, match.b)]
+    values = [linear_values(side, metric) for side in (match.a, match.b)]
     if values[0] is None or values[1] is None:
         return _Changes()
     change = without_dust(values[1] - values[0])
     improved, worsened = int((change > 0).sum()), int((change < 0).sum())
-    if metric.powers is not None:
+    if not metric.is_mean:
         return _Changes(improved, worsened)
     middle = sum(common_range((match.a, match.b), metric)) / 2.0
     crossed = np.flatnonzero((values[0] >= middle) != (values[1] >= middle))

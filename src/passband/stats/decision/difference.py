@@ -21,18 +21,19 @@ from passband.notes import (
     few_clusters,
     of_side,
 )
+from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.pairing import (
     common_range,
-    problem_values,
+    linear_values,
     shared_units,
     sums_by,
     without_dust,
 )
 from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import roots, student_quantile
-from passband.stats.interval.estimate import Estimate, Over, estimate
-from passband.stats.metric.registry import Metric
+from passband.stats.interval.estimate import Estimate, estimate
+from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
 __all__ = ["Contrast", "Independent", "Paired", "Uneven", "contrast_of"]
@@ -68,7 +69,7 @@ def contrast_of(a: Outcomes, b: Outcomes, metric: Metric, over: Over) -> Contras
     one_trial = over == "trials" and min(a.most_trials(), b.most_trials()) == 1
     if over == "trials" and not one_trial:
         return Independent(a, b, metric, over)
-    values = [problem_values(side, metric) for side in (a, b)]
+    values = [linear_values(side, metric) for side in (a, b)]
     if values[0] is None or values[1] is None:
         return Independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
     low, high = common_range((a, b), metric)

@@ -28,7 +28,8 @@ from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.components import values_of
-from passband.stats.metric.registry import Metric, parse_metric
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
 __all__ = ["Spread", "VarianceSplit", "split_variance", "spread_of"]
@@ -161,15 +162,15 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
     used = int(outcomes.trial_tally[max(k, 1) :].sum())
     trials = outcomes.trials[outcomes.trials >= max(k, 1)]
     fewest, most = int(trials.min()), int(trials.max())
-    found = [values_of(part, outcomes, k) for part in metric.parts]
-    means = tuple(values.mean() for values in found)
-    if metric.powers is not None and min(means) == 0.0:
+    parts = [values_of(part, outcomes, k) for part in metric.parts]
+    means = tuple(values.mean() for values in parts)
+    if metric.has_zero_factor(means):
         raise InvalidInput(
             f"{metric.name} is a product with a factor of 0: its variance has no parts to split."
         )
     value = metric.combine(list(means))
     request = IntervalRequest(outcomes, metric, means, value, "problems", 0.95, None)
-    reason = _flat(request, used, all(np.ptp(values.values) == 0.0 for values in found))
+    reason = _flat(request, used, all(np.ptp(values.values) == 0.0 for values in parts))
     total, within, noise, notes = _builder(request)(request, used)
     if reason:
         within, notes = None, (reason, *(note for note in notes if note != reason))
@@ -177,14 +178,14 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
         within, notes = None, (*notes, NO_SPLIT_ONE_TRIAL)
     elif total is not None and within is not None and within >= total:
         within, notes = total, (*notes, ONLY_NOISE)
-    if outcomes.clusters is not None:
+    if outcomes.is_clustered:
         notes = (*notes, CLUSTERED_PROBLEMS)
     return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
 
 
 def _flat(request: IntervalRequest, used: int, alike: bool) -> Note | None:
     """Return why the data show no spread to split, or None if they do."""
-    if request.outcomes.graded is None and np.ptp(request.range()) == 0.0:
+    if request.outcomes.is_binary and np.ptp(request.range()) == 0.0:
         return CONSTANT_METRIC
     if used == 1:
         return NO_SPLIT_ONE_PROBLEM
@@ -195,7 +196,7 @@ _Parts = tuple[float | None, float | None, Callable[[Grow], float], tuple[Note, 
 
 
 def _builder(request: IntervalRequest) -> Callable[[IntervalRequest, int], _Parts]:
-    if request.outcomes.graded is not None:
+    if not request.outcomes.is_binary:
         return _of_graded
     too_large = is_too_large(request.outcomes.histogram.at_least(request.k))
     constant = np.ptp(request.range()) == 0.0
@@ -215,17 +216,13 @@ def _of_counts(request: IntervalRequest, used: int) -> _Parts:
     low, high = request.range()
     scale = (high - low) or 1.0
     values = (request.values(mixture) - low) / scale
-    if request.outcomes.clusters is None:
-        ends = over_problems(mixture, values, request.level)
-    else:
+    if request.outcomes.is_clustered:
         ends = over_clusters(request.outcomes, mixture, values, request.k, request.level)
+    else:
+        ends = over_problems(mixture, values, request.level)
     total = used * (scale * float(ends.se)) ** 2
     noise = _measured_noise(request, mixture, values, scale)
-    notes = (
-        (K_ABOVE_HALF,)
-        if mixture.lattice.ns[0] > 1 and 2 * request.k > mixture.lattice.ns[0]
-        else ()
-    )
+    notes = (K_ABOVE_HALF,) if mixture.grid.ns[0] > 1 and 2 * request.k > mixture.grid.ns[0] else ()
     return total, noise(lambda n: n), noise, notes
 
 
@@ -243,16 +240,16 @@ def _measured_noise(
 
 def _mean_noise(request: IntervalRequest, mixture: Mixture, grow: Grow) -> float:
     """Average the variance of a value over the fitted probabilities, at grown numbers of trials."""
-    ns = [grow(n) for n in mixture.lattice.ns]
+    ns = [grow(n) for n in mixture.grid.ns]
     at = {n: _noise_at(request, mixture, n) for n in set(ns)}
     return float(sum(share * at[n] for n, share in zip(ns, mixture.shares, strict=True)))
 
 
 def _noise_at(request: IntervalRequest, mixture: Mixture, n: int) -> float:
-    lattice = CountGrid((n,))
-    values = request.values(replace(mixture, lattice=lattice))
-    mean = lattice.binomial @ values
-    square = lattice.binomial @ values**2
+    grid = CountGrid((n,))
+    values = request.values(replace(mixture, grid=grid))
+    mean = grid.binomial @ values
+    square = grid.binomial @ values**2
     return float(mixture.mixing(request.k).weights @ np.maximum(square - mean**2, 0.0))
 
 

@@ -10,14 +10,8 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.metric.components import (
-    BestScore,
-    Credit,
-    GeometricBlend,
-    ProblemValue,
-    values_of,
-)
-from passband.stats.metric.kernel import subset_histograms
+from passband.stats.data.values import ArrayValue
+from passband.stats.metric.components import mean_curve
 from passband.stats.metric.names import MetricName, parse_name
 from passband.stats.metric.registry import Metric, expand_metrics, parse_metric
 from passband.types import Floats, Ints
@@ -27,7 +21,7 @@ __all__ = ["Curve", "Measurement", "curve", "curve_name", "measure", "measure_al
 
 @dataclass(frozen=True)
 class Measurement:
-    """The observed value of a metric, and what stands behind it."""
+    """The observed value of a metric, and the data behind it."""
 
     metric: str
     value: float
@@ -35,11 +29,11 @@ class Measurement:
     left_out: int  #: problems with too few trials for this k
     n_trials: int  #: scored trials of the problems that count
     n_unscored: int  #: trials without a score, in all problems
-    policy: str  #: what was done with them
+    policy: Policy  #: what was done with them
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(ArrayValue):
     """The observed value of a metric at every k that any problem has trials for."""
 
     metric: str
@@ -96,9 +90,7 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     judged.require(1)
     name = curve_name(metric)
     metrics = expand_metrics(name.at("*"), judged.most_trials())
-    parts = [
-        _part_curve(judged, column) for column in zip(*[m.parts for m in metrics], strict=True)
-    ]
+    parts = [mean_curve(column, judged) for column in zip(*[m.parts for m in metrics], strict=True)]
     values = [m.combine([part[i] for part in parts]) for i, m in enumerate(metrics)]
     ks = np.arange(1, len(metrics) + 1)
     problems = judged.trial_tally[::-1].cumsum()[::-1][1:]
@@ -117,12 +109,11 @@ def curve_name(metric: str) -> MetricName:
     return name
 
 
-def _measured(judged: Outcomes, metric: Metric, given: Outcomes, policy: str) -> Measurement:
-    value = metric.combine([values_of(part, judged, metric.k).mean() for part in metric.parts])
-    return _point(metric.name, value, metric.k, judged, given, policy)
+def _measured(judged: Outcomes, metric: Metric, given: Outcomes, policy: Policy) -> Measurement:
+    return _point(metric.name, metric.value(judged), metric.k, judged, given, policy)
 
 
-def _points(judged: Outcomes, text: str, given: Outcomes, policy: str) -> list[Measurement]:
+def _points(judged: Outcomes, text: str, given: Outcomes, policy: Policy) -> list[Measurement]:
     found = curve(judged, text)
     names = [metric.name for metric in expand_metrics(text, judged.most_trials())]
     return [
@@ -132,7 +123,7 @@ def _points(judged: Outcomes, text: str, given: Outcomes, policy: str) -> list[M
 
 
 def _point(
-    name: str, value: float, k: int, judged: Outcomes, given: Outcomes, policy: str
+    name: str, value: float, k: int, judged: Outcomes, given: Outcomes, policy: Policy
 ) -> Measurement:
     tally = judged.trial_tally
     used = int(tally[k:].sum())
@@ -145,20 +136,3 @@ def _point(
         n_unscored=given.n_unscored,
         policy=policy,
     )
-
-
-def _part_curve(outcomes: Outcomes, parts: tuple[ProblemValue, ...]) -> Floats:
-    """Return the mean of one part over problems for every k; ``parts[k-1]`` is the part at k."""
-    first = parts[0]
-    if isinstance(first, GeometricBlend):
-        return first.curve(outcomes)
-    means = np.empty(len(parts))
-    if isinstance(first, BestScore) and outcomes.graded is not None:
-        for k, total, problems in outcomes.graded.best_curve():
-            means[k - 1] = total / problems
-        return means
-    for k, totals, problems in subset_histograms(outcomes.histogram):
-        part = parts[k - 1]
-        credit = part.credit if isinstance(part, Credit) else np.minimum(np.arange(k + 1.0), 1.0)
-        means[k - 1] = np.clip(totals @ credit / problems, credit.min(), credit.max())
-    return means

@@ -12,7 +12,7 @@ from passband.stats.interval.request import mixture_of
 
 
 def values(outcomes: Outcomes, k: int = 1) -> np.ndarray:
-    lattice = mixture_of(outcomes, k).lattice
+    lattice = mixture_of(outcomes, k).grid
     return lattice.successes / lattice.trials
 
 

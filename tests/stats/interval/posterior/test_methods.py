@@ -12,7 +12,7 @@ from passband.eval import maj_at_k_ci, pass_at_k_ci, pass_hat_k_ci
 from passband.notes import ALL_TRIALS_ALIKE
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.fit.spiked_beta import fit_spiked, fitted_prior
-from passband.stats.interval.posterior.latent_values import latent_values
+from passband.stats.metric.metric import BlendMetric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
@@ -102,8 +102,8 @@ def test_failures_alone_under_a_uniform_prior() -> None:
 def simulated(metric: str, p: Floats) -> Floats:
     """Return the metric of whole data sets of success probabilities, one per row."""
     asked = parse_metric(metric)
-    means = [latent_values(part, p, asked.k, asked.k).mean(axis=1) for part in asked.parts]
-    if asked.powers is None:
+    means = [part.latent(p, asked.k).mean(axis=1) for part in asked.parts]
+    if not isinstance(asked, BlendMetric):
         return means[0]
     return np.prod([m**power for m, power in zip(means, asked.powers, strict=True)], axis=0)
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from passband.errors import InvalidInput
 from passband.notes import Note, notes_as_json
+from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import Over
 
 __all__ = ["Design", "Goal", "Plan"]
 

@@ -11,12 +11,19 @@ from typing import Any
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note, assumed_correlation, joined, notes_as_json
+from passband.stats.checks import (
+    Over,
+    as_correlation,
+    as_level,
+    as_positive,
+    as_share,
+    as_whole,
+    check_over,
+)
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.plan.checks import as_positive, as_share, as_whole
 from passband.stats.decision.plan.file import Design, Plan
 from passband.stats.decision.plan.variances import (
     CORRELATION,
-    as_correlation,
     from_numbers,
     from_pilot,
     pair_of_numbers,
@@ -24,7 +31,6 @@ from passband.stats.decision.plan.variances import (
 )
 from passband.stats.decision.variance import spread_of
 from passband.stats.interval.default.wilson import normal_quantile
-from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import parse_metric
 
 __all__ = ["Design", "Detectable", "Plan", "detectable", "plan", "plan_difference", "plan_width"]
@@ -133,7 +139,7 @@ def plan_difference(
     """
     delta, level, power = (
         as_positive("delta", delta),
-        as_share("level", level),
+        as_level(level),
         as_share("power", power),
     )
     if pilot is not None:
@@ -203,9 +209,8 @@ def plan_width(
     >>> [str(design) for design in plan.options[:4]]
     ['308 x 1', '216 x 2', '170 x 4', '146 x 8']
     """
-    half_width, level = as_positive("half_width", half_width), as_share("level", level)
-    if over not in ("problems", "trials"):
-        raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
+    half_width, level = as_positive("half_width", half_width), as_level(level)
+    check_over(over)
     problems = None if problems is None else as_whole("problems", problems)
     assumed = from_pilot(pilot, metric, policy) if pilot is not None else None
     if assumed is not None and (between is not None or within is not None):
@@ -302,7 +307,7 @@ def detectable(
     0.174
     """
     level, power, correlation = (
-        as_share("level", level),
+        as_level(level),
         as_share("power", power),
         as_correlation(correlation),
     )

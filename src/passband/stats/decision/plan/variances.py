@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note, assumed_correlation, joined
+from passband.stats.checks import Over, as_correlation, as_variance
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.plan.checks import as_number, as_variance
 from passband.stats.decision.variance import spread_of
-from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import parse_metric
 
 __all__ = [
     "CORRELATION",
     "Assumed",
-    "as_correlation",
     "from_numbers",
     "from_pilot",
     "pair_of_numbers",
@@ -80,10 +78,3 @@ def from_numbers(between: float | None, within: float | None, over: Over) -> Ass
     if (spread if over == "problems" else 0.0) + noise == 0.0:
         raise InvalidInput("between and within must not both be 0.")
     return Assumed(spread, lambda n: (noise / n,), 1)
-
-
-def as_correlation(correlation: float) -> float:
-    found = as_number("correlation", correlation)
-    if not -1.0 <= found <= 1.0:
-        raise InvalidInput(f"correlation must be between -1 and 1; got {correlation!r}.")
-    return found

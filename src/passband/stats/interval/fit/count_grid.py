@@ -88,17 +88,17 @@ class CountGrid:
         return np.repeat(values, np.array(self.ns) + 1, axis=-1)
 
 
-_kept_lattice = lru_cache(maxsize=32)(CountGrid)
+_kept_grid = lru_cache(maxsize=32)(CountGrid)
 
 
 def grid_of(histogram: Histogram) -> CountGrid:
-    """Return the lattice of the numbers of trials that occur, with its tables kept if small."""
+    """Return the grid of the numbers of trials that occur, with its tables kept if small."""
     kept = _pairs(histogram) <= _MOST_PAIRS_KEPT
-    return _kept_lattice(histogram.ns) if kept else CountGrid(histogram.ns)
+    return _kept_grid(histogram.ns) if kept else CountGrid(histogram.ns)
 
 
 def is_too_large(histogram: Histogram) -> bool:
-    """Say whether the tables of the lattice would not fit into memory."""
+    """Say whether the tables of the grid would not fit into memory."""
     return _pairs(histogram) > _MOST_PAIRS
 
 

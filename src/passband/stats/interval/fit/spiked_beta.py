@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.fit.beta_counts import BetaCounts
 from passband.stats.interval.posterior.beta_mixture import BetaMixture
-from passband.stats.interval.posterior.latent_values import latent_values
-from passband.stats.metric.components import blend
-from passband.stats.metric.registry import Metric
+from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["MIN_WEIGHT", "FittedPrior", "SpikedBeta", "fit_spiked", "fitted_prior"]
@@ -143,23 +140,22 @@ class SpikedBeta:
         left: Floats = np.maximum(1.0 - self.zero - self.one, 1e-12)
         return left
 
-    def of_population(self, metric: Metric, n: int) -> BetaMixture:
-        """Return the law of the metric over all problems there could be."""
+    def of_population(self, metric: Metric) -> BetaMixture:
+        """Return the distribution of the metric over all problems there could be."""
         p, masses = self._masses(metric.k)
-        values = _columns(metric, p, n)
+        values = np.ascontiguousarray(metric.latent(p).T)
         smooth = (masses @ values)[:, None, None, :]
         ends = self.zero[..., None] * values[0] + self.one[..., None] * values[-1]
         means = self.rest[..., None] * smooth + ends
-        whole = means[..., 0] if metric.powers is None else blend(means, metric.powers)
-        return self._pieces(whole)
+        return self._pieces(metric.combined(means))
 
-    def of_problems(self, metric: Metric, n: int) -> BetaMixture:
-        """Return the law of the metric over the observed problems, given their counts.
+    def of_problems(self, metric: Metric) -> BetaMixture:
+        """Return the distribution of the metric over the observed problems, given their counts.
 
         In each cell the mean and the variance are exact, and the shape is that of a Beta.
         """
         p, masses = self._masses(metric.k)
-        values = _columns(metric, p, n)
+        values = np.ascontiguousarray(metric.latent(p).T)
         both = _with_products(values)
         pairs = self.tally.pairs
         sums = _sums(masses, p, pairs, both)
@@ -174,7 +170,10 @@ class SpikedBeta:
             total = total + _summed(
                 expected[..., None, :], pairs.problems[at : at + 1], values.shape[1]
             )
-        return self._pieces(*_mean_and_variance(metric, total, pairs.n_problems))
+        parts, count = len(metric.parts), pairs.n_problems
+        mean = total[..., :parts] / count
+        covariance = total[..., parts:].reshape(*mean.shape, parts) / count**2
+        return self._pieces(*metric.moments(mean, covariance))
 
     def _masses(self, k: int) -> tuple[Floats, Floats]:
         """Return success probabilities from 0 to 1, and the mass of each under each Beta."""
@@ -195,17 +194,12 @@ class SpikedBeta:
         return np.concatenate([[0.0], expit(odds), [1.0]]), masses
 
     def _pieces(self, means: Floats, variances: Floats | float = 0.0) -> BetaMixture:
-        """Return the cells as pieces of a law, on the axes of the grid."""
+        """Return the cells as pieces of a distribution, on the axes of the grid."""
         side = int(len(self.alpha) ** 0.5 + 0.5)
         shape = (side, side, *self.weights.shape[1:])
         found = np.broadcast_to(means, self.weights.shape).reshape(shape)
         spread = np.broadcast_to(variances, self.weights.shape).reshape(shape)
         return BetaMixture.of_cells(found, self.weights.reshape(shape), spread)
-
-
-def _columns(metric: Metric, p: Floats, n: int) -> Floats:
-    """Return the latent value of each part: (points, parts)."""
-    return np.stack([latent_values(part, p, metric.k, n) for part in metric.parts], axis=1)
 
 
 def _with_products(values: Floats) -> Floats:
@@ -242,30 +236,6 @@ def _summed(expected: Floats, problems: Ints, parts: int) -> Floats:
     return total
 
 
-def _mean_and_variance(metric: Metric, total: Floats, count: int) -> tuple[Floats, Floats]:
-    """Return the moments of the metric in each cell from sums over the problems.
-
-    A blend is taken as a product of powers of jointly log-normal means, which is right to second
-    order and cannot leave the positive numbers.
-    """
-    parts = len(metric.parts)
-    mean = total[..., :parts] / count
-    covariance = total[..., parts:].reshape(*mean.shape, parts) / count**2
-    if metric.powers is None:
-        return mean[..., 0], np.maximum(covariance[..., 0, 0], 0.0)
-    power = np.asarray(metric.powers)
-    safe = np.maximum(mean, 1e-150)
-    relative = covariance / (safe[..., :, None] * safe[..., None, :])
-    spread = np.log(np.maximum(1.0 + relative, 1e-6))
-    square = np.einsum("i,...ij,j->...", power, spread, power)
-    own = np.einsum("...ii,i->...", spread, power)
-    found = blend(mean, metric.powers) * np.exp((square - own) / 2.0)
-    return found, found**2 * np.expm1(square)
-
-
-_fits: WeakKeyDictionary[Outcomes, dict[int, list[SpikedBeta]]] = WeakKeyDictionary()
-
-
 def fit_spiked(outcomes: Outcomes, k: int) -> list[SpikedBeta]:
     """Fit the problems with at least k trials: without spikes, with either, and with both.
 
@@ -273,11 +243,11 @@ def fit_spiked(outcomes: Outcomes, k: int) -> list[SpikedBeta]:
     long as the outcomes are.
     """
     pairs = outcomes.histogram.at_least(k)
-    kept = _fits.setdefault(outcomes, {})
-    fewest = int(pairs.trials.min())
-    if fewest not in kept:
-        kept[fewest] = _fitted(BetaCounts(pairs))
-    return kept[fewest]
+    key = ("spiked-beta", int(pairs.trials.min()))
+    if key not in outcomes.memo:
+        outcomes.memo[key] = _fitted(BetaCounts(pairs))
+    models: list[SpikedBeta] = outcomes.memo[key]
+    return models
 
 
 def _fitted(tally: BetaCounts) -> list[SpikedBeta]:

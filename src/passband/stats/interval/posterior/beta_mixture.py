@@ -1,4 +1,4 @@
-"""A law made of many small ones, and its quantiles."""
+"""A distribution made of many small ones, and its quantiles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def added(at: Ints, weights: Floats, length: int = 0) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class BetaMixture:
-    """A law given as many narrow ones: the weight, mean and variance of each."""
+    """A distribution given as many narrow ones: the weight, mean and variance of each."""
 
     weights: Floats
     means: Floats
@@ -44,13 +44,18 @@ class BetaMixture:
         return BetaMixture(weights.ravel(), moved.ravel(), (within + variances).ravel())
 
     @staticmethod
-    def together(laws: Sequence[BetaMixture], weights: Sequence[float]) -> BetaMixture:
-        """Mix laws."""
+    def together(distributions: Sequence[BetaMixture], weights: Sequence[float]) -> BetaMixture:
+        """Mix distributions."""
         share = np.asarray(weights) / sum(weights)
         return BetaMixture(
-            np.concatenate([w * law.weights for w, law in zip(share, laws, strict=True)]),
-            np.concatenate([law.means for law in laws]),
-            np.concatenate([law.variances for law in laws]),
+            np.concatenate(
+                [
+                    w * distribution.weights
+                    for w, distribution in zip(share, distributions, strict=True)
+                ]
+            ),
+            np.concatenate([distribution.means for distribution in distributions]),
+            np.concatenate([distribution.variances for distribution in distributions]),
         )
 
     @cached_property

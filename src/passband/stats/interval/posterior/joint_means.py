@@ -1,4 +1,4 @@
-"""The law of the mean over problems whose success probabilities are Beta, by Fourier transform."""
+"""The distribution of the mean over problems whose success probabilities are Beta, by Fourier transform."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from passband.stats.interval.posterior.beta_mixture import added
 from passband.types import Floats, Ints
 
-__all__ = ["LatentLaw", "beta_nodes", "law_of_mean"]
+__all__ = ["JointDistribution", "beta_nodes", "joint_distribution"]
 
 _LUMP = 1e-11  # probability at either end that is put on a single point
 _FAR = 40.0  # log-odds beyond which p is as good as 0 or 1
@@ -43,8 +43,8 @@ def beta_nodes(alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class LatentLaw:
-    """The law of one or more means on a lattice, an axis for each."""
+class JointDistribution:
+    """The distribution of one or more means on a lattice, an axis for each."""
 
     axes: list[Floats]
     masses: Floats
@@ -62,11 +62,11 @@ class LatentLaw:
         return float(low), float(high)
 
 
-def law_of_mean(values: Floats, weights: Floats, problems: Ints) -> LatentLaw:
-    """Return the law of the means over independent problems, by Fourier transform.
+def joint_distribution(values: Floats, weights: Floats, problems: Ints) -> JointDistribution:
+    """Return the distribution of the means over independent problems, by Fourier transform.
 
     `values` is (parts, pairs, nodes), `weights` (pairs, nodes), and `problems` says how many
-    problems each pair stands for. Each law is laid out on a lattice around its own mean, so that
+    problems each pair stands for. Each distribution is laid out on a lattice around its own mean, so that
     the sum is centred at 0. The lattice is closed to a ring that holds the support of the sum or,
     where that is less, many standard deviations and what a single problem can add to them.
     """
@@ -86,7 +86,7 @@ def law_of_mean(values: Floats, weights: Floats, problems: Ints) -> LatentLaw:
     masses = np.roll(masses, (-start).tolist(), axis=tuple(range(parts)))
     mean = centre @ problems / count
     at = [m + h * (s + np.arange(side)) / count for m, h, s in zip(mean, step, start, strict=True)]
-    return LatentLaw(at, masses, mean, sd / count)
+    return JointDistribution(at, masses, mean, sd / count)
 
 
 def _side(parts: int, pairs: int) -> int:
@@ -98,7 +98,7 @@ def _side(parts: int, pairs: int) -> int:
 
 
 def _on_ring(position: Floats, weights: Floats, problems: Ints, side: int) -> Floats:
-    """Return the law of the sum, of coordinates in lattice steps, on a ring of `side` points."""
+    """Return the distribution of the sum, of coordinates in lattice steps, on a ring of `side` points."""
     parts = len(position)
     shape = (side,) * parts
     axes = tuple(range(1, parts + 1))

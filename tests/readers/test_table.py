@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes
 from passband.errors import UnknownName
-from passband.stats.data.files import read
-from passband.stats.data.tables import Table
+from passband.readers import read
 
 COLUMNS = {"task_id": ["a", "a", "b"], "trial": [1, 2, 1], "passed": [True, False, True]}
 RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
@@ -120,11 +119,11 @@ def test_roles_are_passed_on(tmp_path: Path) -> None:
 
 
 def test_read_says_whether_there_are_columns(tmp_path: Path) -> None:
-    assert isinstance(read(text_file(tmp_path, "t.csv", "problem,score\na,1\n")), Table)
+    assert read(text_file(tmp_path, "t.csv", "problem,score\na,1\n")).columns is not None
     matrix = text_file(tmp_path, "m.csv", "1,0\n")
-    assert isinstance(read(matrix), Outcomes)
+    assert read(matrix).columns is None
     with pytest.raises(InvalidInput, match="a matrix without column names; there is no 'model'"):
-        read(matrix, columns=["model"])
+        read(matrix, by=["model"])
     with pytest.raises(InvalidInput, match="there is no 'passed'"):
         Outcomes.from_file(matrix, score="passed")
 
@@ -142,21 +141,25 @@ def test_read_says_whether_there_are_columns(tmp_path: Path) -> None:
         ("e.jsonl", "\n", r"need records, columns or rows of scores; got \[\]"),
         ("e.csv", "problem,score\n", r"there are columns \(problem, score\) but no rows"),
         ("e.csv", "problem,score,score\na,1,1\n", "column names must be distinct"),
-        ("e.csv", "problem,score\na,1\nb,1,2\n", "line 3 has 3 cells, but there are 2 columns"),
-        ("e.csv", "problem,score\n\n\na\n", "line 4 has 1 cells"),
-        ("e.csv", 'problem,score\n"a\nb",1\nc\n', "line 4 has 1 cells"),
-        ("e.csv", 'problem,score,said\na,1,"open\nb,0,x\n', "line 3: not a table: unexpected end"),
-        ("e.csv", 'problem,score\n"a"b,1\n', "line 2: not a table"),
-        ("e.csv", "1,0\n\n1,x\n", "line 3: 'x' in a matrix of numbers"),
+        ("e.csv", "problem,score\na,1\nb,1,2\n", "e.csv:3: has 3 cells, but there are 2 columns"),
+        ("e.csv", "problem,score\n\n\na\n", "e.csv:4: has 1 cell, but"),
+        ("e.csv", 'problem,score\n"a\nb",1\nc\n', "e.csv:4: has 1 cell, but"),
+        ("e.csv", 'problem,score,said\na,1,"open\nb,0,x\n', "e.csv:3: is not CSV: unexpected end"),
+        ("e.csv", 'problem,score\n"a"b,1\n', "e.csv:2: is not CSV"),
+        ("e.csv", "1,0\n\n1,x\n", "e.csv:3: 'x' in a matrix of numbers"),
         ("e.csv", "1,0\n1,inf\n", "infinite"),
         ("e.csv", b"problem,score\n\xff,1\n", "not UTF-8 text"),
         ("e.csv", "problem,score\na,1\n".encode("utf-16"), "not UTF-8 text"),
         ("e.json", b'["\xff"]', "not UTF-8 text"),
         ("e.jsonl", b'{"a": "\xff"}', "not UTF-8 text"),
-        ("e.jsonl", '{"problem": "a"}\n\n{"problem": }\n', "line 3 is not JSON: Expecting value"),
-        ("e.json", '[{"problem": "a"},\n{"problem": }]', "line 2 is not JSON: Expecting value"),
-        ("e.json", "[" * 100_000, "recursion"),
-        ("e.jsonl", "1\n" + "9" * 5000, "line 2: .*digits"),
+        (
+            "e.jsonl",
+            '{"problem": "a"}\n\n{"problem": }\n',
+            "e.jsonl:3: is not JSON: Expecting",
+        ),
+        ("e.json", '[{"problem": "a"},\n{"problem": }]', "e.json:2: is not JSON: Expecting value"),
+        ("e.json", "[" * 100_000, "e.json:1: JSON too large or too deeply nested: .*recursion"),
+        ("e.jsonl", "1\n" + "9" * 5000, "e.jsonl:2: JSON too large or too deeply nested: .*digits"),
         ("e.json", "3", "need records, columns or rows of scores; got 3"),
         ("e.json", "{}", r"need records, columns or rows of scores; got \{\}"),
         ("e.json", "[1, 0]", "row 1 is int, not a record"),
@@ -187,7 +190,7 @@ def test_messages_begin_with_the_file(tmp_path: Path) -> None:
     path = text_file(tmp_path, "e.csv", "problem,score\na\n")
     with pytest.raises(InvalidInput) as error:
         read(path)
-    assert str(error.value).startswith(f"{path}: line 2")
+    assert str(error.value).startswith(f"{path}:2: ")
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
@@ -196,12 +199,12 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         read(tmp_path / "trails.csv")
     with pytest.raises(InvalidInput, match=r"no such file\.$"):
         read(tmp_path / "nowhere" / "trials.csv")
-    with pytest.raises(InvalidInput, match="a folder, not a file"):
+    with pytest.raises(InvalidInput, match="is not a run directory"):
         read(tmp_path)
     with pytest.raises(InvalidInput, match="name too long"):
         read(tmp_path / ("x" * 5000 + ".csv"))
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InvalidInput, match="a folder, not a file"):
+    with pytest.raises(InvalidInput, match="is not a run directory"):
         read(tmp_path / "folder.csv")
 
 
