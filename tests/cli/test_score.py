@@ -138,7 +138,7 @@ def test_a_task_without_trials_has_no_mean(ask) -> None:
 def test_a_run_that_is_being_written_to(directory: Path) -> None:
     with writing(directory):
         done = run("score", directory)
-    assert done.code == 3
+    assert done.code == 5
     assert "in use by process" in done.err
 
 

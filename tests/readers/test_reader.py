@@ -8,7 +8,7 @@ import pytest
 from commands import run
 from passband import InvalidInput, Outcomes, read, register_reader
 from passband.errors import UnknownName
-from passband.readers import Log, Options, Source, readers
+from passband.readers import Group, Groups, Log, Options, Source, readers
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 
 
@@ -83,6 +83,29 @@ def test_a_reader_that_finds_nothing_is_named(scores: Path) -> None:
     scores.write_text("{}")
     with pytest.raises(InvalidInput, match="the reader 'scores' found no trials in it"):
         read(scores)
+
+
+def test_options_that_a_reader_ignores_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.plain"
+    path.write_text("10\n01\n")
+
+    @register_reader("plain")
+    class Plain:
+        def sniff(self, path: Path) -> bool:
+            return path.suffix == ".plain"
+
+        def read(self, path: Path, options: Options) -> Groups:
+            rows = [[int(score) for score in line] for line in path.read_text().split()]
+            outcomes = Outcomes.from_array(rows)
+            return Groups(str(path), (), (Group((), outcomes),))
+
+    assert read(path).only().trials.tolist() == [2, 2]
+    with pytest.raises(InvalidInput, match=r"by='model' \(in the shell, --by\) does not apply"):
+        read(path, by="model")
+    for role in ("problem", "score", "cluster"):
+        with pytest.raises(InvalidInput, match=rf"--{role}\) does not apply to a file \(plain\)"):
+            read(path, columns={role: "x"})
+    assert run("stats", path, "--cluster", "x", "-q").code == 2
 
 
 def test_two_logs_of_the_same_are_refused(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def catalogue() -> dict[str, list[Item]]:
         ],
         "readers": _items(readers, ((name, type(readers.get(name))) for name in readers)),
         "providers": _items(providers, ((name, providers.get(name).make) for name in providers)),
+        "readers": _items(readers, ((name, type(readers.get(name))) for name in readers)),
     }
 
 

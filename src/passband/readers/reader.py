@@ -37,7 +37,8 @@ class Reader(Protocol):
         """Return the logs in it, or the outcomes of each group.
 
         Logs are turned into groups by the caller, who honours the options. A reader that returns
-        groups honours or refuses every option itself.
+        groups honours options itself: columns of the roles that it lists in an attribute `roles`,
+        and names to split by. Options that it has not honoured are refused by the caller.
         """
 
 
@@ -93,7 +94,7 @@ def plugin_errors(name: str, path: Path) -> Iterator[None]:
 
 def find_reader(path: Path) -> tuple[str, Reader]:
     """Return the first reader that knows a file, and its name; for others, that of tables."""
-    for name in list(readers):
+    for name in readers:  # plug-ins are loaded only if no built-in reader knows the file
         reader = readers.get(name)
         with plugin_errors(name, path):
             if reader.sniff(path):

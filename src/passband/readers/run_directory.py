@@ -59,6 +59,8 @@ class StoredRun:
 class RunDirectory:
     """Reads a run directory, task by task and model by model."""
 
+    roles = ("score", "cluster")
+
     def sniff(self, path: Path) -> bool:
         return is_run_directory(path)
 

@@ -15,6 +15,8 @@ from passband.readers.options import Options
 from passband.readers.reader import TABLE, find_reader, plugin_errors, readers
 from passband.readers.runs import groups_of_runs
 from passband.records import reading
+from passband.stats.data.columns import ROLES
+from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.tables import Table
 from passband.types import ArrayLike
@@ -112,11 +114,22 @@ def _of_path(path: Path, options: Options, name: str | None) -> Groups:
     with plugin_errors(name, path):
         content = reader.read(path, options)
     if isinstance(content, Groups):
+        _refuse_ignored(options, content, getattr(reader, "roles", ()), f"a file ({name})")
         return replace(content, reader=name)
     if not content or not all(isinstance(log, Log) for log in content):
         raise InvalidInput(f"{path}: the reader {name!r} found no trials in it.")
     groups = groups_of_runs(content, options, source=str(path), kind=f"a log ({name})")
     return replace(groups, reader=name)
+
+
+def _refuse_ignored(options: Options, groups: Groups, roles: Sequence[str], kind: str) -> None:
+    """Raise `InvalidInput` for options that the reader of these groups has not honoured."""
+    with error_prefix([groups.source]):
+        if groups.columns is None:
+            options.refuse([role for role in ROLES if role not in roles], kind)
+        for name in options.by:
+            if name not in groups.by:
+                raise InvalidInput(f"by={name!r} (in the shell, --by) does not apply to {kind}.")
 
 
 def _reader(name: str) -> Any:

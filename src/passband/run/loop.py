@@ -53,7 +53,7 @@ class Runner:
     under_way: int = 0  # trials in flight
     started: float = 0.0
     _ending: Ending = "finished"
-    _drain: float | None = None
+    _is_failing: bool = False  # whether a worker has ended with an error
     _workers: list[asyncio.Task[None]] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
     _refused: dict[tuple[int, int], int] = field(default_factory=dict)  # n that was, by problem
@@ -183,6 +183,9 @@ class Runner:
                 await self._ask_block(*taken)
             except Stopping:
                 return
+            except BaseException:
+                self._is_failing = True
+                raise
             finally:
                 self.under_way -= len(taken[1].trials)
 
@@ -220,7 +223,7 @@ class Runner:
 
     async def _next_commit(self) -> None:
         """Wait until a commit may let a schedule go on, or the run is stopping."""
-        if not self.under_way and self.recorder.is_idle:
+        if not self.under_way and self.recorder.is_idle and not self._is_failing:
             self._settle()
             if self.recorder.is_idle:
                 tasks = ", ".join(self.queue.waiting)
