@@ -40,7 +40,7 @@ def warn_before_asking(
     for other in sorted(others) if address else ():
         count = sum(each.trials for each in earlier if each.address == other)
         watcher.warn(
-            f"{count} {'trial was' if count == 1 else 'trials were'} recorded from {other}, and "
+            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded from {other}, and "
             f"this run asks {address}; results mix the two. Another model or checkpoint needs "
             f"--out DIR or --name."
         )
