@@ -72,28 +72,36 @@ def _imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def starts(test: str) -> frozenset[str]:
+    """Return what a test file starts from: the module that it mirrors, and what it imports.
+
+    A module that is loaded by its name, as registries do, may not be imported by its own tests.
+    """
+    mirrors = {name for name, path in modules().items() if mirrored(path).as_posix() == test}
+    return imports(TESTS / test) | mirrors
+
+
 @cache
-def reached(name: str) -> frozenset[str]:
-    """Return a module of passband and all that it imports, at once or later, directly or not."""
-    seen, waiting = set(), [name]
-    while waiting:
-        name = waiting.pop()
+def reached(name: str) -> dict[str, int]:
+    """Return what a module of passband imports, at once or later, and by how many steps."""
+    steps, waiting = {}, [(name, 0)]
+    for name, step in waiting:  # which grows
         path = SOURCE.joinpath(*name.split("."))
         file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        if name not in seen and file.exists():
-            seen.add(name)
-            waiting += imports(file)
-    return frozenset(seen)
+        if name not in steps and file.exists():
+            steps[name] = step
+            waiting += [(other, step + 1) for other in sorted(imports(file))]
+    return steps
 
 
-def closeness(module: str, imported: frozenset[str]) -> int:
-    """Return 3 if a test imports the module, 2 for a neighbour, 1 for what leads to it, else 0."""
-    package = module.rpartition(".")[0]
-    if module in imported:
-        return 3
-    if package != "passband" and any(f"{name}.".startswith(f"{package}.") for name in imported):
-        return 2
-    return int(any(module in reached(name) for name in imported))
+def closeness(module: str, names: frozenset[str]) -> float:
+    """Return how directly a test that starts from `names` leads to a module: from 1 down to 0."""
+    steps = [reached(name)[module] for name in names if module in reached(name)]
+    if steps:
+        return 1 / (1 + min(steps))
+    package = module.rpartition(".")[0]  # reason enough, as long as it is not all of passband
+    is_near = any(f"{name}.".startswith(f"{package}.") for name in names)
+    return 0.001 if is_near and package != "passband" else 0.0
 
 
 def faults() -> list[str]:
@@ -105,18 +113,19 @@ def faults() -> list[str]:
         path = TESTS / table[name]
         if not path.is_file():
             lines.append(f"{name}: {table[name]} does not exist")
-        elif not closeness(name, imports(path)):
+        elif not closeness(name, starts(table[name])):
             lines.append(f"{name}: {table[name]} imports nothing that leads to it")
     return sorted(lines)
 
 
 def choose(module: str, path: Path, tests: dict[str, frozenset[str]]) -> str | None:
-    """Return the test file that is closest to a module by import, by folder and by size."""
+    """Return the test file that is closest to a module by folder, by imports and by size."""
     folder = mirrored(path).parent
 
-    def rank(name: str) -> tuple[int, bool, int]:
+    def rank(name: str) -> tuple[bool, float, int]:
         is_beside = folder in (Path(name).parent, *Path(name).parent.parents)
-        return closeness(module, tests[name]), is_beside, -len(tests[name])
+        near = closeness(module, tests[name])
+        return is_beside and near > 0.001, near, -len(tests[name])
 
     best = max(tests, key=rank)
     return best if closeness(module, tests[best]) else None
@@ -124,8 +133,8 @@ def choose(module: str, path: Path, tests: dict[str, frozenset[str]]) -> str | N
 
 def renewed() -> dict[str, str]:
     """Return the table that fits the modules there are now; lines that are true are kept."""
-    paths = sorted(TESTS.rglob("test_*.py"))
-    tests = {path.relative_to(TESTS).as_posix(): imports(path) for path in paths}
+    names = [path.relative_to(TESTS).as_posix() for path in sorted(TESTS.rglob("test_*.py"))]
+    tests = {name: starts(name) for name in names}
     old, table = read_table(), {}
     for name, path in without_mirror().items():
         kept = old.get(name)

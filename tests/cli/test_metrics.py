@@ -28,6 +28,7 @@ def test_all_kinds_of_names() -> None:
     assert names["repeat aggregations"] > {"first", "majority"}
     assert names["interval methods"] > {"auto", "percentile"}
     assert names["providers"] == {"openai", "openai-completions", "python", "tiny"}
+    assert names["readers"] > {"run directory", "numpy"}
     text = run("metrics", "--all").out
     for kind, items in kinds.items():
         assert kind in text.splitlines()

@@ -32,6 +32,21 @@ SCORER = """
     def digits(answer, target):
         return sum(a == b for a, b in zip(answer, target)) / len(target)
 """
+READER = """
+    import passband
+    from passband.readers import Group, Groups
+
+    @passband.register_reader("acme")
+    class AcmeLog:
+        def sniff(self, path):
+            return path.suffix == ".acme"
+
+        def read(self, path, options):
+            rows = dict(line.split() for line in path.read_text().splitlines())
+            scores = [[int(score) for score in row] for row in rows.values()]
+            outcomes = passband.Outcomes.from_array(scores, problems=list(rows))
+            return Groups(str(path), by=(), groups=(Group((), outcomes),))
+"""
 BROKEN = "import a_package_that_is_not_there"
 TRIALS = "problem,trial,score\na,0,1\na,1,1\nb,0,0\nb,1,1\n"
 TASK = """\
@@ -81,13 +96,19 @@ class Environment:
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """A fresh environment with three plug-ins, one of them broken."""
+    """A fresh environment with three plug-ins, and one that is broken."""
     folder = tmp_path_factory.mktemp("fresh")
     environment = Environment(folder)
-    plugins = {"acme_metric": METRIC, "acme_scorer": SCORER, "acme_broken": BROKEN}
+    plugins = {
+        "acme_broken": BROKEN,
+        "acme_metric": METRIC,
+        "acme_scorer": SCORER,
+        "acme_reader": READER,
+    }
     wheels = [write_wheel(folder, module, source) for module, source in plugins.items()]
     environment.pip("install", "--quiet", "--no-index", "--no-deps", *wheels)
     (folder / "trials.csv").write_text(TRIALS)
+    (folder / "log.acme").write_text("p01 11\np02 01\n")
     (folder / "sums.yaml").write_text(TASK)
     (folder / "rows.csv").write_text("question,answer\n1+2,3\n10+20,30\n")
     return environment
@@ -114,6 +135,12 @@ def test_a_scorer_in_a_task_file_and_in_score(fresh: Environment) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_a_reader(fresh: Environment) -> None:
+    done = fresh.passband("stats", "log.acme", "-m", "pass@1", "-q")
+    assert done.returncode == 0, done.stderr
+    assert "pass@1  0.75" in done.stdout
+
+
 def test_names_that_passband_has_load_nothing(fresh: Environment) -> None:
     (fresh.folder / "imported.txt").unlink(missing_ok=True)
     done = fresh.passband("validate", "arithmetic")
@@ -126,6 +153,7 @@ def test_all_names_are_listed(fresh: Environment) -> None:
     assert done.returncode == 0
     assert "two-of@K" in done.stdout
     assert "digits" in done.stdout
+    assert "acme" in done.stdout
     done = fresh.passband("stats", "trials.csv", "-m", "unheard-of@2")
     assert done.returncode == 2
     assert "no metric named 'unheard-of@'" in done.stderr

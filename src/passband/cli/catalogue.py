@@ -22,6 +22,7 @@ class Item(NamedTuple):
 def catalogue() -> dict[str, list[Item]]:
     """Return the registered names of every kind, sorted."""
     from passband.generate.providers import providers
+    from passband.readers import readers
     from passband.score.filters import filters
     from passband.score.registry import scorers
     from passband.score.repeats import aggregations
@@ -39,6 +40,7 @@ def catalogue() -> dict[str, list[Item]]:
             for name in sorted(methods)
         ],
         "providers": _items(providers, ((name, providers.get(name).make) for name in providers)),
+        "readers": _items(readers, ((name, type(readers.get(name))) for name in readers)),
     }
 
 

@@ -30,6 +30,8 @@ __all__ = [
     "Target",
     "Threshold",
     "TrialColumn",
+    "Truncated",
+    "TrustTaskCode",
     "with_imports",
 ]
 
@@ -57,6 +59,13 @@ class Policies(str, enum.Enum):
     drop = "drop"
     fail = "fail"
     error = "error"
+
+
+class Truncated(str, enum.Enum):
+    """What to do with truncated completions."""
+
+    leave = "leave"
+    score = "score"
 
 
 Metrics = Annotated[
@@ -91,6 +100,9 @@ PolicyOption = Annotated[
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
+TrustTaskCode = Annotated[
+    bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
 ImportOption = Annotated[
     list[str] | None,
     typer.Option(

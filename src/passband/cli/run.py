@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-import enum
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from passband.cli.options import Level, Metrics, Quiet
+from passband.cli.options import Level, Metrics, Quiet, Truncated, TrustTaskCode
 
 if TYPE_CHECKING:
     from passband.run.dry_run import DryRun
     from passband.run.request import RunRequest
 
-__all__ = ["TrustTaskCode", "run"]
-
-
-class Truncated(str, enum.Enum):
-    """What to do with truncated completions."""
-
-    leave = "leave"
-    score = "score"
-
-
-TrustTaskCode = Annotated[
-    bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
-]
+__all__ = ["run"]
 
 
 def run(

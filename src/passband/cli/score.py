@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption, Quiet
-from passband.cli.run import Truncated, TrustTaskCode
+from passband.cli.options import JsonOption, Quiet, Truncated, TrustTaskCode
 
 __all__ = ["score"]
 

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption
-from passband.cli.run import TrustTaskCode
+from passband.cli.options import JsonOption, TrustTaskCode
 
 __all__ = ["validate"]
 

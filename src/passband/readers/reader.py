@@ -76,7 +76,7 @@ def register_reader(name: str) -> Callable[[R], R]:
 
 def find_reader(path: Path) -> tuple[str, Reader]:
     """Return the first reader that knows a file, and its name; for others, that of tables."""
-    for name in list(readers):
+    for name in readers:  # plug-ins are loaded only if no built-in reader knows the file
         reader = readers.get(name)
         if reader.sniff(path):
             return name, reader
