@@ -45,6 +45,7 @@ __all__ = [
     "plan",
     "plan_difference",
     "plan_width",
+    "register_method",
     "register_metric",
     "register_provider",
     "register_repeat_aggregation",
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from passband.stats.interval.band import Band, band
     from passband.stats.interval.estimate import Estimate, estimate
     from passband.stats.interval.extrapolate import Extrapolation, extrapolate
+    from passband.stats.interval.methods import register_method
     from passband.stats.metric.bounds import bounds
     from passband.stats.metric.measure import Curve, Measurement, curve, measure, measure_all
     from passband.stats.metric.registry import register_metric
@@ -111,6 +113,7 @@ _HOME = {
     "plan": "passband.stats.decision.plan.plan",
     "plan_difference": "passband.stats.decision.plan.plan",
     "plan_width": "passband.stats.decision.plan.plan",
+    "register_method": "passband.stats.interval.methods",
     "register_metric": "passband.stats.metric.registry",
     "register_provider": "passband.generate.providers",
     "register_repeat_aggregation": "passband.score.repeats",

@@ -125,9 +125,9 @@ def _load(names: list[str], trust: bool) -> list[Task]:
 def _check(metrics: list[str], level: float, directory: Path, n: int) -> None:
     """Refuse now what could only fail once every trial is paid for."""
     from passband.errors import InvalidInput
+    from passband.stats.checks import as_level
 
-    if not 0 < level < 1:
-        raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
+    as_level(level, "--level")
     if not metrics:
         return
     from passband.stats.metric.names import parse_name

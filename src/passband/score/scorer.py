@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-__all__ = ["Reference", "Score", "ScoreStatus", "Scorer"]
+from passband.trials.rows import ScoreStatus
 
-ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
+__all__ = ["Reference", "Score", "ScoreStatus", "Scorer", "Truncated"]
+
+Truncated = Literal["leave", "score"]  # what to do with completions that were cut off
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,22 +98,23 @@ class Uneven:
 
     @property
     def p_value(self) -> float | None:
-        found = [p for p in (self._paired.p_value, self._noise.p_value) if p is not None]
-        return max(found, default=None)
+        p_values = [p for p in (self._paired.p_value, self._noise.p_value) if p is not None]
+        return max(p_values, default=None)
 
     @property
     def probability(self) -> float | None:
         return _confidence(self.value, self.ends)
 
     def ends(self, level: float) -> Ends | None:
-        found = [ends for each in (self._paired, self._noise) if (ends := each.ends(level))]
-        if not found:
+        both = [side.ends(level) for side in (self._paired, self._noise)]
+        known = [ends for ends in both if ends is not None]
+        if not known:
             return None
-        return min(low for low, _ in found), max(high for _, high in found)
+        return min(low for low, _ in known), max(high for _, high in known)
 
 
 class Paired:
-    """Differences by problem, or by cluster, of which the mean is sought."""
+    """The mean of differences by problem, or by cluster."""
 
     method = "paired"
 

@@ -2,7 +2,7 @@
 
 Each kind of value answers the same questions: its value for c of n successes, for graded scores,
 at a success probability p, and along a whole curve of k. A new kind is a subclass of
-`ProblemValue`; what it does not answer is refused when it is asked for, never approximated.
+`ProblemValue`; a question that it does not answer raises an error, and is never approximated.
 """
 
 from __future__ import annotations

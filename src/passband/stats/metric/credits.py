@@ -27,7 +27,7 @@ __all__ = [
 
 
 def at_least(k: int, threshold: int) -> Floats:
-    """Credit 1 for `threshold` successes or more.
+    """Return a credit of 1 for `threshold` successes or more.
 
     >>> at_least(3, 2).tolist()
     [0.0, 0.0, 1.0, 1.0]
@@ -36,17 +36,17 @@ def at_least(k: int, threshold: int) -> Floats:
 
 
 def all_of(k: int) -> Floats:
-    """Credit 1 when every draw succeeds."""
+    """Return a credit of 1 when every draw succeeds."""
     return at_least(k, k)
 
 
 def majority(k: int) -> Floats:
-    """Credit 1 for more than half of the draws; a tie earns nothing."""
+    """Return a credit of 1 for more than half of the draws; a tie earns nothing."""
     return at_least(k, k // 2 + 1)
 
 
 def share(k: int) -> Floats:
-    """Credit j/k: the mean."""
+    """Return a credit of j/k, which gives the mean."""
     return np.arange(k + 1) / k
 
 
@@ -55,7 +55,7 @@ def success_threshold(k: int, tau: float | Fraction) -> int:
 
     This is max(1, ceil(tau k)) in the sense a person means: 0.28 of 25 is 7, although the float
     product 0.28 * 25 is 7.000000000000001. A float is compared with j/k rounded the same way, so
-    both decimals and computed quotients hit the threshold they stand for. A Fraction is exact.
+    both decimals and computed quotients hit the threshold that is meant. A Fraction is exact.
 
     >>> success_threshold(25, 0.28), success_threshold(6, 5 / 6), success_threshold(8, 0)
     (7, 5, 1)
@@ -67,12 +67,12 @@ def success_threshold(k: int, tau: float | Fraction) -> int:
 
 
 def at_least_share(k: int, tau: float | Fraction) -> Floats:
-    """Credit 1 for a share of at least tau of the draws."""
+    """Return a credit of 1 for a share of at least tau of the draws."""
     return at_least(k, success_threshold(k, tau))
 
 
 def mean_over_shares(k: int) -> Floats:
-    """Credit of mG-Pass@k as published: the mean of G-Pass@k over the thresholds above one half.
+    """Return the credit of mG-Pass@k as published: the mean of G-Pass@k above one half.
 
     ``(2/k) max(0, j - ceil(k/2))``. At odd k the largest credit is (k-1)/k, so a perfect model
     does not reach 1, and at k = 1 everything is 0; `mean_over_shares_integral` has no such gap.
@@ -85,7 +85,7 @@ def mean_over_shares(k: int) -> Floats:
 
 
 def mean_over_shares_integral(k: int) -> Floats:
-    """Credit of the integral that mG-Pass@k stands for: 2 times G-Pass@k over tau from 1/2 to 1.
+    """Return the credit of mG-Pass@k as an integral: 2 times G-Pass@k over tau from 1/2 to 1.
 
     ``max(0, 2j/k - 1)``; the same as `mean_over_shares` at even k, and 1 for a perfect model.
 
@@ -97,9 +97,10 @@ def mean_over_shares_integral(k: int) -> Floats:
 
 
 def auc(k: int) -> Floats:
-    """Credit of the area under pass@1 .. pass@k by the trapezoidal rule, divided by k - 1.
+    """Return the credit of the area under pass@1 .. pass@k by the trapezoidal rule.
 
-    With j successes among k draws the sum of pass@1 .. pass@k is (k+1) j/(j+1).
+    The area is divided by k - 1. With j successes among k draws the sum of pass@1 .. pass@k is
+    (k+1) j/(j+1).
 
     >>> auc(1).tolist(), auc(2).tolist()
     ([0.0, 1.0], [0.0, 0.75, 1.0])
@@ -112,7 +113,7 @@ def auc(k: int) -> Floats:
 
 
 def spectrum(weights: ArrayLike) -> Floats:
-    """Credit of a threshold spectrum: j successes pass the first j thresholds.
+    """Return the credit of a threshold spectrum: j successes pass the first j thresholds.
 
     >>> spectrum([0.5, 0.0, 0.25]).tolist()
     [0.0, 0.5, 0.5, 0.75]
@@ -121,7 +122,7 @@ def spectrum(weights: ArrayLike) -> Floats:
 
 
 def upper_half_weights(k: int) -> Floats:
-    """Spectrum weights of mG-Pass@k: 2/k on every threshold above ceil(k/2)."""
+    """Return the spectrum weights of mG-Pass@k: 2/k on every threshold above ceil(k/2)."""
     return np.where(np.arange(1, k + 1) > (k + 1) // 2, 2.0 / k, 0.0)
 
 

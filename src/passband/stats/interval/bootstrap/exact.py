@@ -1,12 +1,13 @@
-"""What the bootstrap would say with infinitely many replicates, computed instead of drawn.
+"""The bootstrap of a mean with infinitely many replicates, computed instead of drawn.
 
 The mean of M draws with replacement from M observed values has the M-fold convolution of their
-histogram as its distribution. Put the values on a lattice, take the Fourier transform of the histogram to
-the power M, and transform back: no replicates, no seed, no Monte-Carlo error. The same holds for
-any sum of independent draws, so pools of several kinds may be added up, each with its own power.
+histogram as its distribution. Put the values on a lattice, take the Fourier transform of the
+histogram to the power M, and transform back: no replicates, no seed, no Monte-Carlo error. The same
+holds for any sum of independent draws, so pools of several kinds may be added up, each with its own
+power.
 
-The lattice is the values' own where they have one that fits (c/n of pass@1 does): then the distribution is
-exact. Otherwise it is a fine grid; each value is split over its two neighbours so that means are
+The lattice is the values' own where they have one that fits (c/n of pass@1 does): then the result
+is exact. Otherwise it is a fine grid; each value is split over its two neighbours so that means are
 exact, and the spread is set to the exact one afterwards. What is left is an error of the ends
 below a thousandth of a standard error, a tenth of what a million replicates would leave. Only a
 window of 20 standard errors around the mean is kept.
@@ -25,15 +26,15 @@ from passband.types import Floats, Ints
 
 __all__ = ["MeanDistribution", "Pool", "bootstrap_distribution", "distribution_of_mean"]
 
-SLACK = 1e-11  # a cumulated probability this close to the asked one counts as equal
+SLACK = 1e-11  # a cumulated probability this close to the requested one counts as equal
 _WINDOW = 20.0  # standard errors
 _ON_LATTICE = 1e-9
 _DEAD = -45.0  # log of an amplitude that no longer matters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
-    """A distribution with finitely many values, and how many independent draws are made from it."""
+    """A distribution with finitely many values, and the number of independent draws from it."""
 
     values: Floats
     shares: Floats
@@ -179,10 +180,10 @@ def _common_denominator(offsets: Floats, most: int) -> int | None:
         if not off.any():
             return denominator
         first = Fraction(float(scaled[off.argmax()]))
-        found = first.limit_denominator(max(most // denominator, 1)).denominator
-        if found == 1:
+        factor = first.limit_denominator(max(most // denominator, 1)).denominator
+        if factor == 1:
             return None
-        denominator *= found
+        denominator *= factor
     return None
 
 

@@ -1,4 +1,4 @@
-"""The distribution of the mean over problems whose success probabilities are Beta, by Fourier transform."""
+"""The joint distribution of means over problems with Beta posteriors, by Fourier transform."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class JointDistribution:
 def joint_distribution(values: Floats, weights: Floats, problems: Ints) -> JointDistribution:
     """Return the distribution of the means over independent problems, by Fourier transform.
 
-    `values` is (parts, pairs, nodes), `weights` (pairs, nodes), and `problems` says how many
-    problems each pair stands for. Each distribution is laid out on a lattice around its own mean, so that
+    `values` is (parts, pairs, nodes), `weights` (pairs, nodes), and `problems` the number of
+    problems with each pair. Each distribution is laid out on a lattice around its own mean, so that
     the sum is centred at 0. The lattice is closed to a ring that holds the support of the sum or,
     where that is less, many standard deviations and what a single problem can add to them.
     """
@@ -98,7 +98,7 @@ def _side(parts: int, pairs: int) -> int:
 
 
 def _on_ring(position: Floats, weights: Floats, problems: Ints, side: int) -> Floats:
-    """Return the distribution of the sum, of coordinates in lattice steps, on a ring of `side` points."""
+    """Return the probabilities of the sum, in lattice steps, on a ring of `side` points."""
     parts = len(position)
     shape = (side,) * parts
     axes = tuple(range(1, parts + 1))
