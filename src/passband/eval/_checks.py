@@ -286,16 +286,16 @@ def coupling(lam: Any, lambda_: Any) -> float:
 
 def powers(pass_power: Any, unanimous_power: Any) -> tuple[float, float]:
     """Check the exponents of a geometric blend."""
-    found = (
+    exponents = (
         float(number("pass_power", pass_power)),
         float(number("unanimous_power", unanimous_power)),
     )
-    for name, value in zip(("pass_power", "unanimous_power"), found, strict=True):
+    for name, value in zip(("pass_power", "unanimous_power"), exponents, strict=True):
         if not math.isfinite(value):
             raise InvalidInput(f"{name} must be finite; got {value}.")
-    if found == (0.0, 0.0):
+    if exponents == (0.0, 0.0):
         raise InvalidInput("at least one power must be non-zero; got 0 and 0.")
-    return found
+    return exponents
 
 
 # -- intervals -----------------------------------------------------------------------------

@@ -27,8 +27,8 @@ def bayes(R: ArrayLike, w: ArrayLike | None = None, R0: ArrayLike | None = None)
     (0.575, 0.084275)
     """
     counts, rewards = _checks.categories(R, w, R0)
-    found = categories.mean_moments(counts, rewards)
-    return found.mean, found.sd
+    posterior = categories.mean_moments(counts, rewards)
+    return posterior.mean, posterior.sd
 
 
 def bayes_ci(
@@ -56,8 +56,8 @@ def avg(R: ArrayLike, w: ArrayLike | None = None) -> Two:
     (0.7, 0.1658)
     """
     counts, rewards = _checks.categories(R, w, averaging=True)
-    found = categories.observed_mean_moments(counts, rewards)
-    return found.mean, found.sd
+    posterior = categories.observed_mean_moments(counts, rewards)
+    return posterior.mean, posterior.sd
 
 
 def avg_ci(
@@ -115,8 +115,8 @@ def max_at_k_ci(
     """
     k = _checks.draws(k)
     counts, rewards = _checks.categories(R, w, R0)
-    found = categories.max_moments(counts, rewards, k)
+    posterior = categories.max_moments(counts, rewards, k)
     limits = bounds
     if bounds is None and k > 1:
         limits = (float(rewards.min()), float(rewards.max()))
-    return _checks.interval(found.mean, found.sd, confidence, limits)
+    return _checks.interval(posterior.mean, posterior.sd, confidence, limits)

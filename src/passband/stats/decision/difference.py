@@ -295,11 +295,11 @@ def _confidence(value: float, ends: Callable[[float], Ends | None]) -> float | N
     far, at_far = _FARTHEST, gap(_FARTHEST)
     while at_far < 0.0 and far - near > 1e-9:
         z = near + (far - near) * at_near / (at_near - at_far)
-        at = gap(z)
-        if at == 0.0:
+        gap_here = gap(z)
+        if gap_here == 0.0:
             near = far = z
-        elif at > 0.0:
-            near, at_near, at_far = z, at, at_far / 2.0
+        elif gap_here > 0.0:
+            near, at_near, at_far = z, gap_here, at_far / 2.0
         else:
-            far, at_far, at_near = z, at, at_near / 2.0
+            far, at_far, at_near = z, gap_here, at_near / 2.0
     return normal.cdf(far if value > 0 else -far)

@@ -104,10 +104,11 @@ def shared_units(sides: Sequence[Outcomes]) -> Ints | None:
 
 
 def _clash(problems: Sequence[str], first: Sequence[str], second: Sequence[str]) -> str:
-    at = next(i for i, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1])
+    both = enumerate(zip(first, second, strict=True))
+    index = next(i for i, pair in both if pair[0] != pair[1])
     return (
         "the sides must put the same problems into the same clusters; "
-        f"problem {problems[at]!r} is in {first[at]!r} and in {second[at]!r}."
+        f"problem {problems[index]!r} is in {first[index]!r} and in {second[index]!r}."
     )
 
 

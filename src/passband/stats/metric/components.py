@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 
+_NO_NOISE = "the sampling noise of this metric is known only for scores of 0 or 1."
+
+
 @dataclass(frozen=True, eq=False)
 class Values:
     """A value per group of like problems, and how many problems there are in each."""
@@ -88,12 +91,12 @@ class ProblemValue(ABC):
         raise InvalidInput("this metric needs scores of 0 or 1.")
 
     def trials_for_noise(self, k: int) -> int:
-        """Return how many trials of a problem show how its value varies with sampling."""
-        raise InvalidInput("this metric needs scores of 0 or 1.")
+        """Return how many graded trials of a problem show how its value varies with sampling."""
+        raise InvalidInput(_NO_NOISE)
 
     def sampling_variance(self, graded: GradedScores, k: int) -> Floats:
         """Return the variance of the value of each problem with `trials_for_noise` trials."""
-        raise InvalidInput("this metric needs scores of 0 or 1.")
+        raise InvalidInput(_NO_NOISE)
 
     @classmethod
     def curve(cls, values: Sequence[Self], outcomes: Outcomes) -> Floats:

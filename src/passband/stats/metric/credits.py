@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.stats.tolerance import ROUNDING
 from passband.types import ArrayLike, Floats
 
 __all__ = [
@@ -131,21 +132,21 @@ def spectrum_weights(weights: ArrayLike, k: int) -> Floats:
     if np.ma.is_masked(weights):
         raise InvalidInput(f"weights must not be masked; got {weights!r}")
     try:
-        given = np.asarray(weights)
+        raw = np.asarray(weights)
     except ValueError:
         raise InvalidInput(f"weights must be a length-{k} 1D array; got {weights!r}") from None
-    if given.shape != (k,):
-        raise InvalidInput(f"weights must be a length-{k} 1D array; got shape {given.shape}")
-    if given.dtype.kind == "c":
+    if raw.shape != (k,):
+        raise InvalidInput(f"weights must be a length-{k} 1D array; got shape {raw.shape}")
+    if raw.dtype.kind == "c":
         raise InvalidInput("weights must contain real values, not complex values")
-    if given.dtype.kind not in "biuf":
+    if raw.dtype.kind not in "biuf":
         raise InvalidInput(f"weights must contain only numeric values; got {weights!r}")
     with np.errstate(over="ignore"):
-        values: Floats = given.astype(np.float64)
+        values: Floats = raw.astype(np.float64)
     if not np.isfinite(values).all():
         raise InvalidInput(f"weights must be finite; got {values.tolist()}")
     if (values < 0).any():
         raise InvalidInput(f"weights must be non-negative; got {values.tolist()}")
-    if (total := float(values.sum())) > 1.0 + 1e-12:
+    if (total := float(values.sum())) > 1.0 + ROUNDING:
         raise InvalidInput(f"weights must satisfy sum(weights) <= 1; got sum={total}")
     return values

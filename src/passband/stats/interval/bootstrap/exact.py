@@ -76,13 +76,13 @@ class MeanDistribution:
 
     def lower(self, tail: float) -> float:
         """Return the smallest point x with P(mean <= x) >= tail."""
-        at = int(np.searchsorted(self._from_below, tail - SLACK))
-        return float(self.points[min(at, len(self.points) - 1)])
+        index = int(np.searchsorted(self._from_below, tail - SLACK))
+        return float(self.points[min(index, len(self.points) - 1)])
 
     def upper(self, tail: float) -> float:
         """Return the largest point x with P(mean >= x) >= tail."""
-        at = int(np.searchsorted(-self._from_above, SLACK - tail, side="right"))
-        return float(self.points[max(at - 1, 0)])
+        index = int(np.searchsorted(-self._from_above, SLACK - tail, side="right"))
+        return float(self.points[max(index - 1, 0)])
 
     def below(self, value: float) -> float:
         """Return P(mean < value) + P(mean = value) / 2."""
@@ -142,9 +142,9 @@ class _Lattice:
 
     def places(self, pool: Pool) -> tuple[Floats, Floats]:
         """Return the point below each value, and how far beyond it the value lies, 0 to 1."""
-        at = (pool.values - pool.origin) / self.step
-        floor = np.rint(at) if self.own else np.floor(at)
-        return floor, np.zeros(len(at)) if self.own else at - floor
+        place = (pool.values - pool.origin) / self.step
+        floor = np.rint(place) if self.own else np.floor(place)
+        return floor, np.zeros(len(place)) if self.own else place - floor
 
     def blur(self, pool: Pool) -> float:
         """Return how much variance the split of values over two points adds to a draw."""
@@ -224,9 +224,9 @@ def _convolved(pools: Sequence[Pool], lattice: _Lattice) -> Floats:
 
 def _histogram(pool: Pool, lattice: _Lattice) -> Floats:
     floor, beyond = lattice.places(pool)
-    at = floor.astype(np.int64) % lattice.cells
+    cell = floor.astype(np.int64) % lattice.cells
     if lattice.own:
-        return np.bincount(at, pool.shares, lattice.cells).astype(np.float64)
-    points = np.concatenate([at, (at + 1) % lattice.cells])
+        return np.bincount(cell, pool.shares, lattice.cells).astype(np.float64)
+    points = np.concatenate([cell, (cell + 1) % lattice.cells])
     shares = np.concatenate([pool.shares * (1.0 - beyond), pool.shares * beyond])
     return np.bincount(points, shares, lattice.cells).astype(np.float64)

@@ -218,9 +218,9 @@ def _sums(masses: Floats, p: Floats, pairs: Histogram, columns: Floats) -> Float
     from scipy.special import xlog1py, xlogy
 
     c, n = pairs.successes, pairs.trials
-    at = p[:, None]
+    column = p[:, None]
     best = xlogy(c, c / n) + xlog1py(n - c, -c / n)
-    likelihood = np.exp(xlogy(c, at) + xlog1py(n - c, -at) - best)
+    likelihood = np.exp(xlogy(c, column) + xlog1py(n - c, -column) - best)
     with_one = np.concatenate([np.ones((len(p), 1)), columns], axis=1)
     table = (likelihood[:, :, None] * with_one[:, None, :]).reshape(len(p), -1)
     sums: Floats = (masses @ table).reshape(len(masses), len(c), -1)

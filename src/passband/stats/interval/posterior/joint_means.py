@@ -85,8 +85,10 @@ def joint_distribution(values: Floats, weights: Floats, problems: Ints) -> Joint
     masses = _on_ring(away / step[:, None, None], weights, problems, side)
     masses = np.roll(masses, (-start).tolist(), axis=tuple(range(parts)))
     mean = centre @ problems / count
-    at = [m + h * (s + np.arange(side)) / count for m, h, s in zip(mean, step, start, strict=True)]
-    return JointDistribution(at, masses, mean, sd / count)
+    axes = [
+        m + h * (s + np.arange(side)) / count for m, h, s in zip(mean, step, start, strict=True)
+    ]
+    return JointDistribution(axes, masses, mean, sd / count)
 
 
 def _side(parts: int, pairs: int) -> int:
@@ -119,15 +121,15 @@ def _laid_out(position: Floats, weights: Floats, side: int) -> Floats:
     base = np.floor(position)
     shares = _cubic_shares(position - base)
     row = np.arange(pairs)[:, None]
-    at, mass = [], []
+    cells, mass = [], []
     for offsets in itertools.product(range(4), repeat=parts):
         cell, share = row, weights
         for part, offset in enumerate(offsets):
             cell = cell * side + (base[part].astype(np.int64) + offset - 1) % side
             share = share * shares[offset][part]
-        at.append(cell.ravel())
+        cells.append(cell.ravel())
         mass.append(share.ravel())
-    return added(np.concatenate(at), np.concatenate(mass), pairs * side**parts)
+    return added(np.concatenate(cells), np.concatenate(mass), pairs * side**parts)
 
 
 def _cubic_shares(x: Floats) -> list[Floats]:
