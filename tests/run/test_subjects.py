@@ -130,7 +130,7 @@ class Judge:
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         self.loops.add(id(asyncio.get_running_loop()))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
         self.at_once -= 1
         if trial.text is None or reference.targets[0] == "44":
             raise ValueError("no opinion")
