@@ -76,7 +76,10 @@ ProblemColumn = Annotated[
     str | None, typer.Option("--problem", help="Column that names the problem.")
 ]
 TrialColumn = Annotated[str | None, typer.Option("--trial", help="Column that numbers the trial.")]
-ScoreColumn = Annotated[str | None, typer.Option("--score", help="Column with the score.")]
+ScoreColumn = Annotated[
+    str | None,
+    typer.Option("--score", help="Column with the score; in a run directory, name of a scorer."),
+]
 StatusColumn = Annotated[
     str | None, typer.Option("--status", help="Column with the trial's status.")
 ]

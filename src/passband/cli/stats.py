@@ -30,7 +30,10 @@ __all__ = ["stats"]
 
 def stats(
     file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials.")
+        Path,
+        typer.Argument(
+            help="Run directory, or CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials."
+        ),
     ],
     metric: Metrics = None,
     problem: ProblemColumn = None,

@@ -36,6 +36,5 @@ class Options:
         for role in roles:
             if role in self.columns:
                 raise InvalidInput(
-                    f"{role}={self.columns[role]!r} (in the shell, --{role}) does not apply to "
-                    f"{kind}, which says itself what its {role} is; leave it out."
+                    f"{role}= (in the shell, --{role}) does not apply to {kind}; leave it out."
                 )

@@ -13,17 +13,18 @@ A reader of another tool's log is a class with two methods. It is tried before t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, PassbandError, describe
 from passband.readers.groups import Groups
 from passband.readers.log import Log
 from passband.readers.options import Options
 from passband.registry import Registry
 
-__all__ = ["Reader", "find_reader", "readers", "register_reader"]
+__all__ = ["Reader", "find_reader", "plugin_errors", "readers", "register_reader"]
 
 
 class Reader(Protocol):
@@ -74,12 +75,29 @@ def register_reader(name: str) -> Callable[[R], R]:
     return register
 
 
+@contextmanager
+def plugin_errors(name: str, path: Path) -> Iterator[None]:
+    """Name the reader of a plug-in in an error that it raises and does not explain."""
+    try:
+        yield
+    except PassbandError:
+        raise
+    except Exception as error:
+        plugin = readers.plugin_of(name) if name in readers else None
+        if plugin is None:
+            raise
+        raise InvalidInput(
+            f"{path}: the reader {name!r} of the plug-in {plugin} failed: {describe(error)}"
+        ) from error
+
+
 def find_reader(path: Path) -> tuple[str, Reader]:
     """Return the first reader that knows a file, and its name; for others, that of tables."""
     for name in readers:  # plug-ins are loaded only if no built-in reader knows the file
         reader = readers.get(name)
-        if reader.sniff(path):
-            return name, reader
+        with plugin_errors(name, path):
+            if reader.sniff(path):
+                return name, reader
     from passband.readers.table import TableReader
 
     return TABLE, TableReader()

@@ -16,7 +16,7 @@ from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
 from passband.stats.data.cells import is_absent, label, listing, number_labels
-from passband.stats.data.graded import GradedScores
+from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 
 __all__ = ["RecordedRun", "groups_of_runs", "select"]
@@ -47,7 +47,8 @@ def groups_of_runs(
     runs: Sequence[RecordedRun], options: Options, *, source: str, kind: str
 ) -> Groups:
     """Return the outcomes of each run, further split and clustered as the options say."""
-    options.refuse(("problem", "trial", "status"), kind)
+    with error_prefix([source]):
+        options.refuse(("problem", "trial", "status"), kind)
     by = _split(runs, options.by, source)
     _refuse_twins(runs, by, source)
     groups = [group for run in runs for group in _groups(run, by, options)]
@@ -140,17 +141,5 @@ def select(outcomes: Outcomes, where: Sequence[int]) -> Outcomes:
     Outcomes(2 problems, 2 trials each, 4 scored)
     """
     index = np.asarray(where, dtype=np.int64)
-    graded = outcomes.graded
-    if graded is not None:
-        rows = [graded.values[graded.offsets[i] : graded.offsets[i + 1]] for i in where]
-        offsets = np.concatenate([[0], np.cumsum(outcomes.trials[index])])
-        graded = GradedScores(np.concatenate(rows), offsets)
-    clusters = outcomes.clusters
-    return Outcomes(
-        tuple(outcomes.problems[i] for i in where),
-        outcomes.trials[index],
-        None if outcomes.successes is None else outcomes.successes[index],
-        graded,
-        None if clusters is None else tuple(clusters[i] for i in where),
-        {status: counts[index] for status, counts in outcomes.unscored.items()},
-    )
+    unscored = {status: counts[index] for status, counts in outcomes.unscored.items()}
+    return replace(outcomes.take(index), unscored=unscored)

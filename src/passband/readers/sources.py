@@ -12,7 +12,7 @@ from passband.errors import InvalidInput, WrongType, warn
 from passband.readers.groups import Groups
 from passband.readers.log import Log
 from passband.readers.options import Options
-from passband.readers.reader import TABLE, find_reader, readers
+from passband.readers.reader import TABLE, find_reader, plugin_errors, readers
 from passband.readers.runs import groups_of_runs
 from passband.records import reading
 from passband.stats.data.outcomes import Outcomes
@@ -33,7 +33,7 @@ class Frame(Protocol):
 
 #: Whatever trials can be read from: a path, a data frame, columns, records, a matrix, outcomes.
 Data: TypeAlias = (
-    "Outcomes | str | os.PathLike[str] | Frame | Mapping[str, Sequence[Any]] "
+    "Outcomes | Log | str | os.PathLike[str] | Frame | Mapping[str, Sequence[Any]] "
     "| Sequence[Mapping[str, Any]] | Sequence[Sequence[float | None]] | ArrayLike"
 )
 
@@ -48,12 +48,12 @@ def read(
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
 
-    `source` is a run directory, a file (a table of trials, a matrix, another tool's log), a data
-    frame, a list of records, a matrix, or `Outcomes`. `columns` says which column plays a role
-    (problem, trial, score, status, cluster) where its name does not; for a run directory, score is
-    the name of a scorer. `by` names what to split by, in addition to what must not be pooled. With
-    a `threshold`, scores of at least that count as successes. `reader` names the reader of a file,
-    which is otherwise recognized.
+    `source` is a run directory, a file (a table of trials, a matrix, another tool's log), a `Log`,
+    a data frame, a list of records, a matrix, or `Outcomes`. `columns` says which column plays a
+    role (problem, trial, score, status, cluster) where its name does not; for a run directory,
+    score is the name of a scorer. `by` names what to split by, in addition to what must not be
+    pooled. With a `threshold`, scores of at least that count as successes. `reader` names the
+    reader of a file, which is otherwise recognized.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
@@ -90,6 +90,8 @@ def outcomes_of(source: Data, *, columns: Mapping[str, str | None] | None = None
 def _groups(source: Any, options: Options, reader: str | None) -> Groups:
     if isinstance(source, (str, os.PathLike)):
         return _of_path(Path(source), options, reader)
+    if isinstance(source, Log):
+        return groups_of_runs([source], options, source=source.source.file, kind="a log")
     if reader is not None:
         raise WrongType(f"only files have a reader; got {type(source).__name__}.")
     if _is_table(source):
@@ -107,7 +109,8 @@ def _of_path(path: Path, options: Options, name: str | None) -> Groups:
         name, reader = find_reader(path) if name is None else (name, _reader(name))
         if name == TABLE and path.is_dir():
             name, reader = "run directory", readers.get("run directory")  # says what is missing
-    content = reader.read(path, options)
+    with plugin_errors(name, path):
+        content = reader.read(path, options)
     if isinstance(content, Groups):
         return replace(content, reader=name)
     if not content or not all(isinstance(log, Log) for log in content):

@@ -115,11 +115,11 @@ def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest
         over, level, policy = contest.over, contest.level, contest.policy
         if len(models) == 2:
             a, b = models.values()
-            found = tuple(
+            comparisons = tuple(
                 compare(a, b, name, over=over, level=level, paired=contest.paired, policy=policy)
                 for name in names
             )
-            return TaskComparison(task, tuple(models), comparisons=found)
+            return TaskComparison(task, tuple(models), comparisons=comparisons)
         if not contest.paired:
             raise InvalidInput(
                 "three or more models are compared on the problems they share; not unpaired."
@@ -192,13 +192,13 @@ class _Field:
 
     def models(self, task: str | None) -> dict[str, Outcomes]:
         """Return the models that were asked a task; with None, each model's only task."""
-        found: dict[str, Outcomes] = {}
+        models: dict[str, Outcomes] = {}
         for name, entry in self._entries.items():
             if task in entry.outcomes:
-                found[name] = entry.outcomes[task]
+                models[name] = entry.outcomes[task]
             elif task is None and len(entry.outcomes) == 1:
-                found[name] = next(iter(entry.outcomes.values()))
-        return found
+                models[name] = next(iter(entry.outcomes.values()))
+        return models
 
 
 def _entries(groups: Groups, by: str | None) -> list[_Entry]:

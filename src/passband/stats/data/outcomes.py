@@ -322,12 +322,13 @@ class Outcomes(ArrayValue):
 
     def __repr__(self) -> str:
         low, high = int(self.trials.min()), self.most_trials()
-        each = f"{low}" if low == high else f"{low}-{high}"
+        trials_each = f"{low}" if low == high else f"{low}-{high}"
         groups = f", {len(set(self.clusters))} clusters" if self.clusters else ""
         absent = f", {self._unscored_text()}" if self.unscored else ""
         problems = "1 problem" if self.n_problems == 1 else f"{self.n_problems} problems"
         trials = "trial" if high == 1 else "trials"
-        return f"Outcomes({problems}{groups}, {each} {trials} each, {self.n_trials} scored{absent})"
+        shape = f"{problems}{groups}, {trials_each} {trials} each"
+        return f"Outcomes({shape}, {self.n_trials} scored{absent})"
 
     def _unscored_text(self) -> str:
         return ", ".join(

@@ -96,12 +96,12 @@ def find_conditions(
     usual = [name for role in ROLES.values() for name in role]
     skipped = {*skip, *matching(columns, (*usual, *OUTCOME_NAMES))}
     most = min(MOST_VALUES, int(len(unit_of) / (_COVERED * units))) if units > 1 else 0
-    found = [
+    candidates = [
         _condition(name, column, unit_of, units, most)
         for name, column in columns.items()
         if most > 1 and name not in skipped and name.strip() and ":" not in name
     ]
-    return [condition for condition in found if condition is not None]
+    return [condition for condition in candidates if condition is not None]
 
 
 def _condition(
