@@ -16,6 +16,8 @@ from commands import finish, process, run
 from passband.trials.rows import ScoreRow, TrialRow
 from stores import begin, filled, problem, writing
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:

@@ -42,7 +42,7 @@ def test_a_second_scorer_is_added(directory: Path) -> None:
 
 
 def test_json(directory: Path) -> None:
-    done = run("score", directory, "--scorer", "numeric", "--json")
+    done = run("score", directory, "--scorer", "numeric", "--extract", "last_number", "--json")
     assert done.err == ""
     own, new = found(done)
     assert json.loads(done.out)["added"] == 24
@@ -50,6 +50,17 @@ def test_json(directory: Path) -> None:
     assert own["counts"] == {"ok": 24}
     assert own["estimate"]["low"] < own["estimate"]["value"] < own["estimate"]["high"]
     assert new["scorer"] == "numeric"
+
+
+def test_filters_that_are_left_out_are_named(directory: Path) -> None:
+    for options in (("-q",), ("--json",), ()):
+        done = run("score", directory, "--scorer", "numeric", *options)
+        assert done.code == 0
+        assert done.err.splitlines()[0] == (
+            "warning: numeric scored whole completions, without the task's filters (extract); "
+            "--extract RULES finds the answer in them."
+        )
+    assert "warning" not in run("score", directory, "-q").err
 
 
 def test_the_new_scorer_can_be_the_main_one(directory: Path) -> None:
@@ -127,7 +138,7 @@ def test_a_task_without_trials_has_no_mean(ask) -> None:
 def test_a_run_that_is_being_written_to(directory: Path) -> None:
     with writing(directory):
         done = run("score", directory)
-    assert done.code == 3
+    assert done.code == 5
     assert "in use by process" in done.err
 
 

@@ -32,7 +32,10 @@ class Poisoned:
 
 
 class Silent:
-    def tick(self, runner: object) -> None:
+    def tick(self, progress: object) -> None:
+        pass
+
+    def note(self, text: str) -> None:
         pass
 
     def warn(self, text: str) -> None:

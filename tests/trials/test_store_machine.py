@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -13,7 +14,10 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from passband.trials.reader import Trials
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, TrialRow
 from passband.trials.store import SettingsChanged, Store
+from properties import one_in
 from stores import MODEL, any_text, forget, problem
+
+pytestmark = pytest.mark.slow
 
 TASKS = ("a", "b")
 tasks = st.sampled_from(TASKS)
@@ -159,9 +163,6 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=25,
-    stateful_step_count=20,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    one_in(2), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 TestStore = StoreMachine.TestCase

@@ -30,7 +30,10 @@ __all__ = ["stats"]
 
 def stats(
     file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials.")
+        Path,
+        typer.Argument(
+            help="Run directory, or CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials."
+        ),
     ],
     metric: Metrics = None,
     problem: ProblemColumn = None,
@@ -86,9 +89,8 @@ def stats(
 
         typer.echo(dumps(report.as_json(), indent=2))
         return
-    if not quiet:
-        for line in report.remarks():
-            typer.echo(printable(line), err=True)
+    for line in report.warnings() if quiet else report.remarks():
+        typer.echo(printable(line), err=True)
     rows = report.full_rows() if format is Format.csv else report.rows()
     typer.echo(render(rows, format.value), nl=False)
     if not quiet:

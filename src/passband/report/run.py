@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from passband.notes import Note
-from passband.report.progress import duration, money
 from passband.report.render import Row
 from passband.report.stats import default_metrics
+from passband.report.words import duration, money
 from passband.run.results import (
     Result,
     Same,

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from passband.notes import Note
-from passband.report.groups import Reading, named, read_groups
+from passband.readers import Groups, read
 from passband.report.render import Cell, Row
+from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Estimate, Over, estimate
@@ -47,7 +48,7 @@ class Group:
 class StatsReport:
     """Everything `passband stats` has to say about a file."""
 
-    reading: Reading
+    reading: Groups
     wanted: Wanted
     groups: list[Group]
     whole_curve: bool = False  # whether some metric was asked for at every k
@@ -58,13 +59,17 @@ class StatsReport:
 
     def remarks(self) -> list[str]:
         """Return in words what was read, how it was understood, and what was left out."""
-        lines = self.reading.understood()
+        lines = list(map(str, self.reading.remarks))
         for group in self.groups:
             name = f"{' / '.join(group.key)}: " if group.key else ""
             lines.append(name + str(group.outcomes).removeprefix("Outcomes(").removesuffix(")"))
             if group.outcomes.unscored:
                 lines.append(f"{name}{_TREATMENT[self.wanted.policy]}")
         return lines
+
+    def warnings(self) -> list[str]:
+        """Return the remarks to be shown even where only the result is wanted."""
+        return [str(remark) for remark in self.reading.remarks if remark.important]
 
     def explanation(self) -> list[str]:
         """Return what the intervals mean, and where they are weak."""
@@ -136,7 +141,7 @@ class StatsReport:
         """Return the report for programs, numbers in full."""
         return {
             "source": self.reading.source,
-            "columns": asdict(self.reading.roles) if self.reading.roles else None,
+            "columns": asdict(self.reading.columns) if self.reading.columns else None,
             **asdict(self.wanted),
             "groups": [
                 {
@@ -177,8 +182,8 @@ def measure_file(
 ) -> StatsReport:
     """Read a file, split it where it holds several models or tasks, and measure each part."""
     wanted = wanted or Wanted()
-    reading = read_groups(path, columns=columns, by=by, threshold=threshold)
-    groups = [_measured(key, outcomes, metrics, wanted) for key, outcomes in reading.groups]
+    reading = read(path, columns=columns, by=by, threshold=threshold)
+    groups = [_measured(one.key, one.outcomes, metrics, wanted) for one in reading.groups]
     return StatsReport(reading, wanted, groups, any("*" in name for name in metrics))
 
 
@@ -200,7 +205,7 @@ def _measured(
     metrics: Sequence[str],
     wanted: Wanted,
 ) -> Group:
-    with named(key):
+    with error_prefix(key):
         counted = outcomes.under(wanted.policy)
         counted.require(1)
         asked = list(metrics) or default_metrics(counted)

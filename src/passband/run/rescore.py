@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.run.grade import Grader, identity_of
+from passband.run.aside import grade_in_loop, loop_for
+from passband.run.grade import Grader, identity_of, is_async
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
 from passband.score.pipeline import make_scorer
@@ -47,7 +48,7 @@ def chosen_scorers(
     trust: bool = False,
 ) -> list[Rescoring]:
     """Return which scorers each run gets: its task's, and further ones by name."""
-    given = [load_task(path, trust=trust) for name in tasks for path in find_tasks(name)]
+    given = [load_task(entry, trust=trust) for name in tasks for entry in find_tasks(name)]
     known = {task.name: task for task in given}
     unknown = sorted(set(known) - {run.task for run in runs})
     if unknown:
@@ -97,7 +98,7 @@ async def catch_up(store: Store, part: TaskRun, is_stopping: Callable[[], bool])
     if any(part.recorded.values()):
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(
-            None, score_recorded, store, part.task.name, part.grader, is_stopping, note
+            None, score_recorded, store, part.task.name, part.grader, is_stopping, note, loop
         )
 
 
@@ -107,10 +108,18 @@ def score_recorded(
     grader: Grader,
     is_stopping: Callable[[], bool] = lambda: False,
     note: Callable[[int, ScoreRow], None] = lambda problem, score: None,
+    running: asyncio.AbstractEventLoop | None = None,
 ) -> int:
-    """Score recorded trials that lack a score, and return how many scores were added."""
+    """Score recorded trials that lack a score, and return how many scores were added.
+
+    Async scorers are awaited in the event loop that is `running` in another thread, if any.
+    """
     added = 0
-    with Trials(store.directory, trusted=True) as trials, ThreadPoolExecutor(4) as threads:
+    with (
+        Trials(store.directory, trusted=True) as trials,
+        ThreadPoolExecutor(4) as threads,
+        loop_for(running) as loop,
+    ):
         run = trials.run(task)
         for number, scorer in grader.scorers:
             one = Grader([(number, scorer)], grader.references, grader.truncated)
@@ -124,8 +133,11 @@ def score_recorded(
                 return [] if is_stopping() else one.grade(row)
 
             while (chunk := list(islice(rows, _CHUNK))) and not is_stopping():
-                found = threads.map(grade, chunk) if scorer.slow else map(grade, chunk)
-                added += _commit(store, chunk, list(found), note)
+                if is_async(scorer):
+                    scores = grade_in_loop(loop, one, chunk, is_stopping)
+                else:
+                    scores = list((threads.map if scorer.slow else map)(grade, chunk))
+                added += _commit(store, chunk, scores, note)
     return added
 
 

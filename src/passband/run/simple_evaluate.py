@@ -39,8 +39,11 @@ __all__ = ["simple_evaluate"]
 class _Silent:
     """A watcher that passes warnings on, and nothing else."""
 
-    def tick(self, runner: object) -> None:
-        """Say nothing."""
+    def tick(self, progress: object) -> None:
+        """Show nothing."""
+
+    def note(self, text: str) -> None:
+        """Show nothing."""
 
     def warn(self, text: str) -> None:
         """Warn in the way of Python."""
@@ -123,8 +126,8 @@ def _tasks(given: Sequence[str | Path | Task] | str | Path | Task, trust: bool) 
         if isinstance(each, Task):
             found[id(each)] = each
         elif isinstance(each, (str, Path)):
-            for path in find_tasks(each):
-                found[path.resolve()] = load_task(path, trust=trust)
+            for entry in find_tasks(each):
+                found[entry.path.resolve()] = load_task(entry, trust=trust)
         else:
             raise WrongType(f"a task is a name, a path or a Task; got {each!r}.")
     if not found:

@@ -28,7 +28,7 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
     The function takes the scores, in the order of the trials, and by name `predictions` (the
     extracted answers, None where there is none), `same` (whether two answers are the same) and
     its options; it may leave out what it does not use. Scores are of trials that have one. The
-    same function may be registered again, as happens when a cell of a notebook is run twice.
+    same function may be registered again, as by running a cell of a notebook twice.
 
     >>> @register_repeat_aggregation("last")
     ... def last(scores, predictions=None, **kwargs):
@@ -42,7 +42,8 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
         raise WrongType(f"register_repeat_aggregation needs a name, as text; got {name!r}.")
 
     def add(function: F) -> F:
-        if name in aggregations and _is_again(function, aggregations.get(name)):
+        earlier = aggregations.registered(name)
+        if earlier is not None and _is_again(function, earlier):
             aggregations.remove(name)
         aggregations.add(name, function)
         return function
@@ -52,11 +53,11 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
 
 def _is_again(function: Callable[..., Any], earlier: Callable[..., Any]) -> bool:
     """Tell whether a function is defined where an earlier one was."""
-    one, other = (
-        (getattr(each, "__module__", None), getattr(each, "__qualname__", None))
-        for each in (function, earlier)
+    new, old = (
+        (getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", None))
+        for candidate in (function, earlier)
     )
-    return one == other
+    return new == old
 
 
 def reduce_repeats(
@@ -120,31 +121,37 @@ def _checked(name: str, result: Any) -> float:
 
 @register_repeat_aggregation("first")
 def _first(scores: Sequence[float]) -> float:
+    """The score of the first trial."""
     return scores[0]
 
 
 @register_repeat_aggregation("mean")
 def _mean(scores: Sequence[float]) -> float:
+    """The mean score."""
     return math.fsum(scores) / len(scores)
 
 
 @register_repeat_aggregation("max")
 def _max(scores: Sequence[float]) -> float:
+    """The largest score."""
     return max(scores)
 
 
 @register_repeat_aggregation("min")
 def _min(scores: Sequence[float]) -> float:
+    """The smallest score."""
     return min(scores)
 
 
 @register_repeat_aggregation("any_correct")
 def _any_correct(scores: Sequence[float]) -> float:
+    """1 if any score is at least 1."""
     return float(any(score >= 1 for score in scores))
 
 
 @register_repeat_aggregation("all_correct")
 def _all_correct(scores: Sequence[float]) -> float:
+    """1 if every score is at least 1."""
     return float(all(score >= 1 for score in scores))
 
 
@@ -154,7 +161,7 @@ def _majority(
     predictions: Sequence[str | None] | None = None,
     same: Same | None = None,
 ) -> float:
-    """Return the score of the answer that most trials give.
+    """The score of the answer that most trials give.
 
     Trials whose answers are the same vote together, and the score is that of the first of them.
     Among the largest groups, the one whose first trial came first wins. A trial without an answer
@@ -168,13 +175,13 @@ def _majority(
 
 
 def _groups(predictions: Sequence[str | None], same: Same | None) -> list[list[int]]:
-    """Return the trials of each answer, in the order in which the answers first came."""
+    """Return the trials of each answer, in the order of their first trials."""
     by_text: dict[str, list[int]] = {}
     groups: list[list[int]] = []
     for index, prediction in enumerate(predictions):
         if prediction is None:
             continue
-        if prediction not in by_text:  # each text is compared once, whatever its number of votes
+        if prediction not in by_text:  # each text is compared once, however many votes it has
             by_text[prediction] = _group_of(prediction, predictions, groups, same)
         by_text[prediction].append(index)
     return groups

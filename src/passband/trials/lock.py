@@ -7,7 +7,7 @@ import os
 import socket
 from pathlib import Path
 
-from passband.errors import PassbandError
+from passband.errors import ExitCode, PassbandError
 
 __all__ = ["Busy", "Lock", "holder"]
 
@@ -17,7 +17,7 @@ _FILE = "lock"
 class Busy(PassbandError):
     """Another process is writing to this run directory."""
 
-    exit_code = 3
+    exit_code = ExitCode.BUSY
 
 
 class Lock:

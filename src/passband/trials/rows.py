@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 __all__ = [
     "FAILED",
@@ -72,6 +72,10 @@ class TrialRow:
     seed: int | None = None
     request_id: str | None = None
     scores: list[ScoreRow] = field(default_factory=list)
+    transcript: list[dict[str, Any]] | None = None
+    cost: float | None = None
+    reason: str | None = None  # why a schedule chose this trial
+    source: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput, PassbandError
+from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.trials.codec import encoded, storable
 from passband.trials.lock import Lock
 from passband.trials.rows import (
@@ -57,7 +57,7 @@ class SettingsChanged(InvalidInput):
 class DiskNearlyFull(PassbandError):
     """There is so little room that writing on could lose what is there."""
 
-    exit_code = 4
+    exit_code = ExitCode.DISK_FULL
 
 
 class Store:

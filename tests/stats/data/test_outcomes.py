@@ -5,14 +5,13 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from passband import InvalidInput, NotEnoughData, Outcomes
 from passband.errors import WrongType
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=80)
 RAGGED = [[1, 0, 1, 1], [0, None, 0], [], [None]]
 
 
@@ -112,7 +111,6 @@ def test_masked_and_missing_add_up() -> None:
     assert outcomes.n_unscored == 2
 
 
-@STEADY
 @given(
     npst.arrays(np.int8, npst.array_shapes(min_dims=2, max_dims=2), elements=st.integers(0, 1)),
     st.data(),
@@ -333,7 +331,6 @@ def test_policies() -> None:
     assert complete.under("error") is complete
 
 
-@STEADY
 @given(st.lists(st.lists(st.none() | st.floats(-2, 2), max_size=5), min_size=1, max_size=6))
 def test_failed_trials_of_graded_scores_are_zeros(rows: list[list[float | None]]) -> None:
     if not any(rows):

@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
@@ -16,8 +16,8 @@ from passband.stats.decision.compare import MOST_FLIPS, compare
 from passband.stats.decision.difference import Paired
 from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import student_quantile
+from properties import one_in
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 counts = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=12)
 
 
@@ -121,7 +121,6 @@ def test_one_trial_of_0_or_1_is_mcnemar(up: int, down: int) -> None:
         assert found.p_value == pytest.approx(exact, rel=1e-9)
 
 
-@STEADY
 @given(counts)
 def test_the_p_value_is_that_of_every_sign(pairs: list[tuple[int, int]]) -> None:
     change = [(b - a) / 6 for a, b in pairs]
@@ -129,7 +128,6 @@ def test_the_p_value_is_that_of_every_sign(pairs: list[tuple[int, int]]) -> None
     assert found.p_value == pytest.approx(every_sign(change))
 
 
-@STEADY
 @given(st.lists(st.floats(-3, 3), min_size=1, max_size=9))
 def test_the_p_value_of_any_changes_is_that_of_every_sign(change: list[float]) -> None:
     rounded = [round(d, 3) for d in change]
@@ -190,7 +188,7 @@ def test_the_size_of_the_test() -> None:
 # -- properties ----------------------------------------------------------------------------
 
 
-@settings(STEADY, max_examples=15)
+@one_in(4)
 @given(counts, st.sampled_from(["pass@1", "pass^3", "maj@5", "geom-ds@2", "avg"]), st.booleans())
 def test_swapping_the_sides_turns_the_sign(
     pairs: list[tuple[int, int]], metric: str, paired: bool
@@ -209,7 +207,6 @@ def test_swapping_the_sides_turns_the_sign(
         assert (one.improved, one.worsened) == (two.worsened, two.improved)
 
 
-@STEADY
 @given(counts, st.sampled_from([0.5, 0.9, 0.99]))
 def test_the_probability_is_the_level_at_which_the_interval_touches_0(
     pairs: list[tuple[int, int]], level: float
@@ -328,7 +325,6 @@ def test_nonsense_is_refused() -> None:
 # -- clusters ------------------------------------------------------------------------------
 
 
-@STEADY
 @given(counts)
 def test_clusters_of_one_are_no_clusters(pairs: list[tuple[int, int]]) -> None:
     a, b = sides(pairs)
@@ -462,6 +458,7 @@ def test_sides_with_different_numbers_of_trials() -> None:
     )
 
 
+@pytest.mark.slow
 def test_size_of_the_test_with_uneven_trials() -> None:
     rng = np.random.default_rng(5)
     rejected = 0

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
@@ -10,7 +10,6 @@ from passband.stats.decision.compare import compare
 from passband.stats.decision.ranking import benjamini_hochberg, compare_all, holm
 from passband.stats.interval.default.wilson import normal_quantile
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=9)
 
 
@@ -41,7 +40,6 @@ def test_benjamini_hochberg_by_hand() -> None:
     assert benjamini_hochberg([]) == []
 
 
-@STEADY
 @given(chances)
 def test_adjusted_p_values_keep_the_order_and_only_grow(p: list[float]) -> None:
     for adjust in (holm, benjamini_hochberg):

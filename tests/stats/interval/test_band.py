@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, curve, estimate
@@ -16,7 +16,6 @@ from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import families
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 TARGETS: tuple[Over, ...] = ("problems", "trials")
 ROUNDING = 1e-9
 
@@ -41,9 +40,9 @@ def pointwise(outcomes: Outcomes, found: Band) -> tuple[list[float], list[float]
     return [e.low or 0.0 for e in each], [1.0 if e.high is None else e.high for e in each]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["pass@*", "pass^*", "maj@*", "auc@*", "geom@*", "g-pass@*:0.5"])
 @pytest.mark.parametrize("over", TARGETS)
-@STEADY
 @given(pairs=counts, level=st.floats(0.5, 0.999))
 def test_a_band_contains_the_curve_and_the_pointwise_intervals(
     name: str, over: Over, pairs: list[tuple[int, int]], level: float
@@ -217,6 +216,7 @@ for over in ("problems", "trials"):
 """
 
 
+@pytest.mark.process
 def test_the_same_in_every_process() -> None:
     shown = [
         subprocess.run(

@@ -11,7 +11,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure, notes
@@ -23,7 +23,6 @@ from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.interval.methods import methods
 from passband.stats.metric.registry import families, parse_metric, register_metric
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=150)
 TARGETS = get_args(Over)
 
 
@@ -113,9 +112,9 @@ def test_always_solved_mirrors_never_solved(problems: int, trials: int) -> None:
 # -- wherever the outcomes are ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", list(families))
 @pytest.mark.parametrize("over", TARGETS)
-@settings(STEADY, max_examples=60)
 @given(outcomes=ragged(), level=st.floats(0.5, 0.999), data=st.data())
 def test_an_interval_contains_the_value_and_keeps_to_the_range(
     key: str, over: Over, outcomes: Outcomes, level: float, data: st.DataObject
@@ -135,7 +134,6 @@ def test_an_interval_contains_the_value_and_keeps_to_the_range(
 
 
 @pytest.mark.parametrize("over", TARGETS)
-@STEADY
 @given(outcomes=ragged(), data=st.data())
 def test_an_interval_widens_with_its_level(
     over: Over, outcomes: Outcomes, data: st.DataObject
@@ -151,7 +149,6 @@ def test_an_interval_widens_with_its_level(
 
 
 @pytest.mark.parametrize("over", TARGETS)
-@STEADY
 @given(outcomes=ragged(), data=st.data())
 def test_the_order_of_the_problems_does_not_matter(
     over: Over, outcomes: Outcomes, data: st.DataObject
@@ -173,7 +170,6 @@ def test_the_order_of_the_problems_does_not_matter(
     assert (one.value, one.notes) == (pytest.approx(other.value), other.notes)
 
 
-@STEADY
 @given(outcomes=ragged(), data=st.data())
 def test_pass_at_k_and_pass_hat_k_mirror_each_other(
     outcomes: Outcomes, data: st.DataObject
@@ -527,6 +523,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.process
 def test_the_same_in_every_process() -> None:
     shown = [
         subprocess.run(

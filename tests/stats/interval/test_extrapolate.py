@@ -23,6 +23,7 @@ def test_check_value() -> None:
     assert pass_of_beta(0.3, 0.5, 8) == pytest.approx(0.650, abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problems", [100, 1000, 20_000])
 @pytest.mark.parametrize("k", [16, 64, 500])
 def test_contains_the_truth(problems: int, k: int) -> None:
@@ -44,6 +45,7 @@ def two_levels(problems: int, seed: int) -> Floats:
     return np.where(np.random.default_rng(seed).random(problems) < 0.5, 0.02, 0.7)
 
 
+@pytest.mark.slow
 def test_hard_problems_that_look_hopeless() -> None:
     """Half of the problems at .02: the fit reads a spike at 0, the interval must not believe it."""
     missed = dict.fromkeys((12, 16, 32, 64), 0)
@@ -55,6 +57,7 @@ def test_hard_problems_that_look_hopeless() -> None:
     assert max(missed.values()) <= 3
 
 
+@pytest.mark.slow
 def test_the_interval_grows_with_the_reach() -> None:
     outcomes = sample(two_levels(100, 1), 8, 2)
     found = [extrapolate(outcomes, f"pass@{k}") for k in (9, 12, 16, 32, 64, 256)]
@@ -118,6 +121,7 @@ def test_labels() -> None:
     assert "model-based" in str(near)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric", ["pass@64", "pass^64", "maj@64", "auc@64", "mg-pass@64", "geom@64", "geom-ds@64"]
 )

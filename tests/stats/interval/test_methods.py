@@ -83,6 +83,7 @@ def test_ranges_and_parts() -> None:
     assert not question("geom-ds@2").metric.is_mean
 
 
+@pytest.mark.slow
 def test_the_fit_is_made_once_and_goes_with_its_outcomes() -> None:
     outcomes = Outcomes.from_counts([0, 1, 2, 3], [1, 2, 2, 4])
     assert mixture_of(outcomes, 1) is mixture_of(outcomes, 1)

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, curve, measure, measure_all
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 RAGGED = Outcomes.from_array([[1, 0, 1, 1], [0, 0, None], [1]], problems="abc")
 
 rows = st.lists(st.sampled_from([0, 1, None]), max_size=6)
@@ -91,7 +90,6 @@ def test_graded_scores_need_a_threshold_for_a_binary_metric() -> None:
     assert measure(graded.binarize(0.5), "pass@1").value == 0.5
 
 
-@STEADY
 @given(matrices, st.sampled_from(["pass@", "pass^", "maj@", "auc@", "geom@", "geom-ds@", "max@"]))
 def test_the_curve_is_the_metric_at_every_k(matrix: list[list[int | None]], family: str) -> None:
     outcomes = Outcomes.from_array(matrix)
@@ -107,7 +105,6 @@ def test_the_curve_is_the_metric_at_every_k(matrix: list[list[int | None]], fami
     assert [point.metric for point in starred] == [f"{family}{k}" for k in found.k]
 
 
-@STEADY
 @given(matrices, st.sampled_from(["drop", "fail"]), st.integers(1, 4))
 def test_every_problem_is_counted_or_left_out(
     matrix: list[list[int | None]], policy: str, k: int
@@ -122,7 +119,6 @@ def test_every_problem_is_counted_or_left_out(
     assert found.n_trials == judged.trials[judged.trials >= k].sum()
 
 
-@STEADY
 @given(matrices, st.randoms(use_true_random=False))
 def test_the_order_of_problems_and_trials_does_not_matter(
     matrix: list[list[int | None]], random: object

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import exact
@@ -24,7 +24,6 @@ from passband.stats.metric.registry import (
     register_metric,
 )
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=80)
 FAMILIES = sorted(families)
 WITH_K = [key for key in FAMILIES if families.get(key).takes_k]
 
@@ -256,7 +255,6 @@ def equal(problems: tuple[int, list[int]]) -> Outcomes:
     return Outcomes.from_counts(successes, n)
 
 
-@STEADY
 @given(EQUAL_COUNTS)
 def test_more_draws_pass_more_and_pass_all_less(problems: tuple[int, list[int]]) -> None:
     outcomes = equal(problems)
@@ -264,7 +262,6 @@ def test_more_draws_pass_more_and_pass_all_less(problems: tuple[int, list[int]])
     assert (np.diff(curve(outcomes, "pass^*").value) <= 1e-14).all()
 
 
-@STEADY
 @given(COUNTS)
 def test_one_draw_is_the_mean(problems: list[tuple[int, int]]) -> None:
     trials, successes = zip(*problems, strict=True)
@@ -274,7 +271,6 @@ def test_one_draw_is_the_mean(problems: list[tuple[int, int]]) -> None:
         assert measure(outcomes, name).value == pytest.approx(mean, rel=1e-14)
 
 
-@STEADY
 @given(EQUAL_COUNTS)
 def test_order_between_metrics(problems: tuple[int, list[int]]) -> None:
     outcomes, slack = equal(problems), 1e-13
@@ -294,7 +290,6 @@ def test_order_between_metrics(problems: tuple[int, list[int]]) -> None:
     assert (discrete <= integral + slack).all()
 
 
-@STEADY
 @given(EQUAL_COUNTS)
 def test_best_of_right_and_wrong_is_pass(problems: tuple[int, list[int]]) -> None:
     outcomes = equal(problems)
@@ -302,7 +297,6 @@ def test_best_of_right_and_wrong_is_pass(problems: tuple[int, list[int]]) -> Non
     np.testing.assert_allclose(best, passed, rtol=1e-14)
 
 
-@STEADY
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6), min_size=1, max_size=5))
 def test_best_reward_is_that_of_every_subset(rows: list[list[float]]) -> None:
     outcomes = Outcomes.from_array(rows)
@@ -314,7 +308,6 @@ def test_best_reward_is_that_of_every_subset(rows: list[list[float]]) -> None:
         )
 
 
-@STEADY
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8), st.data())
 def test_best_reward_by_order_statistics_is_that_of_every_subset(
     graded: list[float], data: st.DataObject
@@ -426,6 +419,8 @@ def test_no_draw_is_refused() -> None:
         ("gpass@8", "Did you mean 'g-pass@'?"),
         ("maj^8", "Did you mean 'maj@'?"),
         ("average", "Did you mean 'avg'?"),
+        ("pass4", "no metric named 'pass4'. Did you mean 'pass@4'?"),
+        ("g-pass16", "Did you mean 'g-pass@16'?"),
         ("pass", "pass needs a k; write for example pass@8"),
         ("zzzzz@3", "Known: auc@, avg,"),
     ],

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -148,7 +149,8 @@ class Outcomes(ArrayValue):
         """Take a table with one row per trial; see `passband.stats.data.tables.Table.of`.
 
         Columns are guessed from their names, or given as ``problem=``, ``trial=``, ``score=``,
-        ``cluster=``, ``status=``.
+        ``cluster=``, ``status=``. A table of several models or tasks is refused; `passband.read`
+        gives the outcomes of each.
 
         >>> Outcomes.from_table({"task_id": ["a", "a", "b"], "passed": [True, False, True]})
         Outcomes(2 problems, 1-2 trials each, 3 scored)
@@ -159,13 +161,15 @@ class Outcomes(ArrayValue):
 
     @classmethod
     def from_file(cls, path: str | Path, **roles: str | None) -> Outcomes:
-        """Read a CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials or of a matrix."""
-        from passband.stats.data.files import read
+        """Read a file of trials or of a matrix, or a run directory; see `passband.read`.
 
-        found = read(Path(path), columns=[name for name in roles.values() if name])
-        if isinstance(found, Outcomes):
-            return found
-        return found.outcomes(**roles)
+        A file of several models or tasks is refused; `passband.read` gives the outcomes of each.
+        """
+        # By name: the readers know about files and stores, the statistics do not.
+        outcomes: Outcomes = import_module("passband.readers").outcomes_of(
+            Path(path), columns=roles
+        )
+        return outcomes
 
     # -- contents ---------------------------------------------------------------------
 

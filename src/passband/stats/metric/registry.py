@@ -151,6 +151,10 @@ def expand_metrics(text: str, most_trials: int) -> list[Metric]:
 def _family(name: MetricName) -> Family:
     if name.key not in families and f"{name.key}@" in families:
         raise UnknownName(f"{name.key} needs a k; write for example {name.key}@8.")
+    stem = name.key.rstrip("0123456789")
+    if name.key not in families and f"{stem}@" in families:
+        k = name.key.removeprefix(stem)
+        raise UnknownName(f"no metric named {name.key!r}. Did you mean '{stem}@{k}'?")
     return families.get(name.key)
 
 

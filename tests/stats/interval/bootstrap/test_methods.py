@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, estimate
@@ -36,7 +36,6 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats, Ints
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=40)
 OVER_PROBLEMS = ("percentile", "bca", "studentized", "two-level", "t")
 WITH_CLUSTERS = ("percentile", "bca", "studentized", "t")
 MIXED = Outcomes.from_counts([3, 0, 8, 5, 6, 1, 0, 7, 8, 2] * 3, 8)
@@ -108,7 +107,6 @@ def test_two_values_on_a_grid_keep_both_ends() -> None:
     assert [law.lower(0.1), law.upper(0.1)] == pytest.approx([0.0, np.pi], abs=1e-4)
 
 
-@STEADY
 @given(
     st.lists(st.integers(0, 12), min_size=2, max_size=6).filter(lambda found: len(set(found)) > 1)
 )
@@ -595,6 +593,7 @@ for found in (
 """
 
 
+@pytest.mark.process
 def test_the_same_bytes_in_every_process() -> None:
     shown = {
         subprocess.run(
@@ -660,7 +659,6 @@ def test_trials_that_do_not_differ_have_no_interval(scores: list[list[float]]) -
     assert (found.low, found.high, found.se, found.notes) == (None, None, None, (NO_TRIAL_NOISE,))
 
 
-@STEADY
 @given(st.data())
 def test_every_interval_contains_its_estimate(data: st.DataObject) -> None:
     n = data.draw(st.lists(st.integers(2, 6), min_size=2, max_size=8))

@@ -16,6 +16,8 @@ from passband.stats.metric.metric import BlendMetric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
+pytestmark = pytest.mark.slow
+
 FIXED = {"uniform": (1.0, 1.0), "jeffreys": (0.5, 0.5)}
 OVER_TRIALS = [*FIXED, "empirical-bayes", "hierarchical"]
 EVERY = [*((name, "trials") for name in OVER_TRIALS), ("hierarchical", "problems")]

@@ -1,30 +1,34 @@
-"""A run as people and programs watch it: a live table, plain lines, or JSON events."""
+"""Displays of a running run, for people and programs: a live table, plain lines, JSON events."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-from passband.report.progress import Meter, Progress, TaskProgress, duration, money, pace
+from passband.errors import ExitCode, PassbandError
 from passband.report.render import printable
-from passband.run.loop import Runner
+from passband.report.words import duration, money, pace
+from passband.run.progress import Progress, TaskProgress, Waiting
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.text import Text
 
-__all__ = ["JsonEvents", "LiveTable", "PlainLines", "Quiet", "make_display"]
+__all__ = ["JsonEvents", "LiveTable", "PlainLines", "Quiet", "error_events", "make_display"]
 
 _WIDEST = 20  # letters of a name in the table
 
 
 class Quiet:
-    """Says only what must be said."""
+    """Prints notes and warnings, and nothing else."""
+
+    shows_estimates = False
 
     def __init__(self, out: IO[str] | None = None) -> None:
         self._out = out or sys.stderr
@@ -40,16 +44,22 @@ class Quiet:
     ) -> None:
         return None
 
-    def tick(self, runner: Runner) -> None:
-        """Take note of how far the run is."""
+    def tick(self, progress: Progress) -> None:
+        """Show nothing."""
+
+    def note(self, text: str) -> None:
+        """Print a line."""
+        print(printable(text), file=self._out, flush=True)
 
     def warn(self, text: str) -> None:
-        """Say what should not be missed."""
+        """Print a warning."""
         print(f"warning: {printable(text)}", file=self._out, flush=True)
 
 
 class PlainLines(Quiet):
     """A line per task every few seconds, for logs and pipes."""
+
+    shows_estimates = True
 
     def __init__(
         self,
@@ -59,46 +69,51 @@ class PlainLines(Quiet):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(out)
-        self._meter = Meter(clock)
         self._clock = clock
         self._every = every
         self._next = clock() + every
-        self._said: list[str] = []
+        self._printed: list[str] = []
 
-    def tick(self, runner: Runner) -> None:
-        """Print a line per task, if it is time to."""
+    def tick(self, progress: Progress) -> None:
+        """Print a line per task, if it is time to and there is news."""
         if self._clock() < self._next:
             return
         self._next = self._clock() + self._every
-        progress = self._meter.read(runner)
         lines = [line(task, progress) for task in progress.tasks if task.planned]
-        if lines != self._said:
+        if lines != self._printed:
             print("\n".join(lines), file=self._out, flush=True)
-            self._said = lines
+            self._printed = lines
 
 
 class JsonEvents(Quiet):
     """One JSON object per line, for programs."""
 
+    shows_estimates = True
+
     def __init__(self, out: IO[str] | None = None) -> None:
         super().__init__(out or sys.stdout)
-        self._meter = Meter()
 
-    def tick(self, runner: Runner) -> None:
-        """Say how far the run is."""
-        self.say("progress", **asdict(self._meter.read(runner)))
+    def tick(self, progress: Progress) -> None:
+        """Print a progress event."""
+        self.event("progress", **asdict(progress))
+
+    def note(self, text: str) -> None:
+        """Print a note event."""
+        self.event("note", text=text)
 
     def warn(self, text: str) -> None:
-        """Say what should not be missed."""
-        self.say("warning", text=text)
+        """Print a warning event."""
+        self.event("warning", text=text)
 
-    def say(self, event: str, **fields: Any) -> None:
-        """Write an event."""
+    def event(self, event: str, **fields: Any) -> None:
+        """Print an event."""
         print(json.dumps({"event": event, **fields}), file=self._out, flush=True)
 
 
 class LiveTable(Quiet):
-    """A table that is drawn over and over, while the output is a terminal."""
+    """A table on a terminal, redrawn in place."""
+
+    shows_estimates = True
 
     def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
@@ -107,7 +122,6 @@ class LiveTable(Quiet):
         super().__init__()
         self._console = console or Console(stderr=True, highlight=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
-        self._meter = Meter()
 
     def __enter__(self) -> LiveTable:
         self._live.start()
@@ -121,9 +135,15 @@ class LiveTable(Quiet):
     ) -> None:
         self._live.stop()
 
-    def tick(self, runner: Runner) -> None:
-        """Draw the table anew."""
-        self._live.update(_table(self._meter.read(runner)), refresh=True)
+    def tick(self, progress: Progress) -> None:
+        """Redraw the table."""
+        self._live.update(_table(progress), refresh=True)
+
+    def note(self, text: str) -> None:
+        """Print a line above the table."""
+        from rich.text import Text
+
+        self._console.print(Text(printable(text)))
 
     def warn(self, text: str) -> None:
         """Print a warning above the table."""
@@ -133,12 +153,27 @@ class LiveTable(Quiet):
 
 
 def make_display(*, as_json: bool, quiet: bool) -> Quiet:
-    """Return the display that suits who is watching."""
+    """Return the display for the options and for where the output goes."""
     if as_json:
         return JsonEvents()
     if quiet:
         return Quiet()
     return LiveTable() if sys.stderr.isatty() else PlainLines()
+
+
+@contextmanager
+def error_events(*, enabled: bool) -> Iterator[None]:
+    """Print an error event for an error that ends the command, and raise it on."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (PassbandError, OSError) as error:
+        if enabled:
+            lines = error.lines() if isinstance(error, PassbandError) else [str(error)]
+            code = error.exit_code if isinstance(error, PassbandError) else ExitCode.FAILED
+            JsonEvents().event("error", text="\n".join(lines), exit_code=code)
+        raise
 
 
 def line(task: TaskProgress, progress: Progress) -> str:
@@ -152,7 +187,7 @@ def line(task: TaskProgress, progress: Progress) -> str:
     if task.estimate is not None:
         cells.append(str(task.estimate))
     if progress.waiting:
-        cells.append(progress.waiting)
+        cells.append(_wait(progress.waiting))
     return "  ".join(cells)
 
 
@@ -163,8 +198,18 @@ def _pace(progress: Progress) -> list[str]:
     return [pace(progress.rate), *([f"{duration(left)} left"] if left else [])]
 
 
+def _wait(waiting: Waiting) -> str:
+    """Return why no request is sent."""
+    if waiting.reason == "stopping":
+        return "stopping"
+    if waiting.reason == "server-down":
+        return f"the server is down; next try in {duration(waiting.seconds)}"
+    until = time.strftime("%H:%M:%S", time.localtime(time.time() + waiting.seconds))
+    return f"the server asks to wait until {until}"
+
+
 def _table(progress: Progress) -> Group:
-    """Return two lines per task, and one for all: narrow enough for 80 columns."""
+    """Return two lines per task and one for all, narrow enough for 80 columns."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -181,7 +226,7 @@ def _table(progress: Progress) -> Group:
             Text("" if task.estimate is None else str(task.estimate), style="cyan"),
         )
     details = [line for task in progress.tasks if (line := _details(task))]
-    state = progress.waiting or f"{progress.under_way} under way"
+    state = _wait(progress.waiting) if progress.waiting else f"{progress.under_way} under way"
     return Group(table, *details, Text(", ".join([*_pace(progress), state]), style="dim"))
 
 
@@ -189,17 +234,17 @@ def _details(task: TaskProgress) -> Text | None:
     """Return a task's tokens, cost and failures."""
     from rich.text import Text
 
-    said = [f"{_short(task.tokens[0])} tokens in, {_short(task.tokens[1])} out"]
+    spent = [f"{_short(task.tokens[0])} tokens in, {_short(task.tokens[1])} out"]
     if not any(task.tokens):
-        said = []
+        spent = []
     if task.cost:
-        said.append(f"cost {money(task.cost)}")
+        spent.append(f"cost {money(task.cost)}")
     failed = [f"{count} {status}" for status, count in task.failed.items()]
-    if not said and not failed:
+    if not spent and not failed:
         return None
-    line = Text(f"  {_name(task)}: {', '.join(said)}", style="dim")
+    text = Text(f"  {_name(task)}: {', '.join(spent)}", style="dim")
     return (
-        line.append(f"{', ' if said else ''}{', '.join(failed)}", style="red") if failed else line
+        text.append(f"{', ' if spent else ''}{', '.join(failed)}", style="red") if failed else text
     )
 
 
@@ -210,7 +255,7 @@ def _name(task: TaskProgress) -> str:
 
 
 def _short(count: int) -> str:
-    """Write a large number in few letters.
+    """Return a large number in few letters.
 
     >>> _short(950), _short(12_345), _short(3_200_000)
     ('950', '12k', '3.2M')

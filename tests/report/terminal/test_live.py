@@ -11,44 +11,31 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
 
-from passband.report import live
-from passband.report.live import JsonEvents, LiveTable, PlainLines, Quiet, make_display
+from passband.report.terminal import live
+from passband.report.terminal.live import JsonEvents, LiveTable, PlainLines, Quiet, make_display
 from passband.run.counters import Price
-from passband.trials.rows import TrialRow
+from watched import Clock, Watched
 
 HOSTILE = "\x1b]52;c;aGk=\x07\x1b[2J\u202e[bold]evil"
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def shown(
-    runner: Any, *, width: int = 80, warning: str | None = None, later: int = 0
+    run: Watched, *, width: int = 80, warning: str | None = None, later: int = 0
 ) -> tuple[str, str]:
     """Draw a run on a terminal; return what was sent to it, and the text of it."""
     file = io.StringIO()
     console = Console(file=file, force_terminal=True, width=width, height=30, highlight=False)
-    clock = Clock()
     with LiveTable(console) as table:
-        table._meter._clock = clock
-        table.tick(runner)
+        table.tick(run.progress())
         if later:
-            clock.now += 2.0
-            done = [TrialRow(0, 100 + n, "ok", "x", None, 10, 20) for n in range(later)]
-            runner.parts[0].counters.committed(done)
-            table.tick(runner)
+            run.clock.now += 2.0
+            run.more(later, tokens=10)
+            table.tick(run.progress())
         if warning:
             table.warn(warning)
     sent = file.getvalue()
@@ -58,8 +45,8 @@ def shown(
 # -- the live table --------------------------------------------------------------------------
 
 
-def test_everything_that_matters_is_on_the_screen(runner: Callable[..., Any]) -> None:
-    run = runner(planned=100, price=Price(1.0, 10.0), failed=["refused", "gave_up", "gave_up"])
+def test_everything_that_matters_is_on_the_screen() -> None:
+    run = Watched(planned=100, price=Price(1.0, 10.0), failed=["refused", "gave_up", "gave_up"])
     _, text = shown(run, later=4)
     assert "sums" in text
     assert "13/100" in text
@@ -73,8 +60,8 @@ def test_everything_that_matters_is_on_the_screen(runner: Callable[..., Any]) ->
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])
-def test_a_long_name_leaves_room_for_the_numbers(runner: Callable[..., Any], width: int) -> None:
-    run = runner(
+def test_a_long_name_leaves_room_for_the_numbers(width: int) -> None:
+    run = Watched(
         name="a_task_with_quite_a_long_name_as_they_come", planned=1_000_000, failed=["refused"],
         price=Price(1.0, 10.0), tokens=123_456,
     )  # fmt: skip
@@ -88,8 +75,8 @@ def test_a_long_name_leaves_room_for_the_numbers(runner: Callable[..., Any], wid
     assert lines[2] == "3 under way"
 
 
-def test_hostile_names_are_shown_and_not_obeyed(runner: Callable[..., Any]) -> None:
-    sent, text = shown(runner(name=HOSTILE), width=160, warning=HOSTILE)
+def test_hostile_names_are_shown_and_not_obeyed() -> None:
+    sent, text = shown(Watched(name=HOSTILE), width=160, warning=HOSTILE)
     assert "\x1b]" not in sent
     assert "\x1b[2J" not in sent
     assert "\x07" not in sent
@@ -97,18 +84,18 @@ def test_hostile_names_are_shown_and_not_obeyed(runner: Callable[..., Any]) -> N
     assert "warning: \\x1b]52;c;aGk=\\x07\\x1b[2J\\u202e[bold]evil" in text  # nor is it markup
 
 
-def test_a_warning_stays_above_the_table(runner: Callable[..., Any]) -> None:
-    _, text = shown(runner(), warning="the server gave one of four")
+def test_a_warning_stays_above_the_table() -> None:
+    _, text = shown(Watched(), warning="the server gave one of four")
     assert "warning: the server gave one of four" in text
 
 
-def test_why_nothing_happens_is_said(runner: Callable[..., Any]) -> None:
-    _, text = shown(runner(is_down=True, paused_for=30.0))
+def test_why_nothing_happens_is_said() -> None:
+    _, text = shown(Watched(is_down=True, paused_for=30.0))
     assert "the server is down; next try in 30 s" in text
 
 
-def test_nothing_has_come_yet(runner: Callable[..., Any]) -> None:
-    _, text = shown(runner(rows=[], planned=0))
+def test_nothing_has_come_yet() -> None:
+    _, text = shown(Watched(rows=[], planned=0))
     assert "0/0" in text
     assert "3 under way" in text
 
@@ -122,30 +109,31 @@ def test_large_numbers_are_short() -> None:
 # -- plain lines -----------------------------------------------------------------------------
 
 
-def test_a_line_every_few_seconds(runner: Callable[..., Any]) -> None:
+def test_a_line_every_few_seconds() -> None:
     out, clock = io.StringIO(), Clock()
     lines = PlainLines(out, every=5.0, clock=clock)
-    run = runner(planned=100, price=Price(1.0, 10.0), failed=["gave_up"])
-    lines.tick(run)
+    run = Watched(planned=100, price=Price(1.0, 10.0), failed=["gave_up"])
+    run.meter._clock = clock
+    lines.tick(run.progress())
     assert out.getvalue() == ""
     clock.now = 5.0
-    lines.tick(run)
-    lines.tick(run)
+    lines.tick(run.progress())
+    lines.tick(run.progress())
     clock.now = 10.0
-    lines.tick(run)  # nothing new
+    lines.tick(run.progress())  # nothing new
     assert out.getvalue().count("\n") == 1
     clock.now = 15.0
-    run.parts[0].counters.committed([TrialRow(0, 50 + n, "ok") for n in range(10)])
-    lines.tick(run)
+    run.more(10)
+    lines.tick(run.progress())
     first, second = out.getvalue().splitlines()
     assert first.startswith("sums  7/100  6000 + 12000 tokens  cost 0.13  1 gave_up  avg 0.5")
-    assert second.startswith("sums  17/100  1/s  1 min 23 s left  6000 + 12000 tokens")
+    assert second.startswith("sums  17/100  0.667/s  2 min 4 s left  6000 + 12000 tokens")
 
 
-def test_plain_lines_are_harmless(runner: Callable[..., Any]) -> None:
+def test_plain_lines_are_harmless() -> None:
     out, clock = io.StringIO(), Clock()
     lines = PlainLines(out, every=0.0, clock=clock)
-    lines.tick(runner(name=HOSTILE, paused_for=9.0))
+    lines.tick(Watched(name=HOSTILE, paused_for=9.0).progress())
     lines.warn(HOSTILE)
     assert "\x1b" not in out.getvalue()
     assert "\u202e" not in out.getvalue()
@@ -153,30 +141,39 @@ def test_plain_lines_are_harmless(runner: Callable[..., Any]) -> None:
     assert "warning: \\x1b]52" in out.getvalue()
 
 
-def test_quiet_only_warns(runner: Callable[..., Any]) -> None:
+def test_quiet_only_warns() -> None:
     out = io.StringIO()
     with Quiet(out) as quiet:
-        quiet.tick(runner())
+        quiet.tick(Watched().progress())
         assert out.getvalue() == ""
         quiet.warn("look\nhere")
-    assert out.getvalue() == "warning: look\\nhere\n"
+        quiet.note("and\nhere")
+    assert out.getvalue() == "warning: look\\nhere\nand\\nhere\n"
 
 
 # -- events ----------------------------------------------------------------------------------
 
 
-def test_events_are_json_line_by_line(runner: Callable[..., Any]) -> None:
+def test_events_are_json_line_by_line() -> None:
     out = io.StringIO()
     events = JsonEvents(out)
-    events.tick(runner(name="\ud800 \u2028 " + HOSTILE, failed=["invalid"], price=Price(1, 1)))
+    run = Watched(name="\ud800 \u2028 " + HOSTILE, failed=["invalid"], price=Price(1, 1))
+    events.tick(run.progress())
     events.warn("half \ud800")
-    events.tick(runner(rows=[]))
-    events.say("done", value=None)
+    events.note("look")
+    events.tick(Watched(rows=[]).progress())
+    events.event("done", value=None)
     text = out.getvalue()
     assert text.isascii()
     assert "\x1b" not in text
     found = [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()]
-    assert [event["event"] for event in found] == ["progress", "warning", "progress", "done"]
+    assert [event["event"] for event in found] == [
+        "progress",
+        "warning",
+        "note",
+        "progress",
+        "done",
+    ]
     (task,) = found[0]["tasks"]
     assert task["task"].startswith("\ud800 \u2028")
     assert (task["done"], task["planned"], task["failed"]) == (7, 12, {"invalid": 1})
@@ -196,10 +193,17 @@ def test_the_display_suits_who_is_watching(monkeypatch: pytest.MonkeyPatch) -> N
     assert type(make_display(as_json=False, quiet=False)) is LiveTable
 
 
+@pytest.mark.process
 def test_on_a_real_terminal(tmp_path: Path) -> None:
     """A whole run on a pseudo terminal: the table comes and goes, the result stays."""
-    (tmp_path / "slow.py").write_text(
-        "import time\ndef answer(prompt, seed):\n    time.sleep(0.05)\n    return str(seed)\n"
+    os.mkfifo(tmp_path / "gate")
+    (tmp_path / "gated.py").write_text(
+        "passed = []\n"
+        "def answer(prompt, seed):\n"
+        "    if len(passed) == 8:\n"
+        "        open('gate').close()  # waits until the test opens it too\n"
+        "    passed.append(seed)\n"
+        "    return str(seed)\n"
     )
     (tmp_path / "t.yaml").write_text(
         "task: t\ndataset_path: json\ndataset_kwargs: {data_files: r.jsonl}\n"
@@ -207,14 +211,17 @@ def test_on_a_real_terminal(tmp_path: Path) -> None:
     )
     (tmp_path / "r.jsonl").write_text('{"q": "1"}\n{"q": "2"}\n')
     here, there = pty.openpty()
-    command = [sys.executable, "-m", "passband", "run", "t.yaml", "--model", "python:slow:answer"]
+    command = [sys.executable, "-m", "passband", "run", "t.yaml", "--model", "python:gated:answer"]
     environment = os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"}
     with subprocess.Popen(
         [*command, "--out", "run", "--concurrency", "1"], cwd=tmp_path, env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=there,
     ) as process:  # fmt: skip
         os.close(there)
-        seen = read_until_closed(here)
+        seen = read_terminal(here, until="under way")
+        (tmp_path / "gate").write_bytes(b"")
+        seen += read_terminal(here)
+        os.close(here)
         assert process.stdout is not None
         out = process.stdout.read().decode()
     assert process.returncode == 0, seen
@@ -226,12 +233,12 @@ def test_on_a_real_terminal(tmp_path: Path) -> None:
     assert out.startswith("metric")
 
 
-def read_until_closed(descriptor: int, seconds: float = 60.0) -> str:
-    data, end = b"", time.monotonic() + seconds
-    while time.monotonic() < end:
-        ready, _, _ = select.select([descriptor], [], [], 1.0)
-        if not ready:
-            continue
+def read_terminal(descriptor: int, until: str | None = None) -> str:
+    """Read until a text has been shown, or without one until nobody holds the other end."""
+    data, end = b"", time.monotonic() + 60.0
+    while until is None or until.encode() not in data:
+        if not select.select([descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+            pytest.fail(f"the terminal shows {data!r}, and then nothing")
         try:
             piece = os.read(descriptor, 65536)
         except OSError:  # nobody holds the other end any more
@@ -239,5 +246,4 @@ def read_until_closed(descriptor: int, seconds: float = 60.0) -> str:
         if not piece:
             break
         data += piece
-    os.close(descriptor)
     return data.decode(errors="replace")

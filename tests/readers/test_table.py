@@ -11,20 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from passband import InvalidInput, Outcomes
+from passband import InvalidInput, Outcomes, PassbandWarning
 from passband.errors import UnknownName
-from passband.stats.data.files import read
-from passband.stats.data.tables import Table
-
-STEADY = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=150,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+from passband.readers import read
 
 COLUMNS = {"task_id": ["a", "a", "b"], "trial": [1, 2, 1], "passed": [True, False, True]}
 RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
@@ -127,13 +119,51 @@ def test_roles_are_passed_on(tmp_path: Path) -> None:
 
 
 def test_read_says_whether_there_are_columns(tmp_path: Path) -> None:
-    assert isinstance(read(text_file(tmp_path, "t.csv", "problem,score\na,1\n")), Table)
+    assert read(text_file(tmp_path, "t.csv", "problem,score\na,1\n")).columns is not None
     matrix = text_file(tmp_path, "m.csv", "1,0\n")
-    assert isinstance(read(matrix), Outcomes)
+    assert read(matrix).columns is None
     with pytest.raises(InvalidInput, match="a matrix without column names; there is no 'model'"):
-        read(matrix, columns=["model"])
+        read(matrix, by=["model"])
     with pytest.raises(InvalidInput, match="there is no 'passed'"):
         Outcomes.from_file(matrix, score="passed")
+
+
+# -- sample logs of lm-eval ------------------------------------------------------------------
+
+
+def samples(folder: Path, rows: list[dict[str, object]]) -> Path:
+    shared = {"doc": {"question": "?"}, "target": "1", "resps": [["1"]], "filtered_resps": ["1"]}
+    return text_file(folder, "samples.jsonl", "\n".join(json.dumps(shared | row) for row in rows))
+
+
+def test_filters_are_not_trials(tmp_path: Path) -> None:
+    rows = [
+        {"doc_id": doc, "filter": name, "metrics": ["exact_match"], "exact_match": float(right)}
+        for doc in range(4)
+        for name, right in (("strict-match", doc == 0), ("flexible-extract", doc < 2))
+    ]
+    groups = read(samples(tmp_path, rows))
+    assert groups.by == ("filter",)
+    assert {g.key: g.outcomes.required_successes().sum() for g in groups.groups} == {
+        ("strict-match",): 1, ("flexible-extract",): 2,
+    }  # fmt: skip
+
+
+def test_scores_are_named_by_the_log(tmp_path: Path) -> None:
+    rows = [{"doc_id": doc, "metrics": ["math_verify"], "math_verify": 1.0} for doc in range(4)]
+    groups = read(samples(tmp_path, rows))
+    assert groups.columns is not None
+    assert groups.columns.score == "math_verify"
+    assert not any(remark.important for remark in groups.remarks)
+
+
+def test_responses_without_scores_of_their_own_are_named(tmp_path: Path) -> None:
+    rows = [{"doc_id": doc, "acc": 1.0, "resps": [["1", "2", "1"]]} for doc in range(4)]
+    path = samples(tmp_path, rows)
+    with pytest.warns(PassbandWarning, match="resps holds 3 responses per problem, but column acc"):
+        assert Outcomes.from_file(path).most_trials() == 1
+    path = samples(tmp_path, [row | {"acc_repeats": [1.0, 0.0, 1.0]} for row in rows])
+    assert Outcomes.from_file(path).most_trials() == 3
 
 
 # -- what is wrong with them -----------------------------------------------------------------
@@ -149,21 +179,25 @@ def test_read_says_whether_there_are_columns(tmp_path: Path) -> None:
         ("e.jsonl", "\n", r"need records, columns or rows of scores; got \[\]"),
         ("e.csv", "problem,score\n", r"there are columns \(problem, score\) but no rows"),
         ("e.csv", "problem,score,score\na,1,1\n", "column names must be distinct"),
-        ("e.csv", "problem,score\na,1\nb,1,2\n", "line 3 has 3 cells, but there are 2 columns"),
-        ("e.csv", "problem,score\n\n\na\n", "line 4 has 1 cells"),
-        ("e.csv", 'problem,score\n"a\nb",1\nc\n', "line 4 has 1 cells"),
-        ("e.csv", 'problem,score,said\na,1,"open\nb,0,x\n', "line 3: not a table: unexpected end"),
-        ("e.csv", 'problem,score\n"a"b,1\n', "line 2: not a table"),
-        ("e.csv", "1,0\n\n1,x\n", "line 3: 'x' in a matrix of numbers"),
+        ("e.csv", "problem,score\na,1\nb,1,2\n", "e.csv:3: has 3 cells, but there are 2 columns"),
+        ("e.csv", "problem,score\n\n\na\n", "e.csv:4: has 1 cell, but"),
+        ("e.csv", 'problem,score\n"a\nb",1\nc\n', "e.csv:4: has 1 cell, but"),
+        ("e.csv", 'problem,score,said\na,1,"open\nb,0,x\n', "e.csv:3: is not CSV: unexpected end"),
+        ("e.csv", 'problem,score\n"a"b,1\n', "e.csv:2: is not CSV"),
+        ("e.csv", "1,0\n\n1,x\n", "e.csv:3: 'x' in a matrix of numbers"),
         ("e.csv", "1,0\n1,inf\n", "infinite"),
         ("e.csv", b"problem,score\n\xff,1\n", "not UTF-8 text"),
         ("e.csv", "problem,score\na,1\n".encode("utf-16"), "not UTF-8 text"),
         ("e.json", b'["\xff"]', "not UTF-8 text"),
         ("e.jsonl", b'{"a": "\xff"}', "not UTF-8 text"),
-        ("e.jsonl", '{"problem": "a"}\n\n{"problem": }\n', "line 3 is not JSON: Expecting value"),
-        ("e.json", '[{"problem": "a"},\n{"problem": }]', "line 2 is not JSON: Expecting value"),
-        ("e.json", "[" * 100_000, "recursion"),
-        ("e.jsonl", "1\n" + "9" * 5000, "line 2: .*digits"),
+        (
+            "e.jsonl",
+            '{"problem": "a"}\n\n{"problem": }\n',
+            "e.jsonl:3: is not JSON: Expecting",
+        ),
+        ("e.json", '[{"problem": "a"},\n{"problem": }]', "e.json:2: is not JSON: Expecting value"),
+        ("e.json", "[" * 100_000, "e.json:1: JSON too large or too deeply nested: .*recursion"),
+        ("e.jsonl", "1\n" + "9" * 5000, "e.jsonl:2: JSON too large or too deeply nested: .*digits"),
         ("e.json", "3", "need records, columns or rows of scores; got 3"),
         ("e.json", "{}", r"need records, columns or rows of scores; got \{\}"),
         ("e.json", "[1, 0]", "row 1 is int, not a record"),
@@ -194,7 +228,7 @@ def test_messages_begin_with_the_file(tmp_path: Path) -> None:
     path = text_file(tmp_path, "e.csv", "problem,score\na\n")
     with pytest.raises(InvalidInput) as error:
         read(path)
-    assert str(error.value).startswith(f"{path}: line 2")
+    assert str(error.value).startswith(f"{path}:2: ")
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
@@ -203,12 +237,12 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         read(tmp_path / "trails.csv")
     with pytest.raises(InvalidInput, match=r"no such file\.$"):
         read(tmp_path / "nowhere" / "trials.csv")
-    with pytest.raises(InvalidInput, match="a folder, not a file"):
+    with pytest.raises(InvalidInput, match="is not a run directory"):
         read(tmp_path)
     with pytest.raises(InvalidInput, match="name too long"):
         read(tmp_path / ("x" * 5000 + ".csv"))
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InvalidInput, match="a folder, not a file"):
+    with pytest.raises(InvalidInput, match="is not a run directory"):
         read(tmp_path / "folder.csv")
 
 
@@ -246,7 +280,6 @@ def test_damaged_archives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "json", "jsonl", "npy", "npz", "parquet"])
-@STEADY
 @given(data=st.binary(max_size=40))
 def test_any_bytes_are_read_or_refused(tmp_path: Path, kind: str, data: bytes) -> None:
     prefix = {"npy": b"\x93NUMPY\x01\x00", "npz": b"PK\x03\x04", "parquet": b"PAR1"}
