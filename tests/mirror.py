@@ -8,6 +8,7 @@ file imports leads to the module. After adding, moving or removing modules:
 """
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -46,8 +47,14 @@ def without_mirror() -> dict[str, Path]:
 
 def read_table() -> dict[str, str]:
     """Return mirror.toml: test files by module."""
-    table: dict[str, str] = tomllib.loads(TABLE.read_text("utf-8")) if TABLE.exists() else {}
+    table: dict[str, str] = tomllib.loads(TABLE.read_text("utf-8"))
     return table
+
+
+def read_lines() -> dict[str, str]:
+    """Return the same line by line, whatever a merge has left between and beside the lines."""
+    text = TABLE.read_text("utf-8") if TABLE.exists() else ""
+    return dict(re.findall(r'^"(\S+)" = "(\S+)"$', text, flags=re.MULTILINE))
 
 
 @cache
@@ -135,7 +142,7 @@ def renewed() -> dict[str, str]:
     """Return the table that fits the modules there are now; lines that are true are kept."""
     names = [path.relative_to(TESTS).as_posix() for path in sorted(TESTS.rglob("test_*.py"))]
     tests = {name: starts(name) for name in names}
-    old, table = read_table(), {}
+    old, table = read_lines(), {}
     for name, path in without_mirror().items():
         kept = old.get(name)
         if kept not in tests or not closeness(name, tests[kept]):

@@ -13,13 +13,14 @@ pass@1 0.67 [0.25, 0.94]
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, overload
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from passband.errors import WrongType
 
+if TYPE_CHECKING:
     from passband.readers.sources import Data
     from passband.stats.data.outcomes import Policy
     from passband.stats.decision.compare import Comparison
@@ -96,10 +97,23 @@ def _converted(argument: str, source: Any) -> Any:
     if argument in ("against", "pilot") and source is None:
         return None
     if argument != "models":
+        _refuse_no_source(argument, source)
         return outcomes_of(source)
     if isinstance(source, Mapping):
         return {name: outcomes_of(model) for name, model in source.items()}
     return {" / ".join(group.key): group.outcomes for group in read(source).groups}
+
+
+def _refuse_no_source(argument: str, source: Any) -> None:
+    """Raise `WrongType` for what nothing could be read from."""
+    from passband.readers import Log
+
+    kinds = (str, os.PathLike, Iterable, Log)
+    if not isinstance(source, kinds) and not hasattr(source, "__array__"):
+        raise WrongType(
+            f"{argument} must be Outcomes, a matrix, a data frame, a file or a run directory; "
+            f"got {source!r:.60}."
+        )
 
 
 # -- types, which a test compares with the functions themselves -----------------------------

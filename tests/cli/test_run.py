@@ -333,8 +333,10 @@ def test_a_rerun_says_first_that_nothing_is_asked(ask: Any) -> None:
 def test_a_task_alone_and_beside_others_is_asked_once(two_tasks: None) -> None:
     model = ("--model", "python:ones:one", "-n", 2, "--temperature", 1)
     assert "4 of 4 trials, 4 of them now" in run("run", "one", *model).err
-    assert "8 of 8 trials, 4 of them now" in run("run", "one", "two", *model).err
-    assert "4 of 4 trials, 0 of them now" in run("run", "two", *model).err
+    both, alone = run("run", "one", "two", *model), run("run", "two", *model)
+    assert "8 of 8 trials, 4 of them now" in both.err
+    assert "passband export runs/python-ones-one -o" in both.err
+    assert "4 of 4 trials, 0 of them now" in alone.err
     assert [path.name for path in Path("runs").iterdir()] == ["python-ones-one"]
 
 

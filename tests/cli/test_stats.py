@@ -232,7 +232,7 @@ def test_the_result_is_the_same_in_every_process(trials: Path) -> None:
         ("problem,skore\na,1\n", [], ["found: problem, skore", "mean 'skore'?", "--score"]),
         (TRIALS, ["--score", "scores"], ["no column named 'scores'", "'score'?", "Found: problem"]),
         (TRIALS, ["--by", "model"], ["no column named 'model'", "Found: problem, trial, score"]),
-        ("problem,score\na,0.5\na,3\n", ["-m", "pass@1"], ["found 0.5, 3.", "--threshold 1.75"]),
+        ("problem,score\na,0.5\na,3\n", ["-m", "pass@1"], ["got 0.5, 3.", "--threshold 1.75"]),
         ("problem,score\na,good\n", [], ["row 1 has 'good'"]),
         ("problem,score\na,1\na,inf\n", [], ["finite", "row 2 has 'inf'"]),
         (TRIALS + "a,1,1\nb,1,1\nb,2,1\nc,8,0\n", [], ["(a, 1); (b, 1); (b, 2) and 1 more"]),

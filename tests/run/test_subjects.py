@@ -130,7 +130,8 @@ class Judge:
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         self.loops.add(id(asyncio.get_running_loop()))
-        await asyncio.sleep(0.01)
+        for _ in range(20):  # rounds of the loop in which others may begin
+            await asyncio.sleep(0)
         self.at_once -= 1
         if trial.text is None or reference.targets[0] == "44":
             raise ValueError("no opinion")

@@ -39,7 +39,6 @@ def catalogue() -> dict[str, list[Item]]:
             Item(name, methods.get(name).summary, methods.plugin_of(name))
             for name in sorted(methods)
         ],
-        "readers": _items(readers, ((name, type(readers.get(name))) for name in readers)),
         "providers": _items(providers, ((name, providers.get(name).make) for name in providers)),
         "readers": _items(readers, ((name, type(readers.get(name))) for name in readers)),
     }

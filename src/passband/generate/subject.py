@@ -84,7 +84,7 @@ class ProviderSubject:
 def make_subject(
     model: str | Subject | Provider | Callable[..., Any], connection: Connection | None = None
 ) -> Subject:
-    """Return the subject that a model's name, a provider or a function stands for.
+    """Return the subject of a model's name, a provider or a function.
 
     >>> make_subject("tiny").name
     'tiny'

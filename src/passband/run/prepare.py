@@ -42,11 +42,12 @@ def prepare(
     settings: Settings,
     *,
     address: str | None = None,
+    name: str | None = None,
 ) -> TaskRun:
     """Enter a task into the store and return its part in the run."""
     n = settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
-    seed = _seed(store, task, settings)
+    seed = _seed(store, task, settings, name)
     spec = {"model": model, "sampling": asdict(sampling), "seed": seed}
     truncated = settings.truncated or task.truncated
     identities = [(scorer.name, identity_of(scorer, truncated)) for scorer in task.scorers]
@@ -96,14 +97,14 @@ def _problem_rows(problems: Sequence[Problem]) -> list[ProblemRow]:
     ]
 
 
-def _seed(store: Store, task: Task, settings: Settings) -> str | None:
+def _seed(store: Store, task: Task, settings: Settings, name: str | None) -> str | None:
     """Return what seeds are derived from: what is given, or was then, or the run's name."""
     if not settings.send_seeds:
         return None
     if settings.seed is not None:
         return settings.seed
-    if settings.name is not None:
-        return settings.name
+    if name is not None:
+        return name
     earlier = store.spec(task.name)
     return store.directory.resolve().name if earlier is None else earlier["seed"]
 

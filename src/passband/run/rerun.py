@@ -36,11 +36,11 @@ def warn_before_asking(
     runs: Sequence[TaskRun], earlier: Sequence[Earlier], address: str | None, watcher: Watcher
 ) -> None:
     """Warn of another server, and of trials that will all be the same."""
-    others = {each.address for each in earlier if each.address} - {address}
+    others = {e.address for e in earlier if e.address} - {address}
     for other in sorted(others) if address else ():
-        count = sum(each.trials for each in earlier if each.address == other)
+        count = sum(e.trials for e in earlier if e.address == other)
         watcher.warn(
-            f"{count} {'trial was' if count == 1 else 'trials were'} recorded from {other}, and "
+            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded from {other}, and "
             f"this run asks {address}; results mix the two. Another model or checkpoint needs "
             f"--out DIR or --name."
         )

@@ -109,7 +109,7 @@ def prepare_all(
     address = getattr(subject, "address", None)
     earlier = read_earlier(store.directory, [task.name for task in tasks], subject.name)
     runs = [
-        prepare(store, task, asked, subject.name, settings, address=address)
+        prepare(store, task, asked, subject.name, settings, address=address, name=settings.name)
         for task, asked in zip(tasks, problems, strict=True)
     ]
     warn_before_asking(runs, earlier, address, watcher)

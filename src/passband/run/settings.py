@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+
+from passband.score.scorer import Truncated
 
 __all__ = ["Patience", "Settings", "Truncated"]
-
-Truncated = Literal["leave", "score"]
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.score.corpus import CORPUS_METRICS
 from passband.score.repeats import aggregations
+from passband.stats.checks import as_level
 from passband.tasks.find import find_tasks
 from passband.tasks.loader import load_task
 from passband.tasks.task import Task
@@ -78,7 +79,7 @@ def simple_evaluate(
     _check_model(model)
     _check_whole("num_repeats", num_repeats)
     _check_whole("limit", limit)
-    _check_level(level)
+    level = as_level(level)
     chosen = _tasks(tasks, trust_task_code)
     settings = Settings(
         n=num_repeats,
@@ -109,11 +110,6 @@ def simple_evaluate(
 def _check_model(model: object) -> None:
     if not isinstance(model, str) and not hasattr(model, "generate") and not callable(model):
         raise WrongType(f"model must be a name, a Provider or a function; got {model!r}.")
-
-
-def _check_level(level: object) -> None:
-    if not isinstance(level, float) or not 0 < level < 1:
-        raise InvalidInput(f"level must be a number between 0 and 1; got {level!r}.")
 
 
 def _check_whole(name: str, value: object) -> None:

@@ -44,7 +44,7 @@ class TaskRun:
         return self.grader.slow()
 
     def scorer_number(self, store: Store, name: str) -> int:
-        """Return the number of the scorer that stands for scores the model brings itself.
+        """Return the number of the scorer under which the model's own scores are stored.
 
         It comes after the task's scorers, and is the main one where the task has none. A name
         that the task uses itself becomes NAME,model: the two need not agree.

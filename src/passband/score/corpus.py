@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.score.translation import SACREBLEU
+from passband.stats.checks import as_level
 
 if TYPE_CHECKING:
     from passband.types import Floats
@@ -45,8 +46,7 @@ def corpus_interval(
     """Return a percentile bootstrap interval for problems like these."""
     import numpy as np
 
-    if not 0 < level < 1:
-        raise InvalidInput(f"level must be between 0 and 1; got {level!r}.")
+    level = as_level(level)
     values = corpus_replicates(metric, predictions, references, seed=seed, replicates=replicates)
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

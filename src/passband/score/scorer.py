@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
-__all__ = ["Reference", "Score", "ScoreStatus", "ScoredTrial", "Scorer"]
+from passband.trials.rows import ScoreStatus
 
-ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
+__all__ = ["Reference", "Score", "ScoreStatus", "ScoredTrial", "Scorer", "Truncated"]
+
+Truncated = Literal["leave", "score"]  # what to do with completions that were cut off
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ passband's own. Every mistake is reported, not only the first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from passband.errors import nearest
+from passband.score.scorer import Truncated
 from passband.tasks.yaml_file import FunctionReference, KeyPath, YamlFile
 
 __all__ = [
@@ -111,8 +112,8 @@ Indices = Annotated[
 ]
 Name = Annotated[Any, _kind(_is_column_or_template, "a name or a !function")]
 Version = Annotated[Any, _kind(lambda v: isinstance(v, str | int | float), "text or a number")]
-Truncated = Annotated[
-    Literal["leave", "score"], _kind(lambda v: v in ("leave", "score"), "leave or score")
+Truncation = Annotated[
+    Truncated, _kind(lambda v: v in get_args(Truncated), " or ".join(get_args(Truncated)))
 ]
 
 
@@ -205,7 +206,7 @@ class TaskKeys(_Keys):
     output_type: Text = "generate_until"
     generation_kwargs: Map = Field(default_factory=dict)
     repeats: Positive = 1
-    truncated: Truncated = "leave"
+    truncated: Truncation = "leave"
     # scoring
     filter_list: list[FilterPipeline] | None = None
     metric_list: list[MetricLine] | None = None

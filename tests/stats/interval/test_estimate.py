@@ -288,7 +288,7 @@ def test_scores_of_other_kinds() -> None:
 @pytest.mark.parametrize(
     ("argument", "value", "kind"),
     [
-        ("outcomes", [[0, 1]], WrongType),
+        ("outcomes", 5, WrongType),
         ("outcomes", None, WrongType),
         ("metrics", None, WrongType),
         ("metrics", 1, WrongType),

@@ -1,4 +1,4 @@
-"""From a matrix of 0/1 outcomes to the histogram of (n, c) pairs, in one pass over the data.
+"""The histogram of (n, c) pairs, from a matrix of 0/1 outcomes in one pass over the data.
 
 Every pass-like metric depends on a problem only through n, its number of trials, and c, its
 number of successes. A million problems with 16 trials each have at most 17 distinct pairs, and

@@ -1,4 +1,4 @@
-"""Two models on the same problems: how much better one is, how sure that is, and where.
+"""Comparison of two models on the same problems: by how much, how surely, and where.
 
 Most of what makes one problem harder than another is the same for both models. The difference of
 their values, problem by problem, is free of it, and so needs far fewer problems than two separate
@@ -48,7 +48,7 @@ class Flip(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """How much better b is than a, and everything that rests on."""
+    """How much better b is than a, and everything that the answer rests on."""
 
     metric: str
     value: float  #: b - a
@@ -78,7 +78,7 @@ class Comparison:
     notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
-        """Write the difference with its interval, rounded by the error.
+        """Format the difference with its interval, rounded by the error.
 
         >>> a = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
         >>> b = Outcomes.from_counts([4, 1, 8, 6] * 10, 8)
@@ -126,16 +126,16 @@ def compare(
 
     `probability` is (1 + L) / 2 where b is ahead and (1 - L) / 2 where a is, L being the level at
     which the interval touches 0. It is a statement of confidence, as the interval is, and needs no
-    prior; it is not the probability that a user would prefer b. `seed` is taken for the sake of
-    callers who pass the same options everywhere; nothing here is random.
+    prior; it is not the probability that a user would prefer b. `seed` is accepted for callers
+    that pass the same options everywhere; nothing here is random.
 
     Miller (2024), arXiv 2411.00640 (paired differences); Newcombe (1998), Statistics
     in Medicine 17, 873-890; McNemar (1947), Psychometrika 12, 153-157.
 
     >>> before = Outcomes.from_array([[0], [0], [0], [1], [0], [1]])
     >>> after = Outcomes.from_array([[1], [1], [1], [1], [1], [1]])
-    >>> found = compare(before, after, "pass@1")
-    >>> round(found.value, 3), found.p_value, found.improved, found.worsened
+    >>> result = compare(before, after, "pass@1")
+    >>> round(result.value, 3), result.p_value, result.improved, result.worsened
     (0.667, 0.125, 4, 0)
     """
     check_outcomes("a", a)
@@ -144,22 +144,22 @@ def compare(
     level = as_level(level)
     check_text("metric", metric, "pass@1")
     seed_of(seed)
-    found = parse_metric(metric)
-    match = match_problems(a.under(policy), b.under(policy), found.k, paired)
+    wanted = parse_metric(metric)
+    match = match_problems(a.under(policy), b.under(policy), wanted.k, paired)
     notes = list(match.notes)
     if a.n_unscored + b.n_unscored:
         notes.append(unscored_in_pair(a.n_unscored, b.n_unscored, policy))
     if paired:
-        contrast = contrast_of(match.a, match.b, found, over)
-        changes = _changes(match, found)
+        contrast = contrast_of(match.a, match.b, wanted, over)
+        changes = _changes(match, wanted)
     else:
-        contrast, changes = Independent(match.a, match.b, found, over), _Changes()
+        contrast, changes = Independent(match.a, match.b, wanted, over), _Changes()
     ends = contrast.ends(level)
     return Comparison(
-        metric=found.name,
+        metric=wanted.name,
         value=contrast.value,
-        value_a=found.value(match.a),
-        value_b=found.value(match.b),
+        value_a=wanted.value(match.a),
+        value_b=wanted.value(match.b),
         low=None if ends is None else ends[0],
         high=None if ends is None else ends[1],
         se=contrast.se,

@@ -98,22 +98,23 @@ class Uneven:
 
     @property
     def p_value(self) -> float | None:
-        found = [p for p in (self._paired.p_value, self._noise.p_value) if p is not None]
-        return max(found, default=None)
+        p_values = [p for p in (self._paired.p_value, self._noise.p_value) if p is not None]
+        return max(p_values, default=None)
 
     @property
     def probability(self) -> float | None:
         return _confidence(self.value, self.ends)
 
     def ends(self, level: float) -> Ends | None:
-        found = [ends for each in (self._paired, self._noise) if (ends := each.ends(level))]
-        if not found:
+        both = [side.ends(level) for side in (self._paired, self._noise)]
+        known = [ends for ends in both if ends is not None]
+        if not known:
             return None
-        return min(low for low, _ in found), max(high for _, high in found)
+        return min(low for low, _ in known), max(high for _, high in known)
 
 
 class Paired:
-    """Differences by problem, or by cluster, of which the mean is sought."""
+    """The mean of differences by problem, or by cluster."""
 
     method = "paired"
 
@@ -294,11 +295,11 @@ def _confidence(value: float, ends: Callable[[float], Ends | None]) -> float | N
     far, at_far = _FARTHEST, gap(_FARTHEST)
     while at_far < 0.0 and far - near > 1e-9:
         z = near + (far - near) * at_near / (at_near - at_far)
-        at = gap(z)
-        if at == 0.0:
+        gap_here = gap(z)
+        if gap_here == 0.0:
             near = far = z
-        elif at > 0.0:
-            near, at_near, at_far = z, at, at_far / 2.0
+        elif gap_here > 0.0:
+            near, at_near, at_far = z, gap_here, at_far / 2.0
         else:
-            far, at_far, at_near = z, at, at_near / 2.0
+            far, at_far, at_near = z, gap_here, at_near / 2.0
     return normal.cdf(far if value > 0 else -far)

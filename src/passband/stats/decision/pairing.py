@@ -1,4 +1,4 @@
-"""Which problems two models share, and the value of each problem on either side."""
+"""The problems that two models share, and the value of each problem on either side."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def match_problems(a: Outcomes, b: Outcomes, k: int, paired: bool) -> Match:
     sides = [a.take(at_a[enough]), b.take(at_b[enough])]
     used = int(enough.sum())
     notes: tuple[Note, ...] = ()
-    if (only_a or only_b) and all(name == str(at) for at, name in enumerate(a.problems)):
+    if (only_a or only_b) and all(name == str(index) for index, name in enumerate(a.problems)):
         notes = (PAIRED_BY_POSITION,)
     return Match(sides[0], sides[1], used, shared, only_a, only_b, shared - used, notes)
 
@@ -71,9 +71,10 @@ def _places(a: Sequence[str], b: Sequence[str]) -> tuple[Ints, Ints]:
     """Return the positions of the shared problems on either side, in the order of a."""
     if a == b:
         return np.arange(len(a)), np.arange(len(a))
-    place = {name: at for at, name in enumerate(b)}
-    at_a = [at for at, name in enumerate(a) if name in place]
-    return np.array(at_a, dtype=np.int64), np.array([place[a[at]] for at in at_a], dtype=np.int64)
+    place = {name: index for index, name in enumerate(b)}
+    in_a = [index for index, name in enumerate(a) if name in place]
+    in_b = [place[a[index]] for index in in_a]
+    return np.array(in_a, dtype=np.int64), np.array(in_b, dtype=np.int64)
 
 
 def _nothing_shared(a: Sequence[str], b: Sequence[str]) -> str:
@@ -103,10 +104,11 @@ def shared_units(sides: Sequence[Outcomes]) -> Ints | None:
 
 
 def _clash(problems: Sequence[str], first: Sequence[str], second: Sequence[str]) -> str:
-    at = next(i for i, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1])
+    both = enumerate(zip(first, second, strict=True))
+    index = next(i for i, pair in both if pair[0] != pair[1])
     return (
         "the sides must put the same problems into the same clusters; "
-        f"problem {problems[at]!r} is in {first[at]!r} and in {second[at]!r}."
+        f"problem {problems[index]!r} is in {first[index]!r} and in {second[index]!r}."
     )
 
 
@@ -127,7 +129,7 @@ def linear_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
 
 
 def common_range(sides: Sequence[Outcomes], metric: Metric) -> tuple[float, float]:
-    """Return the smallest and largest value there can be, or of graded scores the ones seen."""
+    """Return the smallest and largest possible value, or of graded scores the observed ones."""
     low, high = metric.bounds
     graded = [side.required_graded().values for side in sides if not side.is_binary]
     if not graded:

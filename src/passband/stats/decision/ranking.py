@@ -115,12 +115,12 @@ def compare_all(
 
     Intervals are those of `compare` at a higher level: its normal quantile is the quantile of the
     largest of all standardised differences, drawn from the normal distribution with the covariance
-    of the models' values over problems (or clusters), 20 000 draws. They hold for all pairs at once.
-    A rank interval counts the models whose interval of the difference lies on one side of 0, and
-    so holds for all models together too. `p_best` is how often a model comes out first when the
+    of the models' values over problems (or clusters), in 20 000 draws. They hold for all pairs at
+    once. A rank interval counts the models whose interval of the difference lies on one side of 0,
+    and so holds for all models together too. `p_best` is how often a model comes out first when the
     values are drawn from Student's distribution around those observed; like the interval it is a
-    statement of confidence and has no prior. P-values are adjusted after Holm and after Benjamini and
-    Hochberg. The seed, if none is given, comes from the names of the models.
+    statement of confidence and has no prior. P-values are adjusted after Holm and after Benjamini
+    and Hochberg. The seed, if none is given, comes from the names of the models.
 
     Hothorn, Bretz, Westfall (2008), Biometrical Journal 50, 346-363; Holm (1979), Scandinavian
     Journal of Statistics 6, 65-70; Benjamini, Hochberg (1995), JRSS B 57, 289-300.
@@ -178,7 +178,7 @@ def _unscored(models: Mapping[str, Outcomes], policy: Policy) -> tuple[Note, ...
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that any false finding at all has at most the chosen probability.
+    """Adjust p-values so that the chance of any false finding is at most the chosen one.
 
     The i-th smallest of m is multiplied by m - i + 1, and none falls below a smaller one.
 
@@ -192,7 +192,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that of the findings at most the chosen share is false, on average.
+    """Adjust p-values so that, on average, at most the chosen share of findings is false.
 
     The i-th smallest of m is multiplied by m / i, and none exceeds a larger one.
 

@@ -1,4 +1,4 @@
-"""Where the uncertainty of an estimate comes from: few problems, or few trials of each."""
+"""The variance of an estimate, split into the problems' part and the sampling's part."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from passband.notes import (
     TOO_MANY_COUNTS,
     Note,
 )
+from passband.stats.checks import check_outcomes, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import over_problems, over_trials
@@ -62,7 +63,7 @@ class VarianceSplit:
     notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
-        """Say the standard error and the shares.
+        """Format the standard error and the shares.
 
         >>> print(split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1"))
         pass@1 se 0.059: 88% between problems, 12% sampling
@@ -84,26 +85,27 @@ def split_variance(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") 
 
     The total is the one that the default interval uses, which never vanishes at 0 or 1. The part
     of sampling is the variance of a value at each success probability, averaged over the fitted
-    spread of them; for one more trial it is computed anew at n + 1 for the same k. Where the data
+    spread of them; for one more trial it is computed again at n + 1 for the same k. Where the data
     cannot show the parts (one problem, or problems of all the same value) they are None, and a
     note says why.
 
     Miller (2024), Adding Error Bars to Evals, arXiv 2411.00640: Var = (w² + s²/n) / M.
 
-    >>> found = split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
-    >>> round(found.se, 4), round(found.se_double_trials, 4), round(found.se_double_problems, 4)
+    >>> split = split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
+    >>> round(split.se, 4), round(split.se_double_trials, 4), round(split.se_double_problems, 4)
     (0.0588, 0.0571, 0.0416)
     """
-    judged = outcomes.under(policy)
-    found = parse_metric(metric)
-    judged.require(found.k)
-    spread = spread_of(judged, found)
+    check_outcomes("outcomes", outcomes)
+    check_text("metric", metric, "pass@1")
+    scored, wanted = outcomes.under(policy), parse_metric(metric)
+    scored.require(wanted.k)
+    spread = spread_of(scored, wanted)
     now, between, within = spread.total, spread.between, spread.within
     one_more = spread.total_at(lambda n: n + 1)
     double = spread.total_at(lambda n: 2 * n)
     m = spread.n_problems
     return VarianceSplit(
-        metric=found.name,
+        metric=wanted.name,
         n_problems=m,
         fewest_trials=spread.fewest_trials,
         most_trials=spread.most_trials,
@@ -133,7 +135,7 @@ class Spread:
     fewest_trials: int
     most_trials: int
     total: float | None  #: M times the variance of the estimate
-    within: float | None  #: None where it cannot be told from the total
+    within: float | None  #: None where it cannot be separated from the total
     noise: Callable[[Grow], float]  # the part of sampling if a problem with n trials had grow(n)
     notes: tuple[Note, ...]
     is_flat: bool = False  #: one problem, or all of the same value: the total is the prior's
@@ -157,7 +159,7 @@ class Spread:
 
 
 def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
-    """Return the variances behind a metric on outcomes without unscored trials."""
+    """Return the variances behind a metric, on outcomes whose policy has been applied."""
     k = metric.k
     used = int(outcomes.trial_tally[max(k, 1) :].sum())
     trials = outcomes.trials[outcomes.trials >= max(k, 1)]
@@ -166,7 +168,7 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
     means = tuple(values.mean() for values in parts)
     if metric.has_zero_factor(means):
         raise InvalidInput(
-            f"{metric.name} is a product with a factor of 0: its variance has no parts to split."
+            f"{metric.name} is a product with a factor of 0, so its variance cannot be split."
         )
     value = metric.combine(list(means))
     request = IntervalRequest(outcomes, metric, means, value, "problems", 0.95, None)
@@ -229,7 +231,7 @@ def _of_counts(request: IntervalRequest, used: int) -> _Parts:
 def _measured_noise(
     request: IntervalRequest, mixture: Mixture, values: Floats, scale: float
 ) -> Callable[[Grow], float]:
-    """Return the noise at grown numbers of trials: as measured now, growing as the fit says."""
+    """Return the noise at grown numbers of trials: as measured now, growing as the fit does."""
     squares = request.squares(mixture, values)
     ends = over_trials(mixture, values, request.k, request.level, squares=squares)
     now = float(mixture.counts.sum()) * (scale * float(ends.se)) ** 2
@@ -241,8 +243,8 @@ def _measured_noise(
 def _mean_noise(request: IntervalRequest, mixture: Mixture, grow: Grow) -> float:
     """Average the variance of a value over the fitted probabilities, at grown numbers of trials."""
     ns = [grow(n) for n in mixture.grid.ns]
-    at = {n: _noise_at(request, mixture, n) for n in set(ns)}
-    return float(sum(share * at[n] for n, share in zip(ns, mixture.shares, strict=True)))
+    noise = {n: _noise_at(request, mixture, n) for n in set(ns)}
+    return float(sum(share * noise[n] for n, share in zip(ns, mixture.shares, strict=True)))
 
 
 def _noise_at(request: IntervalRequest, mixture: Mixture, n: int) -> float:

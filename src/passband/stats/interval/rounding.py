@@ -8,7 +8,7 @@ __all__ = ["decimals", "rounded", "rounded_interval", "rounded_value"]
 
 
 def decimals(low: float | None, high: float | None) -> int:
-    """Return how many decimals an interval deserves: two digits of its half-width, at most.
+    """Return the number of decimals that an interval deserves: two digits of its half-width.
 
     >>> decimals(0.58, 0.66), decimals(0.61871, 0.61879), decimals(None, None)
     (3, 6, 4)
@@ -20,7 +20,7 @@ def decimals(low: float | None, high: float | None) -> int:
 
 
 def rounded_value(value: float, low: float | None, high: float | None) -> str:
-    """Write a value with the decimals that its interval deserves.
+    """Format a value with the decimals that its interval deserves.
 
     >>> rounded_value(0.61875, 0.5812, 0.6593)
     '0.619'
@@ -29,7 +29,7 @@ def rounded_value(value: float, low: float | None, high: float | None) -> str:
 
 
 def rounded_interval(low: float | None, high: float | None) -> str:
-    """Write an interval with the decimals that it deserves; a dash if there is none.
+    """Format an interval with the decimals that it deserves; a dash if there is none.
 
     >>> rounded_interval(0.5812, 0.6593), rounded_interval(None, None)
     ('[0.581, 0.659]', '-')
@@ -41,7 +41,7 @@ def rounded_interval(low: float | None, high: float | None) -> str:
 
 
 def rounded(value: float, low: float | None, high: float | None) -> str:
-    """Write a value and its interval.
+    """Format a value and its interval.
 
     >>> rounded(0.61875, 0.5812, 0.6593)
     '0.619 [0.581, 0.659]'

@@ -2,7 +2,7 @@
 
 Each kind of value answers the same questions: its value for c of n successes, for graded scores,
 at a success probability p, and along a whole curve of k. A new kind is a subclass of
-`ProblemValue`; what it does not answer is refused when it is asked for, never approximated.
+`ProblemValue`; a question that it does not answer raises an error, and is never approximated.
 """
 
 from __future__ import annotations
@@ -43,6 +43,9 @@ __all__ = [
     "values_by_problem",
     "values_of",
 ]
+
+
+_NO_NOISE = "the sampling noise of this metric is known only for scores of 0 or 1."
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +91,12 @@ class ProblemValue(ABC):
         raise InvalidInput("this metric needs scores of 0 or 1.")
 
     def trials_for_noise(self, k: int) -> int:
-        """Return how many trials of a problem show how its value varies with sampling."""
-        raise InvalidInput("this metric needs scores of 0 or 1.")
+        """Return how many graded trials of a problem show how its value varies with sampling."""
+        raise InvalidInput(_NO_NOISE)
 
     def sampling_variance(self, graded: GradedScores, k: int) -> Floats:
         """Return the variance of the value of each problem with `trials_for_noise` trials."""
-        raise InvalidInput("this metric needs scores of 0 or 1.")
+        raise InvalidInput(_NO_NOISE)
 
     @classmethod
     def curve(cls, values: Sequence[Self], outcomes: Outcomes) -> Floats:

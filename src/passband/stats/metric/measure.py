@@ -53,29 +53,29 @@ def measure(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Meas
     >>> measure(Outcomes.from_counts([1, 2, 4], [4, 4, 4]), "pass@2").value
     0.7777777777777778
     """
-    judged = outcomes.under(policy)
-    found = parse_metric(metric, judged.most_trials())
-    return _measured(judged, found, outcomes, policy)
+    scored = outcomes.under(policy)
+    wanted = parse_metric(metric, scored.most_trials())
+    return _measured(scored, wanted, outcomes, policy)
 
 
 def measure_all(
     outcomes: Outcomes, metrics: Iterable[str], *, policy: Policy = "drop"
 ) -> list[Measurement]:
-    """Return the observed values of several metrics; "pass@1,8" and "pass@*" count as many.
+    """Return the observed values of several metrics; "pass@1,8" and "pass@*" give several each.
 
     >>> counts = Outcomes.from_counts([1, 2, 4], 4)
     >>> [round(m.value, 3) for m in measure_all(counts, ["pass@*", "pass^4"])]
     [0.583, 0.778, 0.917, 1.0, 0.333]
     """
-    judged = outcomes.under(policy)
-    found: list[Measurement] = []
+    scored = outcomes.under(policy)
+    measured: list[Measurement] = []
     for text in metrics:
         if parse_name(text).ks is None:
-            found += _points(judged, text, outcomes, policy)
+            measured += _points(scored, text, outcomes, policy)
         else:
-            asked = expand_metrics(text, judged.most_trials())
-            found += [_measured(judged, metric, outcomes, policy) for metric in asked]
-    return found
+            several = expand_metrics(text, scored.most_trials())
+            measured += [_measured(scored, metric, outcomes, policy) for metric in several]
+    return measured
 
 
 def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
@@ -86,19 +86,19 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     >>> curve(Outcomes.from_counts([1, 2, 4], 4), "pass@*").value.round(3).tolist()
     [0.583, 0.778, 0.917, 1.0]
     """
-    judged = outcomes.under(policy)
-    judged.require(1)
+    scored = outcomes.under(policy)
+    scored.require(1)
     name = curve_name(metric)
-    metrics = expand_metrics(name.at("*"), judged.most_trials())
-    parts = [mean_curve(column, judged) for column in zip(*[m.parts for m in metrics], strict=True)]
+    metrics = expand_metrics(name.at("*"), scored.most_trials())
+    parts = [mean_curve(column, scored) for column in zip(*[m.parts for m in metrics], strict=True)]
     values = [m.combine([part[i] for part in parts]) for i, m in enumerate(metrics)]
     ks = np.arange(1, len(metrics) + 1)
-    problems = judged.trial_tally[::-1].cumsum()[::-1][1:]
+    problems = scored.trial_tally[::-1].cumsum()[::-1][1:]
     return Curve(name.at("*"), ks, np.array(values), problems)
 
 
 def curve_name(metric: str) -> MetricName:
-    """Take apart the name of a curve, whose star may be left out.
+    """Parse the name of a curve, whose star may be left out.
 
     >>> curve_name("g-pass@:0.75").at("*")
     'g-pass@*:0.75'
@@ -109,29 +109,29 @@ def curve_name(metric: str) -> MetricName:
     return name
 
 
-def _measured(judged: Outcomes, metric: Metric, given: Outcomes, policy: Policy) -> Measurement:
-    return _point(metric.name, metric.value(judged), metric.k, judged, given, policy)
+def _measured(scored: Outcomes, metric: Metric, given: Outcomes, policy: Policy) -> Measurement:
+    return _point(metric.name, metric.value(scored), metric.k, scored, given, policy)
 
 
-def _points(judged: Outcomes, text: str, given: Outcomes, policy: Policy) -> list[Measurement]:
-    found = curve(judged, text)
-    names = [metric.name for metric in expand_metrics(text, judged.most_trials())]
+def _points(scored: Outcomes, text: str, given: Outcomes, policy: Policy) -> list[Measurement]:
+    points = curve(scored, text)
+    names = [metric.name for metric in expand_metrics(text, scored.most_trials())]
     return [
-        _point(name, float(value), int(k), judged, given, policy)
-        for name, value, k in zip(names, found.value, found.k, strict=True)
+        _point(name, float(value), int(k), scored, given, policy)
+        for name, value, k in zip(names, points.value, points.k, strict=True)
     ]
 
 
 def _point(
-    name: str, value: float, k: int, judged: Outcomes, given: Outcomes, policy: Policy
+    name: str, value: float, k: int, scored: Outcomes, given: Outcomes, policy: Policy
 ) -> Measurement:
-    tally = judged.trial_tally
+    tally = scored.trial_tally
     used = int(tally[k:].sum())
     return Measurement(
         metric=name,
         value=value,
         n_problems=used,
-        left_out=judged.n_problems - used,
+        left_out=scored.n_problems - used,
         n_trials=int(tally[k:] @ np.arange(k, len(tally))),
         n_unscored=given.n_unscored,
         policy=policy,

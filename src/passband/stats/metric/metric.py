@@ -47,7 +47,7 @@ class Metric(ABC):
 
     @abstractmethod
     def has_zero_factor(self, means: Sequence[float]) -> bool:
-        """Say whether the metric is a product with a factor of zero, and so has no slope."""
+        """Tell whether the metric is a product with a factor of zero, and so has no slope."""
 
     @abstractmethod
     def linear(self, parts: Sequence[Floats], means: Sequence[float]) -> Floats:
@@ -142,6 +142,13 @@ class BlendMetric(Metric):
                 f"{self.name} needs a power for each of its {len(self.parts)} parts; "
                 f"got {len(self.powers)}."
             )
+        if min(self.powers) < 0.0:
+            raise InvalidInput(f"{self.name} must not have negative powers; got {self.powers}.")
+        for low, high in (part.bounds for part in self.parts):
+            if low < 0.0 or high > 1.0:
+                raise InvalidInput(
+                    f"{self.name} must blend values between 0 and 1; got {low:g} to {high:g}."
+                )
 
     @property
     def is_mean(self) -> bool:
@@ -152,7 +159,9 @@ class BlendMetric(Metric):
         return 0.0, 1.0
 
     def combined(self, means: Floats) -> Floats:
-        return blend(np.maximum(means, 0.0), self.powers)  # a difference of sums may round below 0
+        if np.min(means, initial=0.0) < -1e-9:  # more than the rounding of a difference of sums
+            raise InvalidInput(f"{self.name} needs averages of at least 0; got {np.min(means):g}.")
+        return blend(np.maximum(means, 0.0), self.powers)
 
     def has_zero_factor(self, means: Sequence[float]) -> bool:
         return min(means) == 0.0

@@ -113,9 +113,9 @@ def register_metric(name: str, *, summary: str) -> Callable[[CreditFunction], Cr
     def add(function: CreditFunction) -> CreditFunction:
         parameter = len(inspect.signature(function).parameters) > 1
 
-        def build(asked: MetricName, k: int) -> Metric:
-            credit = function(k, asked.parameter) if parameter else function(k)
-            return MeanMetric(asked.at(k), k, Credit(_checked(key, k, credit)))
+        def build(name: MetricName, k: int) -> Metric:
+            credit = function(k, name.parameter) if parameter else function(k)
+            return MeanMetric(name.at(k), k, Credit(_checked(key, k, credit)))
 
         families.add(key, Family(key, summary, build, parameter))
         return function

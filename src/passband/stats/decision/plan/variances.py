@@ -1,4 +1,4 @@
-"""Where the variances that a plan rests on come from: a pilot, or numbers."""
+"""The variances that a plan rests on, from a pilot or from numbers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note, assumed_correlation, joined
-from passband.stats.checks import Over, as_correlation, as_variance
+from passband.stats.checks import Over, as_correlation, as_variance, check_outcomes
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.variance import spread_of
 from passband.stats.metric.registry import parse_metric
@@ -35,14 +35,15 @@ class Assumed:
 
 
 def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
-    judged = pilot.under(policy)
-    found = parse_metric(metric)
-    judged.require(found.k)
-    spread = spread_of(judged, found)
+    """Return the variances of a metric on a pilot."""
+    check_outcomes("pilot", pilot)
+    scored, wanted = pilot.under(policy), parse_metric(metric)
+    scored.require(wanted.k)
+    spread = spread_of(scored, wanted)
     if spread.between is None:
         raise NotEnoughData(f"the pilot does not determine the variances: {joined(spread.notes)}.")
     return Assumed(
-        spread.between, lambda n: (spread.within_at(lambda _: n),), max(found.k, 1), spread.notes
+        spread.between, lambda n: (spread.within_at(lambda _: n),), max(wanted.k, 1), spread.notes
     )
 
 
@@ -60,6 +61,7 @@ def pair_of_pilot(
 def pair_of_numbers(
     between: float | None, within_a: float | None, within_b: float | None
 ) -> Assumed:
+    """Return the variances of a difference, from numbers."""
     if between is None:
         raise InvalidInput("give between, the variance of the differences, or a pilot.")
     spread = as_variance("between", between)
@@ -71,8 +73,11 @@ def pair_of_numbers(
 
 
 def from_numbers(between: float | None, within: float | None, over: Over) -> Assumed:
+    """Return the variances of one model, from numbers."""
     if within is None or (between is None and over == "problems"):
-        raise InvalidInput("give a pilot, or both between and within; within for over='trials'.")
+        raise InvalidInput(
+            "give a pilot, or both between and within (only within for over='trials')."
+        )
     spread = as_variance("between", 0.0 if between is None else between)
     noise = as_variance("within", within)
     if (spread if over == "problems" else 0.0) + noise == 0.0:

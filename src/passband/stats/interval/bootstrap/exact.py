@@ -1,12 +1,13 @@
-"""What the bootstrap would say with infinitely many replicates, computed instead of drawn.
+"""The bootstrap of a mean with infinitely many replicates, computed instead of drawn.
 
 The mean of M draws with replacement from M observed values has the M-fold convolution of their
-histogram as its distribution. Put the values on a lattice, take the Fourier transform of the histogram to
-the power M, and transform back: no replicates, no seed, no Monte-Carlo error. The same holds for
-any sum of independent draws, so pools of several kinds may be added up, each with its own power.
+histogram as its distribution. Put the values on a lattice, take the Fourier transform of the
+histogram to the power M, and transform back: no replicates, no seed, no Monte-Carlo error. The same
+holds for any sum of independent draws, so pools of several kinds may be added up, each with its own
+power.
 
-The lattice is the values' own where they have one that fits (c/n of pass@1 does): then the distribution is
-exact. Otherwise it is a fine grid; each value is split over its two neighbours so that means are
+The lattice is the values' own where they have one that fits (c/n of pass@1 does): then the result
+is exact. Otherwise it is a fine grid; each value is split over its two neighbours so that means are
 exact, and the spread is set to the exact one afterwards. What is left is an error of the ends
 below a thousandth of a standard error, a tenth of what a million replicates would leave. Only a
 window of 20 standard errors around the mean is kept.
@@ -25,15 +26,15 @@ from passband.types import Floats, Ints
 
 __all__ = ["MeanDistribution", "Pool", "bootstrap_distribution", "distribution_of_mean"]
 
-SLACK = 1e-11  # a cumulated probability this close to the asked one counts as equal
+SLACK = 1e-11  # a cumulated probability this close to the requested one counts as equal
 _WINDOW = 20.0  # standard errors
 _ON_LATTICE = 1e-9
 _DEAD = -45.0  # log of an amplitude that no longer matters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
-    """A distribution with finitely many values, and how many independent draws are made from it."""
+    """A distribution with finitely many values, and the number of independent draws from it."""
 
     values: Floats
     shares: Floats
@@ -75,13 +76,13 @@ class MeanDistribution:
 
     def lower(self, tail: float) -> float:
         """Return the smallest point x with P(mean <= x) >= tail."""
-        at = int(np.searchsorted(self._from_below, tail - SLACK))
-        return float(self.points[min(at, len(self.points) - 1)])
+        index = int(np.searchsorted(self._from_below, tail - SLACK))
+        return float(self.points[min(index, len(self.points) - 1)])
 
     def upper(self, tail: float) -> float:
         """Return the largest point x with P(mean >= x) >= tail."""
-        at = int(np.searchsorted(-self._from_above, SLACK - tail, side="right"))
-        return float(self.points[max(at - 1, 0)])
+        index = int(np.searchsorted(-self._from_above, SLACK - tail, side="right"))
+        return float(self.points[max(index - 1, 0)])
 
     def below(self, value: float) -> float:
         """Return P(mean < value) + P(mean = value) / 2."""
@@ -141,9 +142,9 @@ class _Lattice:
 
     def places(self, pool: Pool) -> tuple[Floats, Floats]:
         """Return the point below each value, and how far beyond it the value lies, 0 to 1."""
-        at = (pool.values - pool.origin) / self.step
-        floor = np.rint(at) if self.own else np.floor(at)
-        return floor, np.zeros(len(at)) if self.own else at - floor
+        place = (pool.values - pool.origin) / self.step
+        floor = np.rint(place) if self.own else np.floor(place)
+        return floor, np.zeros(len(place)) if self.own else place - floor
 
     def blur(self, pool: Pool) -> float:
         """Return how much variance the split of values over two points adds to a draw."""
@@ -179,10 +180,10 @@ def _common_denominator(offsets: Floats, most: int) -> int | None:
         if not off.any():
             return denominator
         first = Fraction(float(scaled[off.argmax()]))
-        found = first.limit_denominator(max(most // denominator, 1)).denominator
-        if found == 1:
+        factor = first.limit_denominator(max(most // denominator, 1)).denominator
+        if factor == 1:
             return None
-        denominator *= found
+        denominator *= factor
     return None
 
 
@@ -223,9 +224,9 @@ def _convolved(pools: Sequence[Pool], lattice: _Lattice) -> Floats:
 
 def _histogram(pool: Pool, lattice: _Lattice) -> Floats:
     floor, beyond = lattice.places(pool)
-    at = floor.astype(np.int64) % lattice.cells
+    cell = floor.astype(np.int64) % lattice.cells
     if lattice.own:
-        return np.bincount(at, pool.shares, lattice.cells).astype(np.float64)
-    points = np.concatenate([at, (at + 1) % lattice.cells])
+        return np.bincount(cell, pool.shares, lattice.cells).astype(np.float64)
+    points = np.concatenate([cell, (cell + 1) % lattice.cells])
     shares = np.concatenate([pool.shares * (1.0 - beyond), pool.shares * beyond])
     return np.bincount(points, shares, lattice.cells).astype(np.float64)

@@ -1,15 +1,15 @@
 """Bootstrap intervals, and Student's t as the textbook to compare them with.
 
 They are here because readers ask for them and to reproduce what others report; "auto" covers
-better (docs/coverage.md). Where the estimate is a plain mean of independent draws, the distribution of the
-bootstrap is computed and not simulated (see `bootstrap_distribution`); so it is where clusters are
-so few that all their resamples can be gone through. Nothing is random then and the seed is None.
-Elsewhere 10,000 replicates are drawn from a seed that is given or made from the data.
+better (docs/coverage.md). Where the estimate is a plain mean of independent draws, the bootstrap
+distribution is computed and not simulated (see `bootstrap_distribution`); likewise where clusters
+are few enough to list all their resamples. Nothing is random then and the seed is None. Elsewhere
+10,000 replicates are drawn from a seed that is given or made from the data.
 
-Ends are quantiles of that distribution: the lower the smallest value with at least `tail` of the distribution at or
-below it, the upper the largest with at least `tail` at or above it. So the interval for failures
-mirrors the one for successes. An interval is stretched to contain the estimate where it would not.
-Resampling sees only what was observed; where that has no spread there is no interval.
+Ends are quantiles of that distribution: the lower the smallest value with a probability of at least
+`tail` at or below it, the upper the largest with at least `tail` at or above it. So the interval
+for failures mirrors the one for successes. An interval is stretched to contain the estimate where
+it would not. Resampling sees only what was observed; where that has no spread there is no interval.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def percentile(request: IntervalRequest) -> Interval:
 
     >>> from passband import Outcomes, estimate
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
-    >>> found = estimate(outcomes, "pass@1", method="percentile")
-    >>> found.low, found.high, round(found.se, 4), found.seed
+    >>> result = estimate(outcomes, "pass@1", method="percentile")
+    >>> result.low, result.high, round(result.se, 4), result.seed
     (0.3875, 0.6125, 0.0576, None)
     """
     if request.over == "trials":
@@ -110,7 +110,7 @@ def percentile(request: IntervalRequest) -> Interval:
 def bca(request: IntervalRequest) -> Interval:
     """Return bootstrap quantiles at shares corrected for bias and acceleration.
 
-    With z0 the normal quantile of the share of the distribution below the estimate, and a the skewness of
+    With z0 the normal quantile of the share of resamples below the estimate, and a the skewness of
     the leave-one-out estimates divided by 6, the share Phi(z) becomes
     Phi(z0 + (z0 + z) / (1 - a (z0 + z))). Better than plain quantiles from about 20 problems on.
     Efron (1987).
@@ -158,15 +158,15 @@ def studentized(request: IntervalRequest) -> Interval:
     distribution = Replicates(away)
     far = (distribution.upper(request.tail), distribution.lower(request.tail))
     low, high = (request.value - own * end for end in far)
-    found = _around_open(request, (low, high), Replicates(values).sd, seed)
-    return found.with_notes(*_notes(request, units))
+    interval = _around_open(request, (low, high), Replicates(values).sd, seed)
+    return interval.with_notes(*_notes(request, units))
 
 
 @register_method(
     "two-level", over=("problems",), summary="problems resampled, then the trials within them"
 )
 def two_level(request: IntervalRequest) -> Interval:
-    """Return the quantiles of the estimate over problems drawn anew, each with trials drawn anew.
+    """Return the quantiles of the estimate over resampled problems with resampled trials.
 
     This counts the noise of the trials twice, since the observed problems carry it already; it is
     here because others report it. A drawn problem's c of n successes become Binomial(n, c/n).
@@ -201,8 +201,8 @@ def student_t(request: IntervalRequest) -> Interval:
     scale where there is one: [0, 1] for scores that all lie within it.
 
     >>> from passband import Outcomes, estimate
-    >>> found = estimate(Outcomes.from_counts([3, 0, 8, 5], 8), "pass@1", method="t")
-    >>> round(found.low, 4), round(found.high, 4), round(found.se, 4)
+    >>> result = estimate(Outcomes.from_counts([3, 0, 8, 5], 8), "pass@1", method="t")
+    >>> round(result.low, 4), round(result.high, 4), round(result.se, 4)
     (0.0, 1.0, 0.2104)
     """
     units = units_of(request)
@@ -217,11 +217,11 @@ def student_t(request: IntervalRequest) -> Interval:
     return _around(request, ends, se, None).with_notes(*_notes(request, units))
 
 
-# -- distributions --------------------------------------------------------------------------------------
+# -- distributions -----------------------------------------------------------------------------
 
 
 def _distribution_of(request: IntervalRequest, units: Units) -> tuple[Distribution, int | None]:
-    """Return the distribution of the estimate over resamples of units; no seed if it is computed."""
+    """Return how the estimate varies over resamples of units, and the seed if it is drawn."""
     if units.is_mean:
         return distribution_of_mean([units.pool()], units.draws), None
     if request.outcomes.is_clustered and units.is_enumerable:
@@ -240,18 +240,17 @@ class _Enumerated(MeanDistribution):
 
 
 def _enumerated(values: Floats, masses: Floats) -> Distribution:
-    """Return the distribution of estimates with their probabilities; equal but for rounding is equal."""
-    _, first, at = np.unique(
-        np.round(values, ROUNDING_DIGITS), return_index=True, return_inverse=True
-    )
+    """Return the distribution of estimates, those that only rounding tells apart being one."""
+    rounded = np.round(values, ROUNDING_DIGITS)
+    _, first, kind = np.unique(rounded, return_index=True, return_inverse=True)
     mean = float(masses @ values)
     sd = float(np.sqrt(masses @ (values - mean) ** 2))
-    shares: Floats = np.bincount(at, weights=masses).astype(np.float64)
+    shares: Floats = np.bincount(kind, weights=masses).astype(np.float64)
     return _Enumerated(values[first], shares, mean, sd)
 
 
 def _distribution_over_trials(request: IntervalRequest) -> tuple[Distribution, int | None]:
-    """Return the distribution of the estimate over redrawn trials; no seed if it is computed."""
+    """Return how the estimate varies over redrawn trials, and the seed if it is drawn."""
     if not request.outcomes.is_binary:
         seed = _graded_seed(request)
         rng = generator(seed)
@@ -310,7 +309,7 @@ def _around(
 def _around_open(
     request: IntervalRequest, ends: tuple[float, float], se: float, seed: int | None
 ) -> Interval:
-    """Let the scale close an infinite end; where there is none, there is no interval."""
+    """Close an infinite end by the scale; return no interval where there is none."""
     if np.isfinite(ends).all():
         return _around(request, ends, se, seed)
     if not np.isfinite(request.range()).all():
@@ -324,7 +323,7 @@ def _is_flat(distribution: Distribution) -> bool:
 
 
 def _blind(request: IntervalRequest, units: Units) -> Note | None:
-    """Say why resampling these units cannot show a spread, or None if it can."""
+    """Return why resampling these units cannot show a spread, or None if it can."""
     if units.draws == 1:
         return ONE_CLUSTER if request.outcomes.is_clustered else ONE_PROBLEM_NO_INTERVAL
     ratios = units.rows[:, :-1] / units.rows[:, -1:]
@@ -334,7 +333,7 @@ def _blind(request: IntervalRequest, units: Units) -> Note | None:
 
 
 def _notes(request: IntervalRequest, units: Units) -> tuple[Note, ...]:
-    """Say where the coverage of these intervals is known to be weak."""
+    """Return notes on where the coverage of these intervals is known to be weak."""
     notes = []
     clustered = request.outcomes.is_clustered
     if clustered and units.draws < RELIABLE_CLUSTERS:

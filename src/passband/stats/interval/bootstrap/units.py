@@ -65,10 +65,10 @@ class Units:
         """Return the values of the units, where the estimate is their mean."""
         return Pool(self.rows[:, 0] / self.rows[:, -1], self.shares, self.draws)
 
-    def seed(self, given: int | None) -> int:
-        """Return the given seed, or the one that the data make."""
-        if given is not None:
-            return given
+    def seed(self, seed: int | None) -> int:
+        """Return the seed, or one made from the data if it is None."""
+        if seed is not None:
+            return seed
         return data_seed(self.metric, self.rows, self.shares * self.draws)
 
     def statistic(self, totals: Floats) -> Floats:
@@ -173,7 +173,7 @@ def _distinct(rows: Floats, counts: Ints) -> tuple[Floats, Ints]:
 
 
 def two_level_units(request: IntervalRequest) -> Units:
-    """Return what problems could have looked like: one of them drawn, then its trials redrawn.
+    """Return the units of a two-level bootstrap: a problem is drawn, then its trials are redrawn.
 
     A problem with c of n successes turns into one with Binomial(n, c/n) successes.
     """

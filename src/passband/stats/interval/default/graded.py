@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from passband.errors import InvalidInput
 from passband.notes import (
     NO_SPREAD,
     NO_TRIAL_NOISE,
@@ -29,6 +30,11 @@ __all__ = ["graded_interval"]
 def graded_interval(request: IntervalRequest) -> Interval:
     """Return the default interval for scores of any kind."""
     graded = request.outcomes.required_graded()
+    if not request.metric.is_mean:
+        raise InvalidInput(
+            f"{request.metric.name} is a blend, which has no default interval for scores that are "
+            "not 0 or 1; use method='percentile'."
+        )
     if request.over == "trials":
         return _over_trials(request, graded)
     values = request.metric.parts[0].of_graded(graded, request.k)

@@ -1,8 +1,8 @@
-"""How the success probabilities of the problems are spread, fitted once for all metrics.
+"""A distribution of success probabilities, fitted to the counts once for all metrics.
 
 First a beta-binomial, averaged over 240 members of the family by their likelihood; it says what a
 further problem would look like. Then, from there, a free distribution over 61 probabilities by a
-few steps of expectation maximisation; it says how noisy the trials are. Two things are on purpose.
+few steps of expectation maximisation; it gives the noise of the trials. Two things are on purpose.
 The steps stop early: the converged fit puts every problem that was never solved exactly at zero,
 and so finds too little noise. And a little of the smooth start is mixed in again, so that no
 probability is ever ruled out.
@@ -29,7 +29,7 @@ _LEAST = 1e-300  # a pair between two grid points may be out of reach of both
 
 @dataclass(frozen=True, eq=False)
 class Mixing:
-    """Weights of the success probabilities, and the distribution of c given n that they imply."""
+    """Weights of the success probabilities, and the probabilities of c given n that they imply."""
 
     weights: Floats  # (..., points)
     marginal: Floats  # (..., pairs)
@@ -37,13 +37,11 @@ class Mixing:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A fitted spread of success probabilities; leading axes are data sets."""
+    """A fitted distribution of success probabilities; leading axes are data sets."""
 
     grid: CountGrid
     counts: Floats  # (..., pairs) problems observed at each pair
-    predictive: (
-        Floats  # (..., pairs) distribution of one further problem, n being drawn from those seen
-    )
+    predictive: Floats  # (..., pairs) probabilities of one further problem, n as observed
     near: Mixing  # for k up to half of n
     close: Mixing  # for larger k
     shares: Floats  # (..., ns) share of the problems that have each n
@@ -54,7 +52,7 @@ class Mixture:
 
 
 def fit_mixture(grid: CountGrid, counts: Floats) -> Mixture:
-    """Fit both descriptions to counts over the pairs of a grid."""
+    """Fit both distributions to counts over the pairs of a grid."""
     problems = counts.sum(axis=-1, keepdims=True)
     shares = grid.per_n(counts) / problems
     log_likelihood = counts @ grid.log_beta_binomial.T
@@ -74,7 +72,7 @@ def fit_mixture(grid: CountGrid, counts: Floats) -> Mixture:
 
 
 def _maximised(grid: CountGrid, frequencies: Floats, weights: Floats, steps: int) -> Floats:
-    """Take steps of expectation maximisation."""
+    """Return the weights after some steps of expectation maximisation."""
     for _ in range(steps):
         ratio = frequencies / np.maximum(weights @ grid.binomial, _LEAST)
         weights = weights * (ratio @ grid.binomial.T)

@@ -1,4 +1,4 @@
-"""How the success probabilities of problems are spread: a Beta with spikes, on a grid."""
+"""A Beta distribution of success probabilities with spikes at 0 and 1, fitted on a grid."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ _LEAST_ROOT, _MOST_ROOT = 0.02, 0.99  # square root of the correlation of two tr
 _SIDE = 24
 _SPIKE_NODES = 8
 _DEEP = 14.0  # log-likelihood below the top at which a cell no longer matters
+_LEAST_SHARE = 1e-12  # of the Beta, so that its logarithm is finite
 MIN_WEIGHT = 1e-4  # weight below which a model is left out
 
 
@@ -67,8 +68,8 @@ def _zoomed(height: Height, depth: float, rounds: int) -> _Box:
     """Return the rectangle that just holds what is within `depth` of the top."""
     box = _Box()
     for _ in range(rounds):
-        found = height(box)
-        closer = box.around(found >= found.max() - depth)
+        heights = height(box)
+        closer = box.around(heights >= heights.max() - depth)
         if closer.area > 0.5 * box.area:
             break
         box = closer
@@ -91,8 +92,8 @@ def fitted_prior(pairs: Histogram) -> FittedPrior:
     square root of the latter is kept between 0.02 and 0.99, since without spread, or without
     anything else, the largest likelihood is at infinity.
 
-    >>> found = fitted_prior(Histogram.of_counts(np.full(6, 8), np.array([0, 1, 3, 5, 8, 8])))
-    >>> round(found.alpha, 3), round(found.beta, 3)
+    >>> prior = fitted_prior(Histogram.of_counts(np.full(6, 8), np.array([0, 1, 3, 5, 8, 8])))
+    >>> round(prior.alpha, 3), round(prior.beta, 3)
     (0.394, 0.319)
     """
     tally = BetaCounts(pairs)
@@ -100,8 +101,8 @@ def fitted_prior(pairs: Histogram) -> FittedPrior:
     def height(box: _Box) -> Floats:
         alpha, beta = box.parameters(16)
         none, every = tally.log_ends(alpha, beta)
-        found = tally.log_between(alpha, beta) + none @ tally.zeros + every @ tally.ones
-        return found.reshape(16, 16)
+        likelihood = tally.log_between(alpha, beta) + none @ tally.zeros + every @ tally.ones
+        return likelihood.reshape(16, 16)
 
     box = _zoomed(height, 0.0, 14)
     (alpha,), (beta,) = box.parameters(1)
@@ -131,13 +132,13 @@ class SpikedBeta:
 
     @cached_property
     def weights(self) -> Floats:
-        found: Floats = np.exp(self.log_weights - self.evidence)
-        return found
+        weights: Floats = np.exp(self.log_weights - self.evidence)
+        return weights
 
     @cached_property
     def rest(self) -> Floats:
         """Share of the Beta."""
-        left: Floats = np.maximum(1.0 - self.zero - self.one, 1e-12)
+        left: Floats = np.maximum(1.0 - self.zero - self.one, _LEAST_SHARE)
         return left
 
     def of_population(self, metric: Metric) -> BetaMixture:
@@ -197,9 +198,9 @@ class SpikedBeta:
         """Return the cells as pieces of a distribution, on the axes of the grid."""
         side = int(len(self.alpha) ** 0.5 + 0.5)
         shape = (side, side, *self.weights.shape[1:])
-        found = np.broadcast_to(means, self.weights.shape).reshape(shape)
+        values = np.broadcast_to(means, self.weights.shape).reshape(shape)
         spread = np.broadcast_to(variances, self.weights.shape).reshape(shape)
-        return BetaMixture.of_cells(found, self.weights.reshape(shape), spread)
+        return BetaMixture.of_cells(values, self.weights.reshape(shape), spread)
 
 
 def _with_products(values: Floats) -> Floats:
@@ -217,9 +218,9 @@ def _sums(masses: Floats, p: Floats, pairs: Histogram, columns: Floats) -> Float
     from scipy.special import xlog1py, xlogy
 
     c, n = pairs.successes, pairs.trials
-    at = p[:, None]
+    column = p[:, None]
     best = xlogy(c, c / n) + xlog1py(n - c, -c / n)
-    likelihood = np.exp(xlogy(c, at) + xlog1py(n - c, -at) - best)
+    likelihood = np.exp(xlogy(c, column) + xlog1py(n - c, -column) - best)
     with_one = np.concatenate([np.ones((len(p), 1)), columns], axis=1)
     table = (likelihood[:, :, None] * with_one[:, None, :]).reshape(len(p), -1)
     sums: Floats = (masses @ table).reshape(len(masses), len(c), -1)
@@ -261,9 +262,9 @@ def _explored(tally: BetaCounts, zero: bool, one: bool) -> SpikedBeta:
     """Return the grid of one model where its likelihood is."""
 
     def height(box: _Box) -> Floats:
-        found = _spiked(tally, box, zero, one).log_weights
-        top = found.max(axis=(1, 2))
-        total: Floats = top + np.log(np.exp(found - top[:, None, None]).sum(axis=(1, 2)))
+        weights = _spiked(tally, box, zero, one).log_weights
+        top = weights.max(axis=(1, 2))
+        total: Floats = top + np.log(np.exp(weights - top[:, None, None]).sum(axis=(1, 2)))
         return total.reshape(_SIDE, _SIDE)
 
     model = _spiked(tally, _zoomed(height, _DEEP, 10), zero, one)
@@ -284,7 +285,7 @@ def _spiked(tally: BetaCounts, box: _Box, zero: bool, one: bool) -> SpikedBeta:
     at_one, tall = _spike_nodes(counts[::-1], ends[::-1], problems, zero) if one else nothing
     at_zero, at_one = at_zero[:, :, None], at_one[:, None, :]
     left = 1.0 - at_zero - at_one
-    log_rest = np.log(np.maximum(left, 1e-12))
+    log_rest = np.log(np.maximum(left, _LEAST_SHARE))
     likelihood = tally.log_between(alpha, beta)[:, None, None]
     likelihood = likelihood + tally.between.n_problems * log_rest
     for spike, logs, seen in ((at_zero, none, tally.zeros), (at_one, every, tally.ones)):
@@ -304,7 +305,7 @@ def _spike_nodes(counts: Floats, ends: Floats, problems: int, both: bool) -> tup
 
     With f the chance that the Beta leaves a problem at this end, a share z puts
     ``q = z + (1 - z - z') f`` of the problems there, where z' is the share of the other spike.
-    The data fix q, and so z where f is known. Also returned is the width that a node stands for.
+    The data fix q, and so z where f is known. The width of a node is returned as well.
     """
     from scipy.special import betaincinv
 

@@ -1,4 +1,4 @@
-"""The distribution of the mean over problems whose success probabilities are Beta, by Fourier transform."""
+"""The joint distribution of means over problems with Beta posteriors, by Fourier transform."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class JointDistribution:
 def joint_distribution(values: Floats, weights: Floats, problems: Ints) -> JointDistribution:
     """Return the distribution of the means over independent problems, by Fourier transform.
 
-    `values` is (parts, pairs, nodes), `weights` (pairs, nodes), and `problems` says how many
-    problems each pair stands for. Each distribution is laid out on a lattice around its own mean, so that
+    `values` is (parts, pairs, nodes), `weights` (pairs, nodes), and `problems` the number of
+    problems with each pair. Each distribution is laid out on a lattice around its own mean, so that
     the sum is centred at 0. The lattice is closed to a ring that holds the support of the sum or,
     where that is less, many standard deviations and what a single problem can add to them.
     """
@@ -85,8 +85,10 @@ def joint_distribution(values: Floats, weights: Floats, problems: Ints) -> Joint
     masses = _on_ring(away / step[:, None, None], weights, problems, side)
     masses = np.roll(masses, (-start).tolist(), axis=tuple(range(parts)))
     mean = centre @ problems / count
-    at = [m + h * (s + np.arange(side)) / count for m, h, s in zip(mean, step, start, strict=True)]
-    return JointDistribution(at, masses, mean, sd / count)
+    axes = [
+        m + h * (s + np.arange(side)) / count for m, h, s in zip(mean, step, start, strict=True)
+    ]
+    return JointDistribution(axes, masses, mean, sd / count)
 
 
 def _side(parts: int, pairs: int) -> int:
@@ -98,7 +100,7 @@ def _side(parts: int, pairs: int) -> int:
 
 
 def _on_ring(position: Floats, weights: Floats, problems: Ints, side: int) -> Floats:
-    """Return the distribution of the sum, of coordinates in lattice steps, on a ring of `side` points."""
+    """Return the probabilities of the sum, in lattice steps, on a ring of `side` points."""
     parts = len(position)
     shape = (side,) * parts
     axes = tuple(range(1, parts + 1))
@@ -119,15 +121,15 @@ def _laid_out(position: Floats, weights: Floats, side: int) -> Floats:
     base = np.floor(position)
     shares = _cubic_shares(position - base)
     row = np.arange(pairs)[:, None]
-    at, mass = [], []
+    cells, mass = [], []
     for offsets in itertools.product(range(4), repeat=parts):
         cell, share = row, weights
         for part, offset in enumerate(offsets):
             cell = cell * side + (base[part].astype(np.int64) + offset - 1) % side
             share = share * shares[offset][part]
-        at.append(cell.ravel())
+        cells.append(cell.ravel())
         mass.append(share.ravel())
-    return added(np.concatenate(at), np.concatenate(mass), pairs * side**parts)
+    return added(np.concatenate(cells), np.concatenate(mass), pairs * side**parts)
 
 
 def _cubic_shares(x: Floats) -> list[Floats]:

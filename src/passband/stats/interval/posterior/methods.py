@@ -1,10 +1,10 @@
-"""Posterior intervals: what is known of the latent value once a prior has been named.
+"""Posterior intervals: the distribution of the latent value under a named prior.
 
 The latent value of a problem with success probability p is what the metric would be after endless
 trials: ``g(p) = sum_j s_j Binomial(j; k, p)`` for a credit vector s. A prior for p, the observed c
-of n successes and independent problems give the mean of g over the problems a distribution. The ends are
-equal-tailed quantiles of that distribution, not its mean plus or minus z standard deviations, and no random
-numbers are drawn.
+of n successes and independent problems give the mean of g over the problems a distribution. The
+ends are equal-tailed quantiles of it, not its mean plus or minus z standard deviations, and no
+random numbers are drawn.
 
 Use these where a prior is part of the request. They are about the latent value and need not
 contain the observed one. A prior on every single problem does not wear off with more problems: a
@@ -95,15 +95,15 @@ def empirical_bayes(request: IntervalRequest) -> Interval:
 
     Removes most of the pull of a fixed prior. Not for fewer than about 30 problems, since the
     fitted prior is taken as known; "hierarchical" is the same idea without that. There is no
-    interval where all trials came out alike.
+    interval where all trials have the same outcome.
 
-    Reference: Schaeffer et al. 2025, "How do large language monkeys get their power (distributions)?"
+    Reference: Schaeffer et al. 2025, "How do large language monkeys get their power (laws)?"
     (arXiv 2502.17578).
 
     >>> from passband import Outcomes, estimate
     >>> outcomes = Outcomes.from_counts([0, 0, 0, 1, 2, 5, 8, 8] * 5, 8)
-    >>> found = estimate(outcomes, "pass@8", over="trials", method="empirical-bayes")
-    >>> round(found.low, 2), round(found.high, 2)
+    >>> result = estimate(outcomes, "pass@8", over="trials", method="empirical-bayes")
+    >>> round(result.low, 2), round(result.high, 2)
     (0.54, 0.65)
     """
     _need_latent(request)
@@ -136,8 +136,8 @@ def hierarchical(request: IntervalRequest) -> Interval:
 
     >>> from passband import Outcomes, estimate
     >>> outcomes = Outcomes.from_counts([0, 0, 0, 1, 2, 5, 8, 8] * 5, 8)
-    >>> found = estimate(outcomes, "pass@8", method="hierarchical")
-    >>> round(found.low, 2), round(found.high, 2)
+    >>> result = estimate(outcomes, "pass@8", method="hierarchical")
+    >>> round(result.low, 2), round(result.high, 2)
     (0.47, 0.76)
     """
     _need_latent(request)
@@ -167,7 +167,7 @@ class _Posterior:
 
 
 def _interval(request: IntervalRequest, posterior: _Posterior) -> Interval:
-    """Return the interval, with its mean and with a warning where the prior speaks loudest."""
+    """Return the interval, with its mean and with a note where the prior outweighs the data."""
     mean, sd, seen = posterior.mean, posterior.sd, request.value
     notes = [posterior_mean(mean)]
     if abs(mean - seen) > 2.0 * sd + ROUNDING:
@@ -178,15 +178,15 @@ def _interval(request: IntervalRequest, posterior: _Posterior) -> Interval:
 
 
 def _need_latent(request: IntervalRequest) -> None:
-    """Refuse what has no latent value to be known about."""
+    """Refuse graded scores, and metrics that include a prior already."""
     if not request.outcomes.is_binary:
         raise InvalidInput(
             "posterior intervals need scores of 0 or 1; binarize the scores or use method='auto'."
         )
     if any(part.is_posterior for part in request.metric.parts):
         raise InvalidInput(
-            "posterior intervals are about success rates, and bayes is a posterior mean already; "
-            f"ask for avg; got {request.metric.name!r}."
+            "posterior intervals are for success rates, and bayes is a posterior mean already; "
+            f"use avg; got {request.metric.name!r}."
         )
 
 
@@ -210,12 +210,11 @@ def _under_beta(request: IntervalRequest, alpha: float, beta: float) -> _Posteri
     return _Posterior(float(distribution.mean[0]), float(distribution.sd[0]), *ends)
 
 
-def _blended(distribution: JointDistribution, metric: Metric) -> BetaMixture:
-    """Return the distribution of a blend of means from their joint distribution."""
+def _blended(joint: JointDistribution, metric: Metric) -> BetaMixture:
+    """Return the distribution of a blend from the joint distribution of its means."""
     clipped = [
-        np.clip(axis, *part.bounds)
-        for axis, part in zip(distribution.axes, metric.parts, strict=True)
+        np.clip(axis, *part.bounds) for axis, part in zip(joint.axes, metric.parts, strict=True)
     ]
     grid = np.stack(np.meshgrid(*clipped, indexing="ij"), axis=-1)
-    weights = np.maximum(distribution.masses, 0.0)
+    weights = np.maximum(joint.masses, 0.0)
     return BetaMixture.of_cells(metric.combined(grid), weights / weights.sum())
