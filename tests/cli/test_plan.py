@@ -15,7 +15,7 @@ from stores import filled
     [
         (
             "--half-width 0.05",
-            "give a --pilot, or both --between and --within; --within for --over",
+            "give a --pilot, or both --between and --within (only --within for --over trials)",
         ),
         ("--half-width 0.1 --difference 0.1", "give either --half-width or --difference, and not"),
         ("--difference 0.1", "give --between, the variance of the differences, or a --pilot"),
