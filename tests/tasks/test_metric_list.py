@@ -162,8 +162,8 @@ def test_translation_metrics_are_of_the_whole_corpus_unless_repeats_are_reduced(
         ("{metric: exact_match, repeat_aggregation: majorty}", "Did you mean 'majority'?"),
         ("{metric: exact_match, repeat_aggregation: pas@8}", "Did you mean 'pass@8'?"),
         ("{metric: exact_match, repeat_aggregation: pass}", "pass"),
-        ("{metric: exact_match, repeat_aggregation: 'pass@1,2'}", "stands for several metrics"),
-        ("{metric: exact_match, repeat_aggregation: 'pass@*'}", "stands for several metrics"),
+        ("{metric: exact_match, repeat_aggregation: 'pass@1,2'}", "several metrics; give one k"),
+        ("{metric: exact_match, repeat_aggregation: 'pass@*'}", "several metrics; give one k"),
         ("{metric: exact_match, repeat_aggregation: '???'}", "no repeat aggregation named '???'"),
         ("{metric: exact_match, repeat_options: {a: 1}}", "'first' has no option 'a'"),
         (

@@ -351,7 +351,7 @@ def test_failed_trials_of_graded_scores_are_zeros(rows: list[list[float | None]]
 def test_a_binary_metric_names_the_values_and_a_threshold() -> None:
     with pytest.raises(InvalidInput, match=r"got 1, 2, 5\. .*\.binarize\(3\).*--threshold 3\."):
         _ = Outcomes.from_array([[1, 5, 2]]).histogram
-    with pytest.raises(InvalidInput, match=r"found 0, 1, 2, 3, 4 and 4 more\. "):
+    with pytest.raises(InvalidInput, match=r"got 0, 1, 2, 3, 4 and 4 more\. "):
         _ = Outcomes.from_array([list(range(9))]).histogram
     with pytest.raises(InvalidInput, match=r"binarize\(1e\+308\)"):
         _ = Outcomes.from_array([[1e308, 1e308]]).histogram

@@ -17,7 +17,7 @@ from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.matrix import masked_sums, score_matrix
-from passband.stats.data.values import ArrayValue, FrozenDict, owned
+from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.types import ArrayLike, Bools, Ints
 
 __all__ = ["MISSING", "Outcomes", "Policy"]
@@ -104,6 +104,9 @@ class Outcomes(ArrayValue):
             everything = np.ones(values.shape, bool) if present is None else present
             graded = GradedScores.of_rows(np.asarray(values, dtype=np.float64), everything)
         names = _labels(problems, len(trials))
+        for counts in (trials, successes, *missing.values()):
+            if counts is not None:
+                frozen(counts)  # ours, so that no copy is made
         return cls(names, trials, successes, graded, _optional_labels(clusters), missing)
 
     @classmethod
@@ -358,7 +361,7 @@ def _counts(name: str, counts: ArrayLike) -> Ints:
     fits = (numbers >= 0) & (numbers < 2**53) & (np.floor(numbers) == numbers)
     if not fits.all():
         raise InvalidInput(f"{name} must be whole numbers of at least 0; got {numbers[~fits][0]}.")
-    return numbers.astype(np.int64)
+    return frozen(numbers.astype(np.int64))
 
 
 def _labels(labels: Sequence[object] | None, count: int) -> Sequence[str]:

@@ -30,7 +30,7 @@ def seed_of(seed: int | str | None) -> int | None:
     except TypeError:
         number = -1
     if isinstance(seed, bool) or number < 0:
-        raise WrongType(f"seed must be a name or a whole number of at least 0; got {seed!r}.")
+        raise WrongType(f"seed must be a whole number of at least 0 or a name; got {seed!r}.")
     return number
 
 

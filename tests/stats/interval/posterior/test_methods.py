@@ -211,7 +211,7 @@ def test_no_prior_is_fitted_to_trials_that_are_all_alike(trials: list[int], solv
 
 @pytest.mark.parametrize("method", OVER_TRIALS)
 def test_a_posterior_mean_has_no_posterior_of_its_own(method: str) -> None:
-    with pytest.raises(InvalidInput, match="ask for avg; got 'bayes'"):
+    with pytest.raises(InvalidInput, match="use avg; got 'bayes'"):
         over_trials(Outcomes.from_counts([3, 0, 8], 8), "bayes", method)
 
 
