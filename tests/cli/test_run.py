@@ -223,7 +223,7 @@ def test_the_summary_counts_and_bounds_them(folder: Path) -> None:
         f"right, instead of {value:.3f}." in done.err
     )
     assert "--truncated score" in done.err
-    assert "made of 3 to 4 scored trials" in done.err
+    assert "problems contribute unequal numbers of scored trials (3-4)" in done.err
     rows = table(done)
     assert rows["exact_match (mean)"][0] == "0.50"
     assert rows["exact_match (mean)"][2:] == ["3", "10"]
