@@ -10,7 +10,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from passband.run.task_run import TaskRun
 from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
@@ -22,6 +23,7 @@ _EVERY = 0.05  # seconds between commits
 _MOST = 500  # rows that do not wait for the next one
 _CROWDED = 5_000  # rows in the buffer above which nobody asks for more
 
+Row = TypeVar("Row", TrialRow, AttemptRow)
 Scored = tuple[TaskRun, int, int, ScoreRow]
 
 
@@ -140,11 +142,13 @@ class Recorder:
     ) -> None:
         """Store, in the writer's thread."""
         for part, failed in _grouped(attempts).items():
-            self._store.add_attempts(part.number, failed)
+            self._store.add_attempts(part.number, _numbered(part, failed))
         for part, drawn in _grouped(rows).items():
-            self._store.append(part.number, drawn, again=part.retries_failed)
+            self._store.append(part.number, _numbered(part, drawn), again=part.retries_failed)
         if scores:
-            self._store.add_scores((problem, trial, score) for _, problem, trial, score in scores)
+            self._store.add_scores(
+                (part.numbers[problem], trial, score) for part, problem, trial, score in scores
+            )
 
     def _score_slowly(self, part: TaskRun, rows: Sequence[TrialRow]) -> None:
         if not part.slow.scorers:
@@ -164,6 +168,13 @@ class Recorder:
         self._slow.discard(task)
         self._wake.set()
         self._emptied.set()
+
+
+def _numbered(part: TaskRun, rows: Sequence[Row]) -> Sequence[Row]:
+    """Return rows with the numbers that the store gave their problems."""
+    if part.is_in_order:
+        return rows
+    return [replace(row, problem=part.numbers[row.problem]) for row in rows]
 
 
 def _grouped(pairs: Sequence[tuple[TaskRun, Any]]) -> dict[TaskRun, list[Any]]:

@@ -80,7 +80,7 @@ class Result:
 def problem_trials(trials: Trials, run: RunRecord, *, texts: bool = False) -> list[ProblemTrials]:
     """Return every problem with its scores, and with its completions; some may have no trial."""
     scorers = [scorer.number for scorer in run.scorers]
-    found = {each.position: ProblemTrials(each) for each in trials.problems(run.number)}
+    found = {each.number: ProblemTrials(each) for each in trials.problems(run.number)}
     for trial in trials.trials(run):
         found[trial.problem].add(trial, scorers, texts=texts)
     return list(found.values())

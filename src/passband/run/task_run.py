@@ -29,6 +29,12 @@ class TaskRun:
     retries_failed: bool = False  # whether failed trials are asked again, and then replaced
     recorded: Mapping[int, int] = field(default_factory=dict)  # trials there before, as bits
     attempts: Mapping[tuple[int, int], int] = field(default_factory=dict)  # failed before
+    numbers: Sequence[int] = ()  # of its problems in the store
+
+    @cached_property
+    def is_in_order(self) -> bool:
+        """Whether problems are numbered in the store as they are here."""
+        return list(self.numbers) == list(range(len(self.problems)))
 
     @cached_property
     def quick(self) -> Grader:
