@@ -13,6 +13,7 @@ from passband.trials.rows import (
     SCORE_STATUSES,
     STATUSES,
     ProblemRow,
+    ScorerEntry,
     ScoreRow,
     Status,
     TrialRow,
@@ -47,9 +48,9 @@ def begin(
     task: str = TASK,
 ) -> tuple[int, list[int]]:
     """Enter a task; return the number of its run and those of its scorers."""
-    run = store.begin(task, MODEL, {"seed": "s"}, {"metrics": []})
+    run = store.begin(task, MODEL, spec={"seed": "s"}, config={"metrics": []})
     store.add_problems(run, problems or [problem(at) for at in range(3)])
-    return run, store.set_scorers(run, scorers)
+    return run, store.set_scorers(run, [ScorerEntry(*scorer) for scorer in scorers])
 
 
 def filled(

@@ -41,6 +41,8 @@ from passband.stats.interval.methods import register_method as register_method
 from passband.stats.metric.measure import Curve as Curve
 from passband.stats.metric.measure import Measurement as Measurement
 from passband.stats.metric.registry import register_metric as register_metric
+from passband.summary.summarize import summarize as summarize
+from passband.summary.summary import Summary as Summary
 from passband.tasks.loader import load_task as load_task
 from passband.trials.reader import Trials as Trials
 from passband.version import __version__ as __version__

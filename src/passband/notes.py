@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 __all__ = [
     "ALL_TRIALS_ALIKE",
+    "ANSWERS_AS_TEXT",
     "CLUSTERED_PROBLEMS",
     "CLUSTERS_IGNORED",
     "CONSTANT_METRIC",
@@ -38,12 +39,14 @@ __all__ = [
     "ONLY_NOISE",
     "OPEN_END",
     "OPEN_END_NO_INTERVAL",
+    "OTHER_SCORER_VERSION",
     "PAIRED_BY_POSITION",
     "PLUG_IN_RATES",
     "PRIOR_ON_EDGE",
     "RELIABLE_CLUSTERS",
     "STRETCHED",
     "TOO_MANY_COUNTS",
+    "TRUNCATED",
     "UNEVEN_TRIALS",
     "ZERO_FACTOR",
     "ZERO_FACTOR_UNPAIRED",
@@ -60,11 +63,16 @@ __all__ = [
     "never_solved",
     "no_repeats",
     "noise_partly_measured",
+    "not_enough_data",
+    "not_measurable",
     "notes_as_json",
     "of_side",
+    "planned",
     "posterior_mean",
     "prior_dominates",
+    "retried",
     "unequal_trials",
+    "unscored",
     "unscored_by_model",
     "unscored_in_pair",
     "value_outside",
@@ -414,6 +422,77 @@ def unequal_trials(fewest: int, most: int) -> Note:
 def few_units(units: int) -> Note:
     """Return the note on a percentile interval from a handful of problems or clusters."""
     return Note("few-units", f"an interval from {units} problems or clusters is too narrow")
+
+
+# -- trials of a run, and metrics that cannot be measured ------------------------------------------
+
+TRUNCATED = Note(
+    "truncated",
+    "truncated completions are scored with --truncated score; a larger --max-tokens avoids them",
+)
+ANSWERS_AS_TEXT = Note(
+    "answers-as-text",
+    "the scorer cannot be rebuilt from the recorded trials, so votes count answers as the same "
+    "only where their text is",
+)
+OTHER_SCORER_VERSION = Note(
+    "other-scorer-version",
+    "votes were counted with another version of the scorer than the scores; `passband score` "
+    "scores again",
+)
+
+
+_TREATMENTS = {
+    True: ("is left out", "are left out"),
+    False: ("counts as a failure", "count as failures"),
+}
+
+
+def unscored(
+    statuses: Mapping[str, int],
+    trials: int,
+    policy: str,
+    bounds: tuple[float, float] | None = None,
+    value: float | None = None,
+) -> Note:
+    """Return the note on trials without a score, and on how far they could move pass@1.
+
+    >>> print(unscored({"refused": 1, "truncated": 1}, 8, "drop"))
+    2 of 8 trials have no score (1 refused, 1 truncated) and are left out
+    """
+    count = sum(statuses.values())
+    kinds = ", ".join(f"{number} {status}" for status, number in statuses.items())
+    has = "has" if count == 1 else "have"
+    one, several = _TREATMENTS[policy == "drop"]
+    treated = one if count == 1 else several
+    text = f"{count} of {_count(trials, 'trial')} {has} no score ({kinds}) and {treated}"
+    if bounds is not None and value is not None:
+        them = "it" if count == 1 else "all of them"
+        text += (
+            f"; pass@1 is {value:.3f}, and would be {bounds[0]:.3f} with {them} wrong and "
+            f"{bounds[1]:.3f} with {them} right"
+        )
+    return Note("unscored", text)
+
+
+def retried(count: int, trials: int) -> Note:
+    """Return the note on trials that needed several attempts."""
+    return Note("retried", f"{count} of {_count(trials, 'trial')} needed more than one attempt")
+
+
+def planned(text: str) -> Note:
+    """Return the note on what was planned and what was done."""
+    return Note("plan", text)
+
+
+def not_enough_data(message: str) -> Note:
+    """Return the note on a metric that needs more trials than there are."""
+    return Note("no-estimate-not-enough-data", message)
+
+
+def not_measurable(message: str) -> Note:
+    """Return the note on a metric that these trials do not allow."""
+    return Note("no-estimate-not-measurable", message)
 
 
 def _count(number: int, noun: str) -> str:

@@ -59,8 +59,8 @@ def test_the_default_table() -> None:
         low, high = map(float, interval.strip("[]").split(","))
         assert 0 <= low <= float(value) <= high <= 1
         assert counts == ["10", "40"]
-    assert "finished: 40 of 40 trials, 40 of them now" in done.err
-    assert "Intervals (95%) are for problems like these." in done.err
+    assert "finished: 40/40 trials recorded (40 new)" in done.err
+    assert "Intervals (95%) are for problems like these, asked the same way" in done.err
     assert "passband stats runs/tiny -m 'pass@*' --over trials" in done.err
     assert "passband export runs/tiny" in done.err
     assert "passband compare runs/tiny OTHER_RUN" in done.err
@@ -101,15 +101,16 @@ def test_json_lines() -> None:
     last = events[-1]
     assert last["event"] == "done"
     assert (last["ending"], last["directory"]) == ("finished", "runs/tiny")
-    (task,) = last["tasks"]
-    assert (task["task"], task["model"], task["n_problems"]) == ("arithmetic", "tiny", 10)
-    assert task["status"] == {"ok": 40}
-    assert [found["metric"] for found in task["metrics"]] == [
+    (group,) = last["summary"]["groups"]
+    assert (group["task"], group["model"], group["n_problems"]) == ("arithmetic", "tiny", 10)
+    assert group["statuses"] == {"ok": 40}
+    assert [line["metric"] for line in group["lines"]] == [
         "exact_match (mean)", "pass@2", "pass@4", "pass^2", "pass^4",
     ]  # fmt: skip
-    for found in task["metrics"]:
-        assert found["low"] <= found["value"] <= found["high"]
-        assert found["over"] == "problems"
+    for line in group["lines"]:
+        estimate = line["estimate"]
+        assert estimate["low"] <= estimate["value"] <= estimate["high"]
+        assert estimate["over"] == "problems"
 
 
 def test_a_dry_run_asks_nothing() -> None:
@@ -123,11 +124,11 @@ def test_a_dry_run_asks_nothing() -> None:
 
 
 def test_the_same_command_goes_on(ask: Any) -> None:
-    assert "24 of 24 trials, 24 of them now" in ask().err
+    assert "24/24 trials recorded (24 new)" in ask().err
     done = ask()
     assert done.code == 0
-    assert "24 of 24 trials, 0 of them now" in done.err
-    assert "30 of 30 trials, 6 of them now" in ask("-n", 5).err
+    assert "24/24 trials recorded (0 new)" in done.err
+    assert "30/30 trials recorded (6 new)" in ask("-n", 5).err
     assert table(ask("-n", 5))["exact_match (mean)"][2:] == ["6", "30"]
     # Fewer than are recorded: nothing is asked, nothing is forgotten.
     assert table(ask("-n", 2, "-q"))["exact_match (mean)"][2:] == ["6", "30"]
@@ -178,7 +179,7 @@ def test_several_tasks(names: tuple[str, ...]) -> None:
         ["one", "exact_match", "(mean)", "0.50"],
         ["two", "exact_match", "(mean)", "0.50"],
     ]
-    assert "8 of 8 trials, 8 of them now" in done.err
+    assert "8/8 trials recorded (8 new)" in done.err
     with Trials("several") as trials:
         assert [each.task for each in trials.runs()] == ["one", "two"]
 
@@ -219,8 +220,8 @@ def test_the_summary_counts_and_bounds_them(folder: Path) -> None:
     wrong, right = (2 / 4 + 2 / 4 + 0 + 1 / 4) / 4, (3 / 4 + 2 / 4 + 4 / 4 + 2 / 4) / 4
     assert "6 of 16 trials have no score (6 truncated) and are left out" in done.err
     assert (
-        f"pass@1 would be {wrong:.3f} with all of them wrong and {right:.3f} with all of them "
-        f"right, instead of {value:.3f}." in done.err
+        f"pass@1 is {value:.3f}, and would be {wrong:.3f} with all of them wrong and {right:.3f} "
+        f"with all of them right" in done.err
     )
     assert "--truncated score" in done.err
     assert "problems contribute unequal numbers of scored trials (3-4)" in done.err
@@ -332,11 +333,11 @@ def test_a_rerun_says_first_that_nothing_is_asked(ask: Any) -> None:
 
 def test_a_task_alone_and_beside_others_is_asked_once(two_tasks: None) -> None:
     model = ("--model", "python:ones:one", "-n", 2, "--temperature", 1)
-    assert "4 of 4 trials, 4 of them now" in run("run", "one", *model).err
+    assert "4/4 trials recorded (4 new)" in run("run", "one", *model).err
     both, alone = run("run", "one", "two", *model), run("run", "two", *model)
-    assert "8 of 8 trials, 4 of them now" in both.err
+    assert "8/8 trials recorded (4 new)" in both.err
     assert "passband export runs/python-ones-one -o" in both.err
-    assert "4 of 4 trials, 0 of them now" in alone.err
+    assert "4/4 trials recorded (0 new)" in alone.err
     assert [path.name for path in Path("runs").iterdir()] == ["python-ones-one"]
 
 
@@ -457,7 +458,7 @@ def test_costs_are_told_and_limited(server: FaultServer) -> None:
     command = ("run", "sums", "--model", "some-model", "--batch", 1, "--concurrency", 1)
     done = run(*command, "-n", 1)
     assert done.code == 0
-    assert re.search(r"finished: 6 of 6 trials, 6 of them now, in .*, cost 0\.\d", done.err)
+    assert re.search(r"finished: 6/6 trials recorded \(6 new\) in .*, cost 0\.\d", done.err)
     before = len(server.requests)
     spent = json.loads(run(*command, "-n", 1, "--json").out.splitlines()[-1])["cost"]
     done = run(*command, "-n", 4, "--max-cost", spent * 2)

@@ -22,7 +22,14 @@ def directory(ask) -> Path:
 
 def found(done: Done) -> list[dict[str, Any]]:
     assert done.code == 0, done.err
-    return json.loads(done.out)["scorers"]
+    rows = []
+    for group in json.loads(done.out)["summary"]["groups"]:
+        for counts in group["scorers"]:
+            (line,) = [line for line in group["lines"] if line["scorer"] == counts["name"]]
+            statuses = {name: n for name, n in counts.items() if name != "name" and n}
+            row = {"task": group["task"], "scorer": counts["name"], "counts": statuses}
+            rows.append(row | {"estimate": line["estimate"]})
+    return rows
 
 
 def test_a_second_scorer_is_added(directory: Path) -> None:

@@ -57,11 +57,11 @@ def test_a_table_to_read(trials: Path) -> None:
     done = run("stats", trials, "--metric", "pass@1,8", "--metric", "pass^8")
     assert done.code == 0
     assert done.out.splitlines() == [
-        "metric  value  95% interval  problems  left out  trials",
-        "------  -----  ------------  --------  --------  ------",
-        "pass@1  0.50   [0.12, 0.88]         3         0      24",
-        "pass@8  0.67   [0.17, 0.97]         3         0      24",
-        "pass^8  0.33   [0.03, 0.83]         3         0      24",
+        "metric  value  95% interval  problems  trials",
+        "------  -----  ------------  --------  ------",
+        "pass@1  0.50   [0.12, 0.88]         3      24",
+        "pass@8  0.67   [0.17, 0.97]         3      24",
+        "pass^8  0.33   [0.03, 0.83]         3      24",
     ]
     read, counted, blank, meaning, *notes = done.err.splitlines()
     assert read == "columns: problem = problem, score = score, trial = trial"
@@ -83,7 +83,7 @@ def test_json(trials: Path) -> None:
     done = run("stats", trials, "-m", "pass@8", "--json")
     assert done == run("stats", trials, "-m", "pass@8", "--format", "json")
     found = json.loads(done.out)
-    assert found["groups"][0]["metrics"][0]["value"] == pytest.approx(2 / 3)
+    assert found["groups"][0]["lines"][0]["estimate"]["value"] == pytest.approx(2 / 3)
     assert found["columns"]["score"] == "score"
     assert done.err == ""
 
@@ -103,7 +103,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.code == 0
     assert "problem = name, score = good, trial = go, cluster = kind, status = fate" in done.err
-    assert "1 clusters" in done.err
+    assert "1 cluster," in done.err
     assert "1 lost" in done.err
 
 
@@ -112,15 +112,16 @@ def test_several_models_are_split(tmp_path: Path) -> None:
     done = stats(tmp_path, text, "-m", "pass@1")
     assert "split by: model" in done.err
     assert done.out.splitlines()[2:] == [
-        "M      pass@1  1.00   [0.16, 1.00]         2         0       2",  # 0.025 ** (1/2) = 0.16
-        "N      pass@1  0.50   [0.01, 0.99]         2         0       2",
+        "M      pass@1  1.00   [0.16, 1.00]         2       2",  # 0.025 ** (1/2) = 0.16
+        "N      pass@1  0.50   [0.01, 0.99]         2       2",
     ]
 
 
 def test_threshold_and_policy(tmp_path: Path) -> None:
     text = "problem,score\na,0.9\na,\nb,0.1\nb,0.8\n"
     done = stats(tmp_path, text, "-m", "pass@2", "--threshold", "0.5", "--policy", "fail", "--json")
-    (metric,) = json.loads(done.out)["groups"][0]["metrics"]
+    (line,) = json.loads(done.out)["groups"][0]["lines"]
+    metric = line["estimate"]
     assert (metric["value"], metric["policy"], metric["n_unscored"]) == (1.0, "fail", 1)
 
 
@@ -135,7 +136,7 @@ def test_every_metric_can_be_asked_for(trials: Path) -> None:
 
 def metrics_of(done: Done) -> list[dict]:
     assert done.code == 0, done.err
-    return json.loads(done.out)["groups"][0]["metrics"]
+    return [line["estimate"] for line in json.loads(done.out)["groups"][0]["lines"]]
 
 
 def test_an_interval_is_for_one_of_two_targets(trials: Path) -> None:
@@ -180,7 +181,7 @@ def test_the_csv_has_numbers_in_full(trials: Path) -> None:
     found = metrics_of(run("stats", trials, "-m", "pass@1,8", "--json"))
     assert list(rows[0]) == [
         "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
-        "trials",
+        "no score", "trials",
     ]  # fmt: skip
     for row, full in zip(rows, found, strict=True):
         for name in ("value", "low", "high", "se", "level"):

@@ -98,7 +98,9 @@ def assert_agreement(path: Path) -> None:
         assert single.status_counts == groups[0].outcomes.status_counts
         assert np.array_equal(single.trials, groups[0].outcomes.trials)
     if all(group.outcomes.n_trials for group in groups):
-        printed = [group["metrics"][0]["value"] for group in json.loads(done.out)["groups"]]
+        printed = [
+            group["lines"][0]["estimate"]["value"] for group in json.loads(done.out)["groups"]
+        ]
         assert printed == [measure(group.outcomes, "avg").value for group in groups]
 
 

@@ -62,7 +62,7 @@ def test_success(bench: Bench, task_file: Path) -> None:
     done, _ = asked(task_file, bench, faults.ok)
     assert done.code == 0
     assert "exact_match (mean)" in done.out
-    assert "finished: 6 of 6 trials, 6 of them now" in done.err
+    assert "finished: 6/6 trials recorded (6 new)" in done.err
     assert "go on where it stopped" not in done.err
 
 
@@ -71,8 +71,8 @@ def test_json_is_json_from_first_to_last(bench: Bench, task_file: Path) -> None:
     events = [json.loads(line) for line in done.out.splitlines()]
     assert done.err == ""
     assert events[-1]["event"] == "done"
-    assert events[-1]["tasks"][0]["status"] == {"ok": 6}
-    assert events[-1]["tasks"][0]["retried"] == 1
+    assert events[-1]["summary"]["groups"][0]["statuses"] == {"ok": 6}
+    assert events[-1]["summary"]["groups"][0]["retried"] == 1
 
 
 def test_trials_without_a_score_are_told(bench: Bench, task_file: Path) -> None:

@@ -299,12 +299,13 @@ def test_functions_of_the_task(tmp_path: Path) -> None:
               - function: custom
                 filter_fn: !function utils.build_predictions
     """
-    lines = "- {metric: !function utils.pass_at_k, aggregation: mean, k: [1, 10]}"
+    lines = "- {metric: !function utils.pass_at_k, aggregation: mean, k: [1, 4]}"
     with pytest.raises(InvalidInput, match="trust"):
         evaluated(tmp_path, lines, TARGETS, ANSWERS, more=more)
     results = evaluated(tmp_path, lines, TARGETS, ANSWERS, more=more, trust_task_code=True)
-    assert results["results"]["t"]["pass_at_k,create_test"] == 0.5
-    assert values(results, "pass_at_k") == [1, 0, 1, 0]
+    assert results["results"]["t"]["pass@1,create_test"] == pytest.approx((2 + 1 + 4 + 2) / 16)
+    assert results["results"]["t"]["pass@4,create_test"] == 1
+    assert values(results, "pass@1") == [2 / 4, 1 / 4, 4 / 4, 2 / 4]
     assert results["samples"]["t"][0]["filtered_resps"] == [["2!", "2!", "3!", "5!"]]
 
 

@@ -84,7 +84,7 @@ StatusColumn = Annotated[
     str | None, typer.Option("--status", help="Column with the trial's status.")
 ]
 ClusterColumn = Annotated[
-    str | None, typer.Option("--cluster", help="Column that groups problems.")
+    str | None, typer.Option("--cluster", help="Column with the cluster of the problem.")
 ]
 Threshold = Annotated[
     float | None, typer.Option("--threshold", help="Count scores of at least this as successes.")

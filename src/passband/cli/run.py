@@ -132,16 +132,16 @@ def _run_and_print(
 
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
+    from passband.cli.output import print_rows
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
-    from passband.report.render import render
-    from passband.report.run import report_run
+    from passband.report.run import RunReport
 
-    report = report_run(finished, metrics, level=level)
+    summary = finished.summarize(metrics, level)
+    report = RunReport(finished, summary, finished.task_options())
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
-        if rows := report.rows():
-            typer.echo(render(rows, "table"), nl=False)
+        print_rows(report.rows())
         for line in [] if quiet else closing_lines(report, ["passband", *sys.argv[1:]]):
             typer.echo(line, err=True)
     raise typer.Exit(finished.exit_code)

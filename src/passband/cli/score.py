@@ -38,10 +38,12 @@ def score(
     """Re-score recorded completions. Sends no requests; keeps earlier scores."""
     from json import dumps
 
-    from passband.report.render import render
-    from passband.report.score import score_run
+    from passband.cli.output import print_notes, print_rows
+    from passband.report.score import ScoreReport
+    from passband.run.rescore import rescore_run
+    from passband.summary.run_summary import summarize_scorers
 
-    found = score_run(
+    rescored = rescore_run(
         run,
         scorers=scorer or [],
         rules=[rule.strip() for rule in extract.split(",")] if extract else None,
@@ -50,14 +52,15 @@ def score(
         truncated=None if truncated is None else truncated.value,
         trust=trust_task_code,
     )
+    report = ScoreReport(rescored.added, summarize_scorers(run, tasks=rescored.tasks))
     if scorer and not extract:
         _warn_of_filters(run, scorer)
     if json:
-        typer.echo(dumps(found.as_json(), indent=2))
+        typer.echo(dumps(report.as_json(), indent=2))
         return
-    typer.echo(render(found.rows(), "table"), nl=False)
+    print_rows(report.rows())
     if not quiet:
-        typer.echo(f"\n{found.added} scores added to {run}", err=True)
+        print_notes(["", f"{report.added} scores added to {run}"])
 
 
 def _warn_of_filters(run: Path, added: list[str]) -> None:

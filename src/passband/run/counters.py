@@ -53,12 +53,16 @@ class Counters:
         self._scored = [0] * self.problems
         self._sums = [0.0] * self.problems
 
-    def start_from(self, statuses: Mapping[str, int], tokens: tuple[int, int]) -> None:
-        """Add the counts of earlier processes."""
+    def start_from(
+        self, statuses: Mapping[str, int], tokens: tuple[int, int], cost: float = 0.0
+    ) -> None:
+        """Add the counts of earlier processes; trials that came with a cost all did."""
         for status, count in statuses.items():
             self.statuses[status] += count
             self.done += count
         self.prompt_tokens, self.completion_tokens = tokens
+        if cost:
+            self.known_cost, self.known_tokens = cost, tokens
 
     def start_scores(self, problem: int, scored: int, total: float) -> None:
         """Add the scores that a problem already has."""

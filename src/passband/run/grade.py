@@ -11,9 +11,9 @@ from typing import Any
 
 from passband.run.settings import Truncated
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
-from passband.trials.rows import ScoreRow, Status, TrialRow
+from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
-__all__ = ["Grader", "identity_of", "is_async", "score_row"]
+__all__ = ["Grader", "identity_of", "is_async", "score_row", "scorer_entry"]
 
 _DETAIL = 200  # characters of an error that are kept
 
@@ -77,6 +77,11 @@ class Grader:
     def close(self) -> None:
         for _, scorer in self.scorers:
             scorer.close()
+
+
+def scorer_entry(scorer: Scorer, truncated: Truncated) -> ScorerEntry:
+    """Return a scorer as it is entered into the store."""
+    return ScorerEntry(scorer.name, identity_of(scorer, truncated), getattr(scorer, "spec", None))
 
 
 def identity_of(scorer: Scorer, truncated: Truncated) -> str:

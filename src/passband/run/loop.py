@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -334,9 +334,11 @@ def _recorded_rows(directory: Path, part: TaskRun) -> Iterator[TrialRow]:
         return
     with Trials(directory, trusted=True) as trials:
         (run,) = (run for run in trials.runs() if run.number == part.number)
+        places = {number: place for place, number in enumerate(part.numbers)}
         for row in trials.trials(run):
-            if part.recorded.get(row.problem, 0) >> row.trial & 1:
-                yield row
+            place = places.get(row.problem)
+            if place is not None and part.recorded.get(place, 0) >> row.trial & 1:
+                yield replace(row, problem=place)
 
 
 def _load_statistics(is_shown: bool) -> None:

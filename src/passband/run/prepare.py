@@ -11,7 +11,7 @@ from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
 from passband.run.blocks import count_missing
 from passband.run.counters import Counters
-from passband.run.grade import Grader, identity_of
+from passband.run.grade import Grader, scorer_entry
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.tasks.task import Problem, Task
@@ -43,18 +43,24 @@ def prepare(
     *,
     address: str | None = None,
     name: str | None = None,
+    positions: Sequence[int] | None = None,
 ) -> TaskRun:
-    """Enter a task into the store and return its part in the run."""
+    """Enter a task into the store and return its part in the run.
+
+    `address` is the server that is asked. `name` is what seeds derive from where no seed is
+    given; `positions` are the places of the problems in the data, of which they may be a part.
+    """
     n = settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
-    seed = _seed(store, task, settings, name)
+    seed = _seed(store, task, model, settings, name)
     spec = {"model": model, "sampling": asdict(sampling), "seed": seed}
     truncated = settings.truncated or task.truncated
-    identities = [(scorer.name, identity_of(scorer, truncated)) for scorer in task.scorers]
+    scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
+    config = _config(task, truncated)
     with store.transaction():
-        number = store.begin(task.name, model, spec, _config(task, truncated))
-        store.add_problems(number, _problem_rows(problems))
-        numbers = store.set_scorers(number, identities)
+        number = store.begin(task.name, model, spec=spec, config=config, name=name, address=address)
+        problem_numbers = store.add_problems(number, _problem_rows(problems, positions))
+        numbers = store.set_scorers(number, scorers)
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
         [problem.reference for problem in problems],
@@ -62,8 +68,9 @@ def prepare(
     )
     counters = Counters(len(problems), len(problems) * n, numbers[0] if numbers else None)
     part = TaskRun(
-        task, number, problems, sampling, seed, n, grader, counters, settings.retry_failed
-    )
+        task, number, problems, sampling, seed, n, grader, counters, settings.retry_failed,
+        numbers=problem_numbers,
+    )  # fmt: skip
     return _resumed(store.directory, part)
 
 
@@ -90,23 +97,27 @@ def problem_record(problem: Problem) -> str:
     )
 
 
-def _problem_rows(problems: Sequence[Problem]) -> list[ProblemRow]:
+def _problem_rows(problems: Sequence[Problem], positions: Sequence[int] | None) -> list[ProblemRow]:
+    places = range(len(problems)) if positions is None else positions
     return [
         ProblemRow(position, problem.key, problem_record(problem), problem.cluster)
-        for position, problem in enumerate(problems)
+        for position, problem in zip(places, problems, strict=True)
     ]
 
 
-def _seed(store: Store, task: Task, settings: Settings, name: str | None) -> str | None:
-    """Return what seeds are derived from: what is given, or was then, or the run's name."""
+def _seed(store: Store, task: Task, model: str, settings: Settings, name: str | None) -> str | None:
+    """Return what seeds are derived from: --seed, or what it was then, or the run's name."""
     if not settings.send_seeds:
         return None
     if settings.seed is not None:
         return settings.seed
     if name is not None:
         return name
-    earlier = store.spec(task.name)
-    return store.directory.resolve().name if earlier is None else earlier["seed"]
+    earlier = store.spec(task.name, model)
+    if earlier is not None:
+        seed: str | None = earlier["seed"]
+        return seed
+    return store.name(task.name, model)
 
 
 def _config(task: Task, truncated: str) -> Mapping[str, Any]:
@@ -124,13 +135,21 @@ def _resumed(directory: Path, part: TaskRun) -> TaskRun:
     """Return the part with what earlier processes have left."""
     with Trials(directory, trusted=True) as trials:
         again = FAILED if part.retries_failed else ()
-        recorded = trials.recorded(part.number, without=again)
+        places = {number: place for place, number in enumerate(part.numbers)}
+        masks = trials.recorded(part.number, without=again)
+        recorded = {places[number]: mask for number, mask in masks.items() if number in places}
         missing = count_missing(len(part.problems), part.n, recorded)
-        part.counters.planned = missing + sum(mask.bit_count() for mask in recorded.values())
+        part.counters.planned = missing + sum(mask.bit_count() for mask in masks.values())
         statuses = {s: n for s, n in trials.statuses(part.number).items() if s not in again}
-        part.counters.start_from(statuses, trials.tokens(part.number))
+        tokens, cost = trials.tokens(part.number), trials.cost(part.number)
+        part.counters.start_from(statuses, tokens, cost)
         if part.counters.main is not None:
-            for problem, count, total in trials.score_sums(part.counters.main):
-                if problem < len(part.problems):
-                    part.counters.start_scores(problem, count, total)
-        return replace(part, recorded=recorded, attempts=trials.attempts(part.number, again))
+            for number, count, total in trials.score_sums(part.counters.main):
+                if number in places:
+                    part.counters.start_scores(places[number], count, total)
+        attempts = {
+            (places[number], trial): count
+            for (number, trial), count in trials.attempts(part.number, again).items()
+            if number in places
+        }
+        return replace(part, recorded=recorded, attempts=attempts)

@@ -11,7 +11,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from passband.run.grade import score_row
 from passband.run.task_run import TaskRun
@@ -29,6 +30,7 @@ _AWAITED = 64  # trials that async scorers work on at a time
 Rows = list[tuple[TaskRun, TrialRow]]
 Brought = tuple[TaskRun, TrialRow, Mapping[str, Score]]
 Scored = tuple[TaskRun, TrialRow, list[ScoreRow]]
+Row = TypeVar("Row", TrialRow, AttemptRow)
 
 
 class Recorder:
@@ -179,12 +181,14 @@ class Recorder:
                 for name, score in named.items()
             ]
         for run, failed in _grouped(attempts).items():
-            self._store.add_attempts(run.number, failed)
+            self._store.add_attempts(run.number, _numbered(run, failed))
         for run, drawn in _grouped(rows).items():
-            self._store.append(run.number, drawn, again=run.retries_failed)
+            self._store.append(run.number, _numbered(run, drawn), again=run.retries_failed)
         if scores:
             self._store.add_scores(
-                (row.problem, row.trial, score) for _, row, added in scores for score in added
+                (run.numbers[row.problem], row.trial, score)
+                for run, row, added in scores
+                for score in added
             )
 
     # -- slow scorers ----------------------------------------------------------------------
@@ -215,6 +219,13 @@ class Recorder:
             self.on_failure(error)
         self._wake.set()
         self._emptied.set()
+
+
+def _numbered(part: TaskRun, rows: Sequence[Row]) -> Sequence[Row]:
+    """Return rows with the numbers that the store gave their problems."""
+    if part.is_in_order:
+        return rows
+    return [replace(row, problem=part.numbers[row.problem]) for row in rows]
 
 
 def _grouped(pairs: Sequence[tuple[TaskRun, Any]]) -> dict[TaskRun, list[Any]]:

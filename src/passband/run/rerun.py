@@ -18,17 +18,14 @@ class Earlier:
     """The trials that a directory held of a task and a model before this run."""
 
     trials: int
-    address: str | None  # of the server that they came from
+    address: str | None  # of the server that the first of them came from
 
 
 def read_earlier(directory: Path, tasks: Sequence[str], model: str) -> list[Earlier]:
     """Return what is recorded of a model's tasks, those without trials left out."""
     with Trials(directory, trusted=True) as trials:
         runs = [run for run in trials.runs() if run.task in tasks and run.model == model]
-        recorded = [
-            Earlier(sum(trials.statuses(run.number).values()), getattr(run, "address", None))
-            for run in runs
-        ]
+        recorded = [Earlier(sum(trials.statuses(run.number).values()), run.address) for run in runs]
     return [earlier for earlier in recorded if earlier.trials]
 
 
@@ -40,9 +37,9 @@ def warn_before_asking(
     for other in sorted(others) if address else ():
         count = sum(e.trials for e in earlier if e.address == other)
         watcher.warn(
-            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded from {other}, and "
-            f"this run asks {address}; results mix the two. Another model or checkpoint needs "
-            f"--out DIR or --name."
+            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded, the first from "
+            f"{other}, and this run asks {address}; results mix the two. Another model or "
+            f"checkpoint needs --out DIR or --name."
         )
     for run in runs:
         is_asking = run.counters.done < run.counters.planned

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
 from passband.run.aside import grade_in_loop, loop_for
-from passband.run.grade import Grader, identity_of, is_async
+from passband.run.grade import Grader, is_async, scorer_entry
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
 from passband.score.pipeline import make_scorer
@@ -24,7 +24,15 @@ from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.store import Store
 
-__all__ = ["Rescoring", "catch_up", "chosen_scorers", "score_again", "score_recorded"]
+__all__ = [
+    "Rescored",
+    "Rescoring",
+    "catch_up",
+    "chosen_scorers",
+    "rescore_run",
+    "score_again",
+    "score_recorded",
+]
 
 _CHUNK = 500  # trials between two commits
 
@@ -37,6 +45,14 @@ class Rescoring:
     own: Sequence[Scorer]  # those of its task
     added: Sequence[Scorer]
     truncated: Truncated = "leave"
+
+
+@dataclass(frozen=True)
+class Rescored:
+    """What re-scoring did: how many scores it added, and the tasks it scored."""
+
+    added: int
+    tasks: tuple[str, ...]
 
 
 def chosen_scorers(
@@ -66,6 +82,33 @@ def chosen_scorers(
     return plans
 
 
+def rescore_run(
+    directory: Path,
+    *,
+    scorers: Sequence[str] = (),
+    rules: Sequence[str] | None = None,
+    task_names: Sequence[str] = (),
+    main: bool = False,
+    truncated: Truncated | None = None,
+    trust: bool = False,
+) -> Rescored:
+    """Score the recorded completions of every task of a run directory, or of some tasks."""
+    if (rules or main) and not scorers:
+        raise InvalidInput("--extract and --main are for a new scorer; name it with --scorer.")
+    with Trials(directory) as trials:
+        runs = trials.runs()
+    if not runs:
+        raise InvalidInput(f"{directory} holds no trials yet.")
+    names = list(dict.fromkeys(scorers))
+    plans = chosen_scorers(runs, names, rules, task_names, trust=trust)
+    store = Store(directory)
+    try:
+        added = sum(score_again(store, plan, main=main, truncated=truncated) for plan in plans)
+    finally:
+        store.close()
+    return Rescored(added, tuple(dict.fromkeys(plan.run.task for plan in plans)))
+
+
 def score_again(
     store: Store, plan: Rescoring, *, main: bool = False, truncated: Truncated | None = None
 ) -> int:
@@ -74,17 +117,16 @@ def score_again(
     own = [scorer for scorer in plan.own if scorer.name not in fresh]
     scorers = [*plan.added, *own] if main else [*own, *plan.added]
     cut_off = truncated or plan.run.config.get("truncated") or plan.truncated
-    identities = [(scorer.name, identity_of(scorer, cut_off)) for scorer in scorers]
-    numbers = store.set_scorers(plan.run.number, identities)
+    entries = [scorer_entry(scorer, cut_off) for scorer in scorers]
+    numbers = store.set_scorers(plan.run.number, entries)
     with Trials(store.directory, trusted=True) as trials:
-        known = {each.position: each for each in trials.problems(plan.run.number)}
-    references = [
-        _reference(known[at].record if at in known else {})  # salvaging may have lost some
-        for at in range(max(known, default=-1) + 1)
-    ]
+        problems = list(trials.problems(plan.run.number))
+    references = [_reference(problem.record) for problem in problems]
     grader = Grader(list(zip(numbers, scorers, strict=True)), references, cut_off)
     try:
-        return score_recorded(store, plan.run.task, grader)
+        return score_recorded(
+            store, plan.run.number, grader, [problem.number for problem in problems]
+        )
     finally:
         grader.close()
 
@@ -98,35 +140,46 @@ async def catch_up(store: Store, part: TaskRun, is_stopping: Callable[[], bool])
     if any(part.recorded.values()):
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(
-            None, score_recorded, store, part.task.name, part.grader, is_stopping, note, loop
+            None,
+            score_recorded,
+            store,
+            part.number,
+            part.grader,
+            part.numbers,
+            is_stopping,
+            note,
+            loop,
         )
 
 
 def score_recorded(
     store: Store,
-    task: str,
+    number: int,
     grader: Grader,
+    problems: Sequence[int],
     is_stopping: Callable[[], bool] = lambda: False,
     note: Callable[[int, ScoreRow], None] = lambda problem, score: None,
     running: asyncio.AbstractEventLoop | None = None,
 ) -> int:
-    """Score recorded trials that lack a score, and return how many scores were added.
+    """Score recorded trials of a run that lack a score, and return how many scores were added.
 
-    Async scorers are awaited in the event loop that is `running` in another thread, if any.
+    `problems` are their numbers in the store, in the order of the grader's references. Async
+    scorers are awaited in the event loop that is `running` in another thread, if any.
     """
     added = 0
+    places = {problem: place for place, problem in enumerate(problems)}
     with (
         Trials(store.directory, trusted=True) as trials,
         ThreadPoolExecutor(4) as threads,
         loop_for(running) as loop,
     ):
-        run = trials.run(task)
-        for number, scorer in grader.scorers:
-            one = Grader([(number, scorer)], grader.references, grader.truncated)
+        run = next(run for run in trials.runs() if run.number == number)
+        for scorer_number, scorer in grader.scorers:
+            one = Grader([(scorer_number, scorer)], grader.references, grader.truncated)
             rows = (
-                row
-                for row in trials.trials(run, unscored_by=number)
-                if row.status in one.scored_statuses and row.problem < len(one.references)
+                replace(row, problem=places[row.problem])
+                for row in trials.trials(run, unscored_by=scorer_number)
+                if row.status in one.scored_statuses and row.problem in places
             )
 
             def grade(row: TrialRow, one: Grader = one) -> list[ScoreRow]:
@@ -137,24 +190,21 @@ def score_recorded(
                     scores = grade_in_loop(loop, one, chunk, is_stopping)
                 else:
                     scores = list((threads.map if scorer.slow else map)(grade, chunk))
-                added += _commit(store, chunk, scores, note)
+                added += _commit(store, problems, chunk, scores, note)
     return added
 
 
 def _commit(
     store: Store,
+    problems: Sequence[int],
     rows: Sequence[TrialRow],
     scores: Sequence[list[ScoreRow]],
     note: Callable[[int, ScoreRow], None],
 ) -> int:
-    new = [
-        (row.problem, row.trial, score)
-        for row, made in zip(rows, scores, strict=True)
-        for score in made
-    ]
-    store.add_scores(new)
-    for problem, _, score in new:
-        note(problem, score)
+    new = [(row, score) for row, made in zip(rows, scores, strict=True) for score in made]
+    store.add_scores((problems[row.problem], row.trial, score) for row, score in new)
+    for row, score in new:
+        note(row.problem, score)
     return len(new)
 
 

@@ -8,10 +8,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import ExitCode
 from passband.generate.problem import Problem
@@ -28,7 +28,12 @@ from passband.run.schedule import ScheduleFactory, every_problem
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.tasks.task import Task
+from passband.trials.reader import Trials
+from passband.trials.schema import EmptyStore
 from passband.trials.store import LOW_WATER, Store, utc_now
+
+if TYPE_CHECKING:
+    from passband.summary.summary import Summary
 
 __all__ = ["Finished", "prepare_all", "run_session"]
 
@@ -46,10 +51,30 @@ class Finished:
     """A run that has come to an end."""
 
     directory: Path
+    model: str
     ending: Ending
     parts: Sequence[TaskRun]
     seconds: float
     cost: float | None
+
+    def summarize(self, metrics: Sequence[str] = (), level: float = 0.95) -> Summary | None:
+        """Summarize the tasks of the run; None if no trial of them is recorded."""
+        from passband.summary.run_summary import summarize_run
+        from passband.summary.summary import Request
+
+        recorded = [task_run.task.name for task_run in self.parts if task_run.counters.done]
+        if not recorded:
+            return None
+        request = Request(tuple(metrics), level=level)
+        return summarize_run(self.directory, request, tasks=recorded, models=[self.model])
+
+    def task_options(self) -> list[str]:
+        """Return the --task options that leave out other tasks of the directory, if it has any."""
+        own = [task_run.task.name for task_run in self.parts]
+        with suppress(EmptyStore), Trials(self.directory) as trials:
+            if any(run.task not in own for run in trials.runs()):
+                return [word for name in own for word in ("--task", name)]
+        return []
 
     @property
     def exit_code(self) -> ExitCode:
@@ -90,11 +115,13 @@ def run_session(
         fresh = sum(part.counters.fresh for part in runner.parts)
         if fresh:
             seconds = time.monotonic() - runner.started
-            store.add_session(started, seconds, fresh, settings.concurrency)
+            address = getattr(subject, "address", None)
+            store.add_session(started, seconds, fresh, settings.concurrency, address)
     finally:
         store.close()
     seconds = time.monotonic() - began
-    return Finished(directory, ending, runner.parts, seconds, budget.spent(runner.parts))
+    cost = budget.spent(runner.parts)
+    return Finished(directory, subject.name, ending, runner.parts, seconds, cost)
 
 
 def prepare_all(

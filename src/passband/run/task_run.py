@@ -9,8 +9,9 @@ from functools import cached_property
 from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
 from passband.run.counters import Counters
-from passband.run.grade import Grader, identity_of
+from passband.run.grade import Grader, scorer_entry
 from passband.tasks.task import Task
+from passband.trials.rows import ScorerEntry
 from passband.trials.store import Store
 
 __all__ = ["TaskRun"]
@@ -32,6 +33,12 @@ class TaskRun:
     recorded: Mapping[int, int] = field(default_factory=dict)  # trials there before, as bits
     attempts: Mapping[tuple[int, int], int] = field(default_factory=dict)  # failed before
     _brought: dict[str, int] = field(default_factory=dict)  # scorers of the model's own scores
+    numbers: Sequence[int] = ()  # of its problems in the store
+
+    @cached_property
+    def is_in_order(self) -> bool:
+        """Whether problems are numbered in the store as they are here."""
+        return list(self.numbers) == list(range(len(self.problems)))
 
     @cached_property
     def quick(self) -> Grader:
@@ -50,11 +57,11 @@ class TaskRun:
         that the task uses itself becomes NAME,model: the two need not agree.
         """
         if name not in self._brought:
-            own = [(s.name, identity_of(s, self.grader.truncated)) for _, s in self.grader.scorers]
-            taken = {taken for taken, _ in own}
+            own = [scorer_entry(s, self.grader.truncated) for _, s in self.grader.scorers]
+            taken = {entry.name for entry in own}
             entries = [
-                (f"{name},model" if name in taken else name, f"brought by the model: {name}")
-                for name in (*self._brought, name)
+                ScorerEntry(f"{one},model" if one in taken else one, f"brought by the model: {one}")
+                for one in (*self._brought, name)
             ]
             self._brought[name] = store.set_scorers(self.number, [*own, *entries])[-1]
             if self.counters.main is None:

@@ -14,10 +14,13 @@ from passband.errors import InvalidInput, PassbandError, WrongType
 from passband.registry import Registry
 from passband.score.registry import check_options
 
-__all__ = ["aggregations", "reduce_repeats", "register_repeat_aggregation"]
+__all__ = ["aggregations", "reduce_repeats", "reduction", "register_repeat_aggregation"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Same = Callable[[str, str], bool]
+Reduction = Callable[
+    [Sequence[float | None], Sequence[str | None] | None, Same | None], float | None
+]
 
 aggregations: Registry[Callable[..., Any]] = Registry("repeat aggregation")
 
@@ -76,32 +79,56 @@ def reduce_repeats(
     >>> reduce_repeats("majority", [1.0, 0.0, 0.0], ["4", "5", "6"])
     1.0
     """
+    return reduction(name, options)(scores, predictions, same)
+
+
+def reduction(name: str, options: Mapping[str, Any] | None = None) -> Reduction:
+    """Return the function behind `reduce_repeats`, its name and options checked once.
+
+    >>> any_correct = reduction("any_correct")
+    >>> any_correct([0.0, 1.0], None, None), any_correct([None], None, None)
+    (1.0, None)
+    """
     function = aggregations.get(name)
-    if predictions is not None and len(predictions) != len(scores):
-        raise InvalidInput(f"{len(scores)} scores, but {len(predictions)} predictions.")
-    kept = [index for index, score in enumerate(scores) if score is not None]
-    if not kept:
-        return None
-    options = dict(options or {})
-    check_options(f"repeat aggregation {name!r}", function, options, given=1)
-    answers = None if predictions is None else [predictions[index] for index in kept]
-    known: dict[str, Any] = {"predictions": answers, "same": same}
-    taken = _taken(function, known)
+    chosen = dict(options or {})
+    check_options(f"repeat aggregation {name!r}", function, chosen, given=1)
+    takes = _taken(function, ("predictions", "same"))
+
+    def reduce(
+        scores: Sequence[float | None], predictions: Sequence[str | None] | None, same: Same | None
+    ) -> float | None:
+        if predictions is not None and len(predictions) != len(scores):
+            raise InvalidInput(f"{len(scores)} scores, but {len(predictions)} predictions.")
+        kept = [index for index, score in enumerate(scores) if score is not None]
+        if not kept:
+            return None
+        answers = None if predictions is None else [predictions[index] for index in kept]
+        known = {"predictions": answers, "same": same}
+        arguments = {key: known[key] for key in takes}
+        return _called(name, function, [scores[index] for index in kept], arguments | chosen)
+
+    return reduce
+
+
+def _called(
+    name: str, function: Callable[..., Any], scores: list[float | None], arguments: dict[str, Any]
+) -> float:
+    """Call an aggregation, which may be the user's own, and check what it returns."""
     try:
-        result = function([scores[index] for index in kept], **taken, **options)
+        result = function(scores, **arguments)
     except PassbandError:
         raise
-    except Exception as error:  # it is the user's own
-        told = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"repeat aggregation {name!r} failed: {told}.") from error
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"repeat aggregation {name!r} failed: {message}.") from error
     return _checked(name, result)
 
 
-def _taken(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the arguments that a function takes."""
+def _taken(function: Callable[..., Any], names: Sequence[str]) -> list[str]:
+    """Return those of the names that a function takes as arguments."""
     parameters = inspect.signature(function).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    return {key: value for key, value in arguments.items() if takes_all or key in parameters}
+    return [name for name in names if takes_all or name in parameters]
 
 
 def _checked(name: str, result: Any) -> float:

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import zlib
+from typing import Any
 
-__all__ = ["decoded", "encoded", "readable", "storable"]
+from passband.errors import InvalidInput
+
+__all__ = [
+    "canonical",
+    "decoded",
+    "decoded_transcript",
+    "encoded",
+    "encoded_transcript",
+    "readable",
+    "storable",
+]
 
 _RAW, _DEFLATED = 0, 1
 _WORTHWHILE = 1_000  # bytes; shorter texts gain little and cost as much time
 
 
 def encoded(
-    text: str | None, reasoning: str | None = None
-) -> tuple[int, bytes | None, bytes | None]:
-    """Return a codec and the two texts in it.
+    text: str | None, reasoning: str | None = None, transcript: bytes | None = None
+) -> tuple[int, bytes | None, bytes | None, bytes | None]:
+    """Return a codec and the three texts in it.
 
     >>> encoded("four")
-    (0, b'four', None)
+    (0, b'four', None, None)
     """
     first, second = _bytes(text), _bytes(reasoning)
-    if len(first or b"") + len(second or b"") < _WORTHWHILE:
-        return _RAW, first, second
-    return _DEFLATED, _deflated(first), _deflated(second)
+    if len(first or b"") + len(second or b"") + len(transcript or b"") < _WORTHWHILE:
+        return _RAW, first, second, transcript
+    return _DEFLATED, _deflated(first), _deflated(second), _deflated(transcript)
 
 
 def decoded(codec: int, data: bytes | None) -> str | None:
@@ -38,8 +50,31 @@ def decoded(codec: int, data: bytes | None) -> str | None:
     return raw.decode("utf-8", "surrogatepass")
 
 
+def encoded_transcript(transcript: list[dict[str, Any]] | None) -> bytes | None:
+    """Return the messages of a trial as JSON.
+
+    >>> encoded_transcript([{"role": "user", "content": "2+2"}])
+    b'[{"role":"user","content":"2+2"}]'
+    """
+    if transcript is None:
+        return None
+    try:
+        return json.dumps(transcript, separators=(",", ":"), allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"a transcript must be a list of JSON objects: {error}.") from None
+
+
+def decoded_transcript(codec: int, data: bytes | None) -> list[dict[str, Any]] | None:
+    """Return the messages of a trial again."""
+    text = decoded(codec, data)
+    if text is None:
+        return None
+    messages: list[dict[str, Any]] = json.loads(text)
+    return messages
+
+
 def readable(codec: int, *texts: bytes | None) -> bool:
-    """Tell whether all of these can be decoded."""
+    """Return whether all of these can be decoded."""
     try:
         return all(text is None or decoded(codec, text) is not None for text in texts)
     except (TypeError, ValueError, zlib.error):
@@ -59,6 +94,11 @@ def storable(text: str | None) -> str | bytes | None:
     except UnicodeEncodeError:
         return _bytes(text)
     return text
+
+
+def canonical(value: Any) -> str:
+    """Return JSON that is the same text for the same value."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
 
 
 def _deflated(data: bytes | None) -> bytes | None:

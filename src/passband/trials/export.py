@@ -34,11 +34,16 @@ Row = Mapping[str, Any]
 
 
 def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[Row]:
-    """Yield one mapping per trial, by task, problem and trial; every one has the same keys."""
+    """Yield one mapping per trial, in the order of the runs, by position of its problem and trial.
+
+    Every one has the same keys.
+    """
     names = columns(runs, timing=timing)
     for run in runs:
-        problems = {each.position: each for each in trials.problems(run.number)}
-        at = {scorer.number: scorer.name for scorer in run.scorers}
+        problems = {problem.number: problem for problem in trials.problems(run.number)}
+        suffixes = {scorer.number: f":{scorer.name}" for scorer in run.scorers}
+        if run.scorers:
+            suffixes[run.scorers[0].number] = ""
         for trial in trials.trials(run):
             problem = problems[trial.problem]
             row: dict[str, Any] = dict.fromkeys(names)
@@ -47,8 +52,7 @@ def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> 
             row["cluster"] = problem.cluster
             _put_trial(row, trial, timing)
             for score in trial.scores:
-                main = score.scorer == run.scorers[0].number
-                _put_score(row, score, "" if main else f":{at[score.scorer]}", trial.text)
+                _put_score(row, score, suffixes[score.scorer], trial.text)
             yield row
 
 
@@ -70,12 +74,12 @@ def export(
     """Write every trial of the runs; a file appears whole or not at all."""
     write = EXPORTS[form]
     names = columns(runs, timing=timing)
-    found = rows(trials, runs, timing=timing)
+    table = rows(trials, runs, timing=timing)
     if not isinstance(to, Path):
-        write(to, names, found)
+        write(to, names, table)
         return
     with _whole(to) if to.is_file() or not to.exists() else to.open("wb") as file:
-        write(file, names, found)
+        write(file, names, table)
 
 
 def _put_trial(row: dict[str, Any], trial: TrialRow, timing: bool) -> None:
@@ -125,8 +129,8 @@ def _whole(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
-def _jsonl(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
-    for row in found:
+def _jsonl(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
+    for row in table:
         text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
         try:
             line = text.encode()
@@ -135,12 +139,12 @@ def _jsonl(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
         file.write(line + b"\n")
 
 
-def _csv(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
+def _csv(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
     text = io.TextIOWrapper(file, "utf-8", errors="backslashreplace", newline="")
     # A lone carriage return would end the row, were it not quoted.
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(names)
-    for row in found:
+    for row in table:
         writer.writerow([_harmless(row[name]) for name in names])
     text.flush()
     text.detach()
@@ -162,7 +166,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _parquet(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
+def _parquet(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -177,7 +181,7 @@ def _parquet(file: IO[bytes], names: list[str], found: Iterable[Row]) -> None:
         for name in names
     }
     schema = pa.schema(list(kinds.items()))
-    source = iter(found)
+    source = iter(table)
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         while chunk := list(islice(source, _CHUNK)):
             data = {name: [_valid(row[name]) for row in chunk] for name in names}

@@ -8,10 +8,9 @@ import socket
 from pathlib import Path
 
 from passband.errors import ExitCode, PassbandError
+from passband.trials.schema import FILE, LOCK_FILE
 
 __all__ = ["Busy", "Lock", "holder"]
-
-_FILE = "lock"
 
 
 class Busy(PassbandError):
@@ -21,12 +20,16 @@ class Busy(PassbandError):
 
 
 class Lock:
-    """The right to write to a run directory, held until `release` or the end of the process."""
+    """The right to write to a run directory, held until `release` or the end of the process.
+
+    The file also says whether the store was made, so that one that was cut off to nothing is not
+    taken for a new one.
+    """
 
     def __init__(self, directory: Path) -> None:
         import fcntl
 
-        path = directory / _FILE
+        path = directory / LOCK_FILE
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -34,19 +37,29 @@ class Lock:
             owner = os.read(self._descriptor, 1000)
             os.close(self._descriptor)
             raise Busy(f"{directory} is in use by {_described(owner)}.") from None
-        os.ftruncate(self._descriptor, 0)
-        os.write(self._descriptor, json.dumps(_me()).encode())
+        made = _was_made(os.read(self._descriptor, 1000)) and (directory / FILE).exists()
+        self._write(made=made)
+
+    def note_made(self) -> None:
+        """Note that the directory has a store."""
+        self._write(made=True)
 
     def release(self) -> None:
         os.close(self._descriptor)
 
+    def _write(self, *, made: bool) -> None:
+        owner = {"pid": os.getpid(), "host": socket.gethostname(), "made": made}
+        text = json.dumps(owner).encode()
+        os.pwrite(self._descriptor, text, 0)
+        os.ftruncate(self._descriptor, len(text))
+
 
 def holder(directory: Path) -> str | None:
-    """Return who is writing to a run directory, if anyone is; nothing is changed."""
+    """Return which process is writing to a run directory, if any; nothing is changed."""
     import fcntl
 
     try:
-        descriptor = os.open(directory / _FILE, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(directory / LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
@@ -58,13 +71,19 @@ def holder(directory: Path) -> str | None:
     return None
 
 
-def _me() -> dict[str, object]:
-    return {"pid": os.getpid(), "host": socket.gethostname()}
+def _was_made(owner: bytes) -> bool:
+    """Return whether there was a store before; version 1 did not say, and so it may have been."""
+    if not owner:
+        return False
+    try:
+        return bool(json.loads(owner).get("made", True))
+    except (ValueError, AttributeError):
+        return True
 
 
 def _described(owner: bytes) -> str:
     try:
-        found = json.loads(owner)
-        return f"process {found['pid']} on {found['host']}"
+        names = json.loads(owner)
+        return f"process {names['pid']} on {names['host']}"
     except (ValueError, KeyError, TypeError):  # it has the lock and has not said so yet
         return "another process"

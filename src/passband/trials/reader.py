@@ -1,70 +1,33 @@
-"""Reading the trials table: counts for the statistics, rows for export and for scoring anew."""
+"""Reading the trials table: counts for the statistics, rows for export and for scoring again."""
 
 from __future__ import annotations
 
-import json
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, nearest
-from passband.trials.codec import decoded
-from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, Status, TrialRow
-from passband.trials.schema import FILE, connect_to_read, corrupt, sqlite_errors
+from passband.trials.checked import CheckedRows
+from passband.trials.connection import connect_to_read
+from passband.trials.counts import Counts, Place, stretches
+from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord, SourceRecord
+from passband.trials.rows import STATUSES, AttemptRow, ScoreRow, Status, TrialRow
+from passband.trials.schema import FILE
+from passband.trials.unpacking import scores_of, trials_of
 
 if TYPE_CHECKING:
-    from passband.stats.data.graded import GradedScores
     from passband.stats.data.outcomes import Outcomes
-    from passband.types import Ints
 
-__all__ = ["ProblemRecord", "RunRecord", "ScorerRecord", "Trials", "is_run_directory"]
+__all__ = [
+    "ProblemRecord",
+    "RunRecord",
+    "ScorerRecord",
+    "SourceRecord",
+    "Trials",
+    "is_run_directory",
+]
 
-
-@dataclass(frozen=True)
-class ScorerRecord:
-    """A scorer that a run uses."""
-
-    number: int
-    name: str
-    identity: str
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """One task asked of one model with one set of settings."""
-
-    number: int
-    task: str
-    model: str
-    spec: Mapping[str, Any]
-    config: Mapping[str, Any]
-    created: str
-    scorers: tuple[ScorerRecord, ...]  # the main one first
-
-    def scorer(self, name: str | None = None) -> ScorerRecord:
-        """Return the scorer of that name, or the main one."""
-        if not self.scorers:
-            raise InvalidInput(f"{self.task}: no scorer has been used on these trials.")
-        if name is None:
-            return self.scorers[0]
-        for each in self.scorers:
-            if each.name == name:
-                return each
-        names = [each.name for each in self.scorers]
-        hint = nearest(name, names) or f" It has {', '.join(names)}."
-        raise InvalidInput(f"{self.task}: no scorer named {name!r}.{hint}")
-
-
-@dataclass(frozen=True)
-class ProblemRecord:
-    """A problem as it was asked."""
-
-    position: int
-    key: str
-    cluster: str | None
-    record: Mapping[str, Any]  # messages, targets, choices, doc
+_FARTHEST = 2**62
 
 
 def is_run_directory(path: Path) -> bool:
@@ -76,12 +39,14 @@ class Trials:
 
     Everything is read as it was at one moment, that of the first reading. A file that this
     process has open for writing is `trusted`: it has been looked through for damage already.
+    Every row is checked when it is read, and whether one is missing when all of a kind are.
     """
 
     def __init__(self, directory: str | Path, *, trusted: bool = False) -> None:
         self.directory = Path(directory)
         self._connection = connect_to_read(self.directory / FILE, trusted=trusted)
-        self._connection.execute("BEGIN")  # else a commit could fall between two queries
+        self._rows = CheckedRows(self._connection, self.directory / FILE)
+        self._begin()
 
     def close(self) -> None:
         self._connection.close()
@@ -92,91 +57,160 @@ class Trials:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _begin(self) -> None:
+        self._connection.execute("BEGIN")  # else a commit could fall between two queries
+        self._counts = Counts(self._rows)
+
+    def refresh(self) -> None:
+        """Read from now on what is there now."""
+        self._connection.execute("COMMIT")
+        self._begin()
+
+    @property
+    def commits(self) -> int:
+        """How many transactions have been written: another number, and something has changed."""
+        return self._rows.counter("commit")
+
+    # -- runs ------------------------------------------------------------------------------
+
     def runs(self) -> list[RunRecord]:
-        """Return every run, by the name of its task."""
-        found = self._all("SELECT run, task, model, spec, config, created FROM run ORDER BY task")
-        return [
+        """Return every run, by the names of its task and its model."""
+        rows = list(self._rows.rows("run"))
+        self._rows.require("run", 0, len(rows))
+        scorers = self.all_scorers()
+        runs = [
             RunRecord(
-                number=run,
+                number=number,
+                name=name,
                 task=task,
                 model=model,
-                spec=json.loads(spec),
-                config=json.loads(config),
+                spec=self._rows.mapping(spec),
+                config=self._rows.mapping(config),
                 created=created,
-                scorers=self._scorers(run),
+                address=address,
+                source=source,
+                scorers=tuple(
+                    record for run, position, record in scorers
+                    if run == number and position is not None
+                ),
             )
-            for run, task, model, spec, config, created in found
-        ]
+            for number, name, task, model, spec, config, created, address, source in rows
+        ]  # fmt: skip
+        return sorted(runs, key=lambda run: (run.task, run.model))
 
-    def run(self, task: str | None = None) -> RunRecord:
-        """Return the run of a task; if there is only one, it needs no name."""
+    def run(self, task: str | None = None, model: str | None = None) -> RunRecord:
+        """Return the run of a task and a model; where there is only one, it needs no name."""
         runs = self.runs()
-        if task is None and len(runs) == 1:
-            return runs[0]
-        for each in runs:
-            if each.task == task:
-                return each
-        names = [each.task for each in runs]
-        has = f" It has {', '.join(names) or 'none'}."
-        if task is None:
-            raise InvalidInput(f"{self.directory}: say which task.{has}")
+        tasks, models = [run.task for run in runs], [run.model for run in runs]
+        self._require_name("task", task, tasks)
+        self._require_name("model", model, models)
+        chosen = [r for r in runs if task in (None, r.task) and model in (None, r.model)]
+        if len(chosen) == 1:
+            return chosen[0]
+        if not chosen:
+            raise InvalidInput(f"{self.directory} has no trials of {task!r} by {model!r}.")
+        several = len({run.task for run in chosen}) > 1
+        what, names = ("task", tasks) if several else ("model", models)
         raise InvalidInput(
-            f"{self.directory} has no task named {task!r}.{nearest(task, names) or has}"
+            f"{self.directory}: say which {what}. It has {', '.join(dict.fromkeys(names))}."
         )
 
-    def _scorers(self, run: int) -> tuple[ScorerRecord, ...]:
-        query = (
-            "SELECT scorer, name, identity FROM scorer "
-            "WHERE run=? AND position NOT NULL ORDER BY position"
-        )
-        return tuple(ScorerRecord(*row) for row in self._all(query, run))
+    def _require_name(self, what: str, name: str | None, names: Sequence[str]) -> None:
+        has = f" It has {', '.join(dict.fromkeys(names)) or 'none'}."
+        if name is None and not names:
+            raise InvalidInput(f"{self.directory}: say which {what}.{has}")
+        if name is not None and name not in names:
+            hint = nearest(name, names) or has
+            raise InvalidInput(f"{self.directory} has no {what} named {name!r}.{hint}")
+
+    def all_scorers(self) -> list[tuple[int, int | None, ScorerRecord]]:
+        """Return (run, position, scorer) by run and position; one without is no longer used."""
+        rows = list(self._rows.rows("scorer"))
+        self._rows.require("scorer", 0, len(rows))
+        rows.sort(key=lambda row: (row[1], row[5] is None, row[5] or 0, row[0]))
+        return [
+            (run, position, ScorerRecord(
+                number, name, identity, None if spec is None else self._rows.mapping(spec)))
+            for number, run, name, identity, spec, position in rows
+        ]  # fmt: skip
+
+    def sources(self) -> list[SourceRecord]:
+        """Return the files that trials were imported from."""
+        rows = list(self._rows.rows("source"))
+        self._rows.require("source", 0, len(rows))
+        return [SourceRecord(*row) for row in rows]
+
+    def sessions(self) -> list[tuple[Any, ...]]:
+        """Return (started, ended, seconds, trials, concurrency, version, address) of each."""
+        rows = list(self._rows.rows("session"))
+        self._rows.require("session", 0, len(rows))
+        return [row[1:] for row in rows]
+
+    def rate(self) -> float | None:
+        """Return how many trials came per second, over all that was asked here."""
+        sessions = self.sessions()
+        trials, seconds = (sum(row[column] for row in sessions) for column in (3, 2))
+        return trials / seconds if trials and seconds else None
 
     # -- what is there ---------------------------------------------------------------------
+
+    def problems(self, run: int) -> Iterator[ProblemRecord]:
+        """Yield the problems of a run in the order of the data."""
+        for number, position, key, cluster, record in self._problem_rows(run):
+            yield ProblemRecord(number, position, key, cluster, self._rows.mapping(record))
+
+    def _problem_rows(self, run: int) -> list[tuple[Any, ...]]:
+        rows = [row[1:] for row in self._rows.rows("problem", "run=?", run, order="problem")]
+        self._rows.require("problem", run, len({row[0] for row in rows}))
+        return sorted(rows, key=lambda row: (row[1], row[2]))
+
+    def _places(self, run: int) -> list[Place]:
+        return [Place(row[0], row[2], row[3]) for row in self._problem_rows(run)]
 
     def recorded(self, run: int, without: Sequence[Status] = ()) -> dict[int, int]:
         """Return for each problem the set of its recorded trials, as the bits of a number."""
         masks: dict[int, int] = {}
-        query = f"SELECT problem, trial FROM trial WHERE run=? AND status NOT IN {_in(without)}"
-        for problem, trial in self._each(query, run):
-            masks[problem] = masks.get(problem, 0) | 1 << trial
+        left_out = {STATUSES.index(status) for status in without}
+        for problem, status, tally in self._counts.trial_tallies(run):
+            if status not in left_out:
+                masks[problem] = masks.get(problem, 0) | tally.places
         return masks
 
     def attempts(self, run: int, without: Sequence[Status] = ()) -> dict[tuple[int, int], int]:
         """Return how many attempts have failed, of trials that are not recorded."""
-        query = (
-            "SELECT problem, trial, max(attempt) FROM attempt AS a WHERE run=? AND NOT EXISTS "
-            "(SELECT 1 FROM trial AS t WHERE t.run=a.run AND t.problem=a.problem "
-            f"AND t.trial=a.trial AND t.status NOT IN {_in(without)}) GROUP BY problem, trial"
-        )
-        return {(problem, trial): most for problem, trial, most in self._each(query, run)}
+        recorded = self.recorded(run, without)
+        most: dict[tuple[int, int], int] = {}
+        for row in self.attempt_rows(run):
+            place = row.problem, row.trial
+            if not recorded.get(row.problem, 0) >> row.trial & 1:
+                most[place] = max(row.attempt, most.get(place, 0))
+        return most
 
-    def problems(self, run: int) -> Iterator[ProblemRecord]:
-        query = "SELECT problem, key, cluster, record FROM problem WHERE run=? ORDER BY problem"
-        for position, key, cluster, record in self._each(query, run):
-            yield ProblemRecord(position, key, cluster, json.loads(record))
+    def attempt_rows(self, run: int) -> list[AttemptRow]:
+        """Return every attempt that gave nothing."""
+        rows = [AttemptRow(*row[1:]) for row in self._rows.rows("attempt", "run=?", run)]
+        self._rows.require("attempt", run, len(rows))
+        return rows
 
     def statuses(self, run: int) -> dict[str, int]:
         """Return how many trials have each status."""
-        query = "SELECT status, count(*) FROM trial WHERE run=? GROUP BY status ORDER BY status"
-        return {STATUSES[status]: count for status, count in self._each(query, run)}
+        counts: dict[int, int] = {}
+        for _, status, tally in self._counts.trial_tallies(run):
+            counts[status] = counts.get(status, 0) + tally.trials
+        return {self._rows.status(status): count for status, count in sorted(counts.items())}
 
     def tokens(self, run: int) -> tuple[int, int]:
         """Return the tokens that went in and came out, where they were counted."""
-        query = (
-            "SELECT coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0) "
-            "FROM trial WHERE run=?"
-        )
-        taken, given = self._all(query, run)[0]
-        return taken, given
+        tallies = [tally for *_, tally in self._counts.trial_tallies(run)]
+        return sum(t.prompt_tokens for t in tallies), sum(t.completion_tokens for t in tallies)
 
-    def rate(self) -> float | None:
-        """Return how many trials came per second, over all that was asked here."""
-        trials, seconds = self._all("SELECT total(trials), total(seconds) FROM session")[0]
-        return trials / seconds if trials and seconds else None
+    def cost(self, run: int) -> float:
+        """Return what the trials cost, where that was recorded with them."""
+        return sum(tally.cost for *_, tally in self._counts.trial_tallies(run))
 
     def retried(self, run: int) -> int:
         """Return how many trials needed more than one attempt."""
-        return int(self._all("SELECT count(*) FROM trial WHERE run=? AND attempts>1", run)[0][0])
+        return sum(tally.retried for *_, tally in self._counts.trial_tallies(run))
 
     # -- scores ----------------------------------------------------------------------------
 
@@ -186,176 +220,94 @@ class Trials:
         """Return what the statistics work on: scores by problem, and why some have none."""
         run = run or self.run()
         chosen = scorer or run.scorer()
-        from passband.stats.data.outcomes import Outcomes
-
-        keys, clusters = self._keys(run.number)
-        query = "SELECT problem, count(*) FROM trial WHERE run=? GROUP BY problem"
-        trials = dict.fromkeys(sorted(keys), 0) | dict(self._all(query, run.number))
-        scored = {problem: sums for problem, *sums in self._sums(chosen.number)}
-        sums = [scored.get(problem, (0, 0.0, 0)) for problem in trials]
-        groups = [clusters[problem] for problem in trials]
-        is_complete = all(n == count for (n, *_), count in zip(sums, trials.values(), strict=True))
-        is_graded = any(odd for *_, odd in sums)
-        found = Outcomes.from_counts(
-            [0 if is_graded else int(total) for _, total, _ in sums],
-            [n for n, *_ in sums],
-            problems=[keys[problem] for problem in trials],
-            clusters=None if None in groups else groups,
-            unscored={} if is_complete else self._unscored(run, chosen, list(trials)),
-        )
-        if is_graded:
-            return replace(found, successes=None, graded=self._graded(run, chosen, found.trials))
-        return found
-
-    def _sums(self, scorer: int) -> Iterator[tuple[int, int, float, float]]:
-        """Yield each problem's scores: how many, their sum, and how many are not 0 or 1.
-
-        This reads one table in its own order, which is several times as fast as a join.
-        """
-        query = (
-            "SELECT problem, count(value), total(value), total(value NOT IN (0, 1)) "
-            "FROM score WHERE scorer=? GROUP BY problem"
-        )
-        return ((problem, n, total, odd) for problem, n, total, odd in self._each(query, scorer))
-
-    def _keys(self, run: int) -> tuple[dict[int, str], dict[int, str | None]]:
-        rows = self._all("SELECT problem, key, cluster FROM problem WHERE run=?", run)
-        return {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
-
-    def _unscored(
-        self, run: RunRecord, scorer: ScorerRecord, asked: list[int]
-    ) -> dict[str, list[int]]:
-        at = {problem: place for place, problem in enumerate(asked)}
-        found: dict[str, list[int]] = {}
-        query = (
-            "SELECT t.problem, t.status, s.status, count(*) FROM trial AS t LEFT JOIN score AS s "
-            "ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial "
-            "WHERE t.run=? AND s.value IS NULL GROUP BY t.problem, t.status, s.status"
-        )
-        for problem, status, scored, count in self._each(query, scorer.number, run.number):
-            name = fate(status, scored)
-            found.setdefault(name, [0] * len(asked))[at[problem]] += count
-        return dict(sorted(found.items()))
-
-    def _graded(self, run: RunRecord, scorer: ScorerRecord, trials: Ints) -> GradedScores:
-        """Return scores that are not all 0 or 1; each problem has as many as `trials` says."""
-        import numpy as np
-
-        from passband.stats.data.graded import GradedScores
-
-        query = (
-            "SELECT s.value FROM trial AS t JOIN score AS s "
-            "ON s.scorer=? AND s.problem=t.problem AND s.trial=t.trial "
-            "WHERE t.run=? AND s.value NOT NULL ORDER BY t.problem, t.trial"
-        )
-        values = [row[0] for row in self._each(query, scorer.number, run.number)]
-        offsets = np.concatenate([[0], np.cumsum(trials)])
-        return GradedScores(np.array(values, dtype=np.float64), offsets)
+        return self._counts.outcomes(run.number, chosen.number, self._places(run.number))
 
     def score_statuses(self, scorer: int) -> dict[str, int]:
         """Return how many scores of a scorer have each status."""
-        query = "SELECT status, count(*) FROM score WHERE scorer=? GROUP BY status"
-        return {SCORE_STATUSES[status]: count for status, count in self._each(query, scorer)}
+        counts: dict[int, int] = {}
+        for _, _, status, tally in self._counts.score_tallies(scorer):
+            counts[status] = counts.get(status, 0) + tally.scores
+        return {self._rows.score_status(status): n for status, n in sorted(counts.items())}
 
     def score_sums(self, scorer: int) -> list[tuple[int, int, float]]:
-        """Return for each problem how many trials have a score, and their sum."""
-        return [(problem, n, total) for problem, n, total, _ in self._sums(scorer)]
+        """Return for each problem how many trials have a score, and their sum.
+
+        A sum of graded scores is rounded as they came; `outcomes` has the scores themselves.
+        """
+        sums: dict[int, tuple[int, float]] = {}
+        for problem, _, _, tally in self._counts.score_tallies(scorer):
+            count, total = sums.get(problem, (0, 0.0))
+            sums[problem] = count + tally.valued, total + tally.total
+        return [(problem, *sums[problem]) for problem in sorted(sums)]
 
     # -- rows ------------------------------------------------------------------------------
 
     def trials(self, run: RunRecord, *, unscored_by: int | None = None) -> Iterator[TrialRow]:
-        """Yield every trial with its scores, by problem and trial.
+        """Yield every trial with its scores, by position of the problem and trial.
 
         With `unscored_by`, only trials that this scorer has not seen, without scores.
         """
-        query = (
-            "SELECT t.problem, t.trial, t.status, t.prompt_tokens, t.completion_tokens, "
-            "t.latency_ms, t.attempts, t.seed, t.request_id, b.codec, b.text, b.reasoning "
-            "FROM trial AS t LEFT JOIN body AS b ON b.id=t.body WHERE t.run=?"
-        )
-        arguments: list[object] = [run.number]
-        if unscored_by is not None:
-            query += (
-                " AND NOT EXISTS (SELECT 1 FROM score AS s WHERE s.scorer=? "
-                "AND s.problem=t.problem AND s.trial=t.trial)"
-            )
-            arguments.append(unscored_by)
-        rows = self._each(query + " ORDER BY t.problem, t.trial", *arguments)
-        if unscored_by is not None:
-            yield from map(self._trial, rows)
-            return
-        scores = [_Lookahead(self._scores(each.number)) for each in run.scorers]
-        for row in rows:
-            trial = self._trial(row)
+        scorers = [] if unscored_by is not None else [each.number for each in run.scorers]
+        counted = dict.fromkeys(scorers, 0)
+        count = 0
+        for stretch in stretches([place.number for place in self._places(run.number)]):
+            scores = [_Lookahead(self, scorer, stretch) for scorer in scorers]
+            for trial in self._stretch(run.number, stretch, unscored_by):
+                count += 1
+                for source in scores:
+                    score = source.take((trial.problem, trial.trial))
+                    if score is not None:
+                        trial.scores.append(score)
+                        counted[source.scorer] += 1
+                yield trial
             for source in scores:
-                found = source.at((trial.problem, trial.trial))
-                if found is not None:
-                    trial.scores.append(found)
-            yield trial
+                source.require_end()
+        seen = 0 if unscored_by is None else self._rows.counter("score", unscored_by)
+        self._rows.require("trial", run.number, count + seen)
+        for scorer, scored in counted.items():
+            self._rows.require("score", scorer, scored)
 
-    def _scores(self, scorer: int) -> Iterator[tuple[tuple[int, int], ScoreRow]]:
-        query = (
-            "SELECT problem, trial, value, status, answer, rule, detail FROM score "
-            "WHERE scorer=? ORDER BY problem, trial"
+    def _stretch(
+        self, run: int, stretch: tuple[int, int], unscored_by: int | None
+    ) -> Iterator[TrialRow]:
+        """Yield the trials of problems that are stored one after the other."""
+        where = "t.run=? AND t.problem BETWEEN ? AND ?"
+        if unscored_by is None:
+            return trials_of(self._rows, where, run, *stretch)
+        unseen = (
+            "NOT EXISTS (SELECT 1 FROM score AS s WHERE s.scorer=? AND s.problem=t.problem "
+            "AND s.trial=t.trial)"
         )
-        for problem, trial, value, status, answer, rule, detail in self._each(query, scorer):
-            text = self._decoded(0, answer)
-            yield (
-                (problem, trial),
-                ScoreRow(scorer, value, SCORE_STATUSES[status], text, rule, detail),
-            )
+        return trials_of(self._rows, f"{where} AND {unseen}", run, *stretch, unscored_by)
 
-    def _trial(self, row: tuple[Any, ...]) -> TrialRow:
-        problem, trial, status, taken, given, latency, attempts, seed, request = row[:9]
-        codec, text, reasoning = row[9:]
-        return TrialRow(
-            problem=problem,
-            trial=trial,
-            status=STATUSES[status],
-            text=self._decoded(codec, text),
-            reasoning=self._decoded(codec, reasoning),
-            prompt_tokens=taken,
-            completion_tokens=given,
-            latency_ms=latency,
-            attempts=attempts,
-            seed=seed,
-            request_id=request,
-        )
-
-    def _decoded(self, codec: int, data: bytes | None) -> str | None:
-        try:
-            return decoded(codec, data)
-        except (ValueError, zlib.error) as error:
-            raise corrupt(self.directory / FILE, f"a text cannot be read: {error}") from error
-
-    def _each(self, query: str, *arguments: object) -> Iterator[tuple[Any, ...]]:
-        with sqlite_errors(self.directory / FILE):
-            for row in self._connection.execute(query, arguments):  # noqa: UP028
-                yield row  # `yield from` would close the cursor, perhaps after its connection
-
-    def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
-        return list(self._each(query, *arguments))
+    def scores(
+        self, scorer: int, stretch: tuple[int, int] = (0, _FARTHEST)
+    ) -> Iterator[tuple[int, int, ScoreRow]]:
+        """Yield (problem, trial, score) of a scorer, by number of the problem and trial."""
+        where = "scorer=? AND problem BETWEEN ? AND ?"
+        return scores_of(self._rows, where, scorer, *stretch)
 
 
 class _Lookahead:
-    """Scores in order, taken one by one as their trials come by."""
+    """A scorer's scores in order, taken one by one as their trials come by."""
 
-    def __init__(self, source: Iterator[tuple[tuple[int, int], ScoreRow]]) -> None:
-        self._source = source
-        self._next = next(source, None)
+    def __init__(self, trials: Trials, scorer: int, stretch: tuple[int, int]) -> None:
+        self.scorer = scorer
+        self._rows = trials._rows
+        self._source = trials.scores(scorer, stretch)
+        self._next = next(self._source, None)
 
-    def at(self, key: tuple[int, int]) -> ScoreRow | None:
-        while self._next is not None and self._next[0] < key:
-            self._next = next(self._source, None)
-        return self._next[1] if self._next is not None and self._next[0] == key else None
+    def take(self, place: tuple[int, int]) -> ScoreRow | None:
+        """Return the score of a trial, if it has one."""
+        if self._next is None or self._next[:2] > place:
+            return None
+        if self._next[:2] < place:
+            raise self._rows.corrupt("a score has lost its trial")
+        score = self._next[2]
+        self._next = next(self._source, None)
+        return score
 
-
-def _in(statuses: Sequence[Status]) -> str:
-    return f"({','.join(str(STATUSES.index(status)) for status in statuses)})"
-
-
-def fate(status: int, scored: int | None) -> str:
-    """Return in a word why a trial has no score."""
-    if STATUSES[status] != "ok" or scored is None:
-        return "unscored" if STATUSES[status] == "ok" else STATUSES[status]
-    return f"scorer_{SCORE_STATUSES[scored]}"
+    def require_end(self) -> None:
+        """Require that no score is left."""
+        if self._next is not None:
+            raise self._rows.corrupt("a score has lost its trial")

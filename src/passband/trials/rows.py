@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +14,7 @@ __all__ = [
     "ProblemRow",
     "ScoreRow",
     "ScoreStatus",
+    "ScorerEntry",
     "Status",
     "TrialRow",
 ]
@@ -37,7 +39,7 @@ SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout"
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
-    """One problem of a run, in the order of its data set."""
+    """One problem of a run; its key says which one it is, its position where the data have it."""
 
     position: int
     key: str
@@ -45,8 +47,16 @@ class ProblemRow:
     cluster: str | None = None
 
 
+class ScorerEntry(NamedTuple):
+    """A scorer as it is entered into a run."""
+
+    name: str
+    identity: str  # everything that its scores depend on
+    spec: Mapping[str, Any] | None = None  # from which it can be rebuilt; None where it cannot
+
+
 class ScoreRow(NamedTuple):
-    """What one scorer said of one trial."""
+    """The score that one scorer gave one trial."""
 
     scorer: int
     value: float | None
@@ -60,7 +70,7 @@ class ScoreRow(NamedTuple):
 class TrialRow:
     """One trial: what was drawn, at what price, after how many attempts."""
 
-    problem: int  # position of the problem
+    problem: int  # number of the problem in the store
     trial: int
     status: Status
     text: str | None = None
@@ -68,14 +78,14 @@ class TrialRow:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     latency_ms: int | None = None
-    attempts: int = 1
+    attempts: int = 1  # 0 where salvaging has lost the number
     seed: int | None = None
     request_id: str | None = None
     scores: list[ScoreRow] = field(default_factory=list)
-    transcript: list[dict[str, Any]] | None = None
+    transcript: list[dict[str, Any]] | None = None  # messages and tool calls, as JSON values
     cost: float | None = None
-    reason: str | None = None  # why a schedule chose this trial
-    source: int | None = None
+    reason: str | None = None  # why a schedule chose it
+    source: int | None = None  # where an imported row comes from
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,39 +1,108 @@
-"""The SQLite file: its tables, its version, and how it is opened.
+"""The SQLite file: its tables and its version, and what is refused or taken for damage.
 
 A run directory holds one file. Within it a *run* is one task asked of one model with one set of
-settings. The trial table is narrow, so that counting does not read completions, which are in
-`body`; what each scorer said is in `score`, so that scores can be made anew and trials cannot.
+settings. The trial table is narrow, so that reading trials does not read completions, which are in
+`body`; what each scorer said is in `score`, so that scores can be made again and trials cannot.
+`trial_tally` and `score_tally` add trials and scores up by problem; `counter` says how many rows of
+each kind there are. The last column of every row is its checksum.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 from passband.errors import InvalidInput, PassbandError
 
 __all__ = [
     "APPLICATION",
+    "CREATE",
     "FILE",
+    "LOCK_FILE",
+    "TABLES",
     "VERSION",
+    "VERSION_1",
     "CorruptStore",
     "EmptyStore",
-    "connect",
-    "connect_to_read",
+    "check",
     "corrupt",
     "sqlite_errors",
+    "text_of",
 ]
 
 FILE = "trials.sqlite"
+LOCK_FILE = "lock"
 APPLICATION = 0x70623031  # "pb01", so that `file` and we know what it is
-VERSION = 1
+VERSION = 2
 _CHECKED_BYTES = 200_000_000  # files up to this size are checked whenever they are opened
 
-_TABLES = """
+# All of it must fit into the first page: salvaging puts a new one in place of a damaged one.
+_COLUMNS = {
+    "run": "run INTEGER PRIMARY KEY,name TEXT NOT NULL,task TEXT NOT NULL,model TEXT NOT NULL,"
+    "spec TEXT NOT NULL,config TEXT NOT NULL,created TEXT NOT NULL,address TEXT,source INT,"
+    "crc INT NOT NULL,UNIQUE(task,model)",
+    # a process that asked, and came to an end
+    "session": "session INTEGER PRIMARY KEY,started TEXT NOT NULL,ended TEXT NOT NULL,"
+    "seconds REAL NOT NULL,trials INT NOT NULL,concurrency INT NOT NULL,version TEXT NOT NULL,"
+    "address TEXT,crc INT NOT NULL",
+    # a file that trials were imported from
+    "source": "source INTEGER PRIMARY KEY,reader TEXT NOT NULL,file TEXT NOT NULL,"
+    "sha256 TEXT NOT NULL,added TEXT NOT NULL,crc INT NOT NULL",
+    # position 0 is the scorer whose score is *the* score; without one it is no longer used
+    "scorer": "scorer INTEGER PRIMARY KEY,run INT NOT NULL,name TEXT NOT NULL,"
+    "identity TEXT NOT NULL,spec TEXT,position INT,crc INT NOT NULL,UNIQUE(run,name,identity)",
+    # `problem` is given here and stays; `position` is the place in the data now
+    "problem": "run INT NOT NULL,problem INT NOT NULL,position INT NOT NULL,key TEXT NOT NULL,"
+    "cluster TEXT,record TEXT NOT NULL,crc INT NOT NULL,PRIMARY KEY(run,problem),UNIQUE(run,key)",
+    "trial": "run INT NOT NULL,problem INT NOT NULL,trial INT NOT NULL CHECK(trial>=0),"
+    "status INT NOT NULL,prompt_tokens INT,completion_tokens INT,latency_ms INT,"
+    "attempts INT NOT NULL,seed INT,request_id TEXT,body INT,cost REAL,reason TEXT,source INT,"
+    "crc INT NOT NULL,PRIMARY KEY(run,problem,trial)",
+    # knows its trial, so that it can be used when the trial's page is lost
+    "body": "id INTEGER PRIMARY KEY,run INT NOT NULL,problem INT NOT NULL,trial INT NOT NULL,"
+    "status INT NOT NULL,codec INT NOT NULL,text BLOB,reasoning BLOB,transcript BLOB,"
+    "crc INT NOT NULL",
+    "score": "scorer INT NOT NULL,problem INT NOT NULL,trial INT NOT NULL,value REAL,"
+    "status INT NOT NULL,answer BLOB,rule TEXT,detail TEXT,crc INT NOT NULL,"
+    "PRIMARY KEY(scorer,problem,trial)",
+    "attempt": "run INT NOT NULL,problem INT NOT NULL,trial INT NOT NULL,attempt INT NOT NULL,"
+    "at_ms INT NOT NULL,outcome TEXT NOT NULL,http INT,detail TEXT NOT NULL,crc INT NOT NULL,"
+    "PRIMARY KEY(run,problem,trial,attempt)",
+    # places: trials as bits, the first in the lowest; sums beyond 63 bits are text
+    "trial_tally": "run INT NOT NULL,problem INT NOT NULL,status INT NOT NULL,trials INT NOT NULL,"
+    "places BLOB NOT NULL,prompt_tokens ANY NOT NULL,completion_tokens ANY NOT NULL,"
+    "cost REAL NOT NULL,retried INT NOT NULL,crc INT NOT NULL,PRIMARY KEY(run,problem,status)",
+    # odd: values that are neither 0 nor 1
+    "score_tally": "scorer INT NOT NULL,problem INT NOT NULL,trial_status INT NOT NULL,"
+    "status INT NOT NULL,scores INT NOT NULL,valued INT NOT NULL,total REAL NOT NULL,"
+    "odd INT NOT NULL,crc INT NOT NULL,PRIMARY KEY(scorer,problem,trial_status,status)",
+    # rows of a table in all, of a run or of a scorer; and the commits
+    "counter": "name TEXT NOT NULL,number INT NOT NULL,value INT NOT NULL,crc INT NOT NULL,"
+    "PRIMARY KEY(name,number)",
+}
+_WITH_ROWID = ("run", "session", "source", "scorer", "problem", "body")
+_TYPES = ("INT", "INTEGER", "TEXT", "REAL", "BLOB", "ANY")
+
+
+def _typed(columns: str) -> tuple[tuple[str, str], ...]:
+    words = [part.split()[:2] for part in columns.split(",")]
+    return tuple((word[0], word[1]) for word in words if word[-1] in _TYPES)
+
+
+TABLES = {table: _typed(columns) for table, columns in _COLUMNS.items()}
+"""The columns of each table and their types."""
+
+CREATE = "".join(
+    f"CREATE TABLE {table}({columns})STRICT{'' if table in _WITH_ROWID else ',WITHOUT ROWID'};"
+    for table, columns in _COLUMNS.items()
+)
+
+VERSION_1 = """
 CREATE TABLE run(
     run INTEGER PRIMARY KEY, task TEXT NOT NULL UNIQUE, model TEXT NOT NULL,
     spec TEXT NOT NULL, created TEXT NOT NULL, config TEXT NOT NULL
@@ -69,6 +138,7 @@ CREATE TABLE score(
     PRIMARY KEY(scorer, problem, trial)
 ) STRICT, WITHOUT ROWID;
 """
+"""The tables of version 1, word for word: that is how a file of it is known to be whole."""
 
 
 class CorruptStore(PassbandError):
@@ -76,54 +146,19 @@ class CorruptStore(PassbandError):
 
 
 class EmptyStore(InvalidInput):
-    """The file has no tables: whoever began to make it did not come that far."""
-
-
-def connect(path: Path) -> sqlite3.Connection:
-    """Open the file for writing, and make its tables if there are none."""
-    _require_sqlite()
-    with sqlite_errors(path):
-        if path.exists():  # looked at before it is opened for writing, which could change it
-            with closing(_opened(path)) as connection:
-                _check(connection, path, crashed=_has_log(path))
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        try:
-            _prepare(connection, path)
-        except BaseException:
-            connection.close()
-            raise
-    return connection
-
-
-def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
-    """Open the file for reading only, also while a run is writing it.
-
-    A trusted file, which this process has checked before, is not looked through for damage.
-    """
-    if not path.is_file():
-        raise InvalidInput(f"{path.parent} is not a run directory: it has no {path.name}.")
-    _require_sqlite()
-    with sqlite_errors(path):
-        connection = _opened(path)
-        try:
-            if _check(connection, path, through=not trusted) == 0:
-                raise EmptyStore(f"{path.parent} holds no trials yet.")
-        except BaseException:
-            connection.close()
-            raise
-    return connection
+    """The file has no tables: the process that began to make it did not come that far."""
 
 
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """Say of what SQLite complains about which file it is, and whether that is damaged."""
+    """Name the file in what SQLite raises, and call it damaged if it is."""
     try:
         yield
     except sqlite3.OperationalError as error:  # locked, unreadable, full, ...
         raise PassbandError(f"{path}: {error}.") from error
     except sqlite3.DatabaseError as error:
-        if type(error) is not sqlite3.DatabaseError:  # our own fault: a row that must not be
-            raise
+        if type(error) not in (sqlite3.DatabaseError, sqlite3.DataError):
+            raise  # our own fault: a row that must not be
         raise corrupt(path, str(error)) from error
 
 
@@ -136,82 +171,68 @@ def corrupt(path: Path, why: str) -> CorruptStore:
     )
 
 
-def _require_sqlite() -> None:
-    """An older SQLite would take our tables for damaged ones."""
-    if sqlite3.sqlite_version_info < (3, 37):
-        raise PassbandError(
-            f"the trials table needs SQLite 3.37 or newer; this Python has "
-            f"{sqlite3.sqlite_version}."
-        )
-
-
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    connection.text_factory = _text
-    connection.execute("PRAGMA busy_timeout=5000")
-    mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-    if mode != "wal":
-        raise PassbandError(
-            f"{path} is on a file system without shared memory (a network drive?), where "
-            f"trials could be lost. Give a local folder with --out."
-        )
-    connection.execute("PRAGMA synchronous=FULL")
-    if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-        connection.executescript(
-            f"BEGIN; {_TABLES} PRAGMA application_id={APPLICATION}; "
-            f"PRAGMA user_version={VERSION}; COMMIT;"
-        )
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """Open the file so that nothing can change it."""
-    where = f"{path.resolve().as_uri()}?mode=ro"
-    connection = sqlite3.connect(where, uri=True)
+def text_of(data: bytes) -> str:
+    """Decode a text cell; half a character, which no encoding has, may be in it."""
     try:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        connection.close()
-        if os.access(path.parent, os.W_OK):
-            raise
-        # No shared memory in a folder that cannot be written; without a log none is needed.
-        if _has_log(path):
-            raise PassbandError(
-                f"{path.parent} cannot be written to, and its last trials are still in "
-                f"{path.name}-wal. Copy the folder to where you may write and read the copy."
-            ) from None
-        connection = sqlite3.connect(f"{where}&immutable=1", uri=True)
-    except BaseException:
-        connection.close()
-        raise
-    connection.text_factory = _text
-    return connection
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise sqlite3.DatabaseError("a text is not UTF-8") from None
 
 
-def _text(data: bytes) -> str:
-    """Read a text cell; half a character, which no encoding has, may be in it."""
-    return data.decode("utf-8", "surrogatepass")
-
-
-def _has_log(path: Path) -> bool:
-    """Tell whether the last writer left without closing the file."""
-    log = path.with_name(path.name + "-wal")
-    return log.exists() and log.stat().st_size > 0
-
-
-def _check(
+def check(
     connection: sqlite3.Connection, path: Path, *, crashed: bool = False, through: bool = True
 ) -> int:
-    """Refuse what is not ours, newer than we are, or damaged; return the version, 0 if empty."""
+    """Refuse a file that is not ours, newer or damaged; return its version, 0 if it is empty."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > VERSION and application == APPLICATION:
         raise InvalidInput(
             f"{path} was written by a newer passband (layout {version}; this one knows "
             f"{VERSION}). Update passband to go on with it."
         )
-    if application != APPLICATION and connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+    tables = _tables_of(connection)
+    if application != APPLICATION and tables:
         raise InvalidInput(f"{path} is an SQLite file, but not one of passband's.")
+    expected = _expected(version)
+    if any(tables.get(name) != text for name, text in expected.items()) or (
+        not expected and tables
+    ):
+        raise corrupt(path, "its tables are not those of a run directory")
+    if not expected:
+        _refuse_truncated(path)
     if crashed or (through and path.stat().st_size <= _CHECKED_BYTES):
-        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise corrupt(path, " ".join(str(found).split()))
-    return int(version)
+        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise corrupt(path, " ".join(str(verdict).split()))
+    return version
+
+
+def _tables_of(connection: sqlite3.Connection) -> dict[str, str]:
+    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL")
+    return dict(rows.fetchall())
+
+
+@lru_cache
+def _expected(version: int) -> dict[str, str]:
+    """Return the text of each table as SQLite keeps it."""
+    script = {1: VERSION_1, 2: CREATE}.get(version, "")
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(script)
+        return _tables_of(connection)
+
+
+def _refuse_truncated(path: Path) -> None:
+    """Refuse a file without tables in a directory whose lock says that it had some."""
+    try:
+        owner = json.loads((path.parent / LOCK_FILE).read_bytes() or b'{"made": false}')
+        made = owner.get("made", True)  # version 1 did not say
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError, AttributeError):
+        made = True
+    if made:
+        raise corrupt(
+            path,
+            "it is empty, although trials have been recorded here; a copy needs "
+            f"{path.name}-wal as well. If there were none, delete the file to begin again",
+        )

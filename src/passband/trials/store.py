@@ -8,179 +8,159 @@ on disk.
 from __future__ import annotations
 
 import json
-import math
-import shutil
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from passband.errors import ExitCode, InvalidInput, PassbandError
-from passband.trials.codec import encoded, storable
-from passband.trials.lock import Lock
-from passband.trials.rows import (
-    FAILED,
-    SCORE_STATUSES,
-    STATUSES,
-    AttemptRow,
-    ProblemRow,
-    ScoreRow,
-    TrialRow,
-)
-from passband.trials.schema import FILE, connect, sqlite_errors
+from passband.errors import InvalidInput
+from passband.trials import packing
+from passband.trials.codec import canonical
+from passband.trials.differences import SettingsChanged, differences
+from passband.trials.packing import MARKS, STATUS, packed
+from passband.trials.problems import StoredProblem, placed
+from passband.trials.rows import FAILED, AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.unpacking import scores_of, trials_of
+from passband.trials.writer import LOW_WATER, DiskNearlyFull, Writer
 from passband.version import __version__
 
 __all__ = ["LOW_WATER", "DiskNearlyFull", "SettingsChanged", "Store", "canonical", "utc_now"]
 
-LOW_WATER = 64_000_000  # free bytes below which nothing is written: a full disk can lose more
-_TOGETHER = (64, 16, 4, 1)  # rows of one statement; a statement may have 999 values
-_STATUS = {name: at for at, name in enumerate(STATUSES)}
-_SCORE_STATUS = {name: at for at, name in enumerate(SCORE_STATUSES)}
-_TEXT = "CAST(? AS TEXT)"  # takes whatever is `storable`
-_MARKS = {
-    "body": "(?,?,?,?)",
-    "trial": f"(?,?,?,?,?,?,?,?,?,{_TEXT},?)",
-    "score": f"(?,?,?,?,?,?,{_TEXT},{_TEXT})",
-}
+_FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 
 
-class SettingsChanged(InvalidInput):
-    """The run directory holds trials that were drawn with other settings."""
-
-    def lines(self) -> list[str]:
-        """Return one line for each setting; their values are written as JSON."""
-        return str(self).split("\n")
-
-
-class DiskNearlyFull(PassbandError):
-    """There is so little room that writing on could lose what is there."""
-
-    exit_code = ExitCode.DISK_FULL
-
-
-class Store:
+class Store(Writer):
     """The one writer of a run directory."""
 
     def __init__(self, directory: Path, *, low_water: int = LOW_WATER) -> None:
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise InvalidInput(
-                f"{directory} is not a directory; give another with --out."
-            ) from None
-        self.directory = directory
-        self._low_water = low_water
-        self._lock = Lock(directory)
-        try:
-            self._require_room()
-            self._connection = connect(directory / FILE)
-        except BaseException:
-            self._lock.release()
-            raise
-        try:
-            self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        try:
-            self._connection.close()
-        finally:
-            self._lock.release()
+        super().__init__(directory, low_water=low_water)
+        self._begun: set[int] = set()  # runs that this process has entered
 
     # -- a run and what it asks ------------------------------------------------------------
 
-    def spec(self, task: str) -> dict[str, Any] | None:
-        """Return the settings that a task's trials were drawn with, if it has a run here."""
-        found = self._all(f"SELECT spec FROM run WHERE task={_TEXT}", storable(task))
-        return dict(json.loads(found[0][0])) if found else None
+    def spec(self, task: str, model: str) -> dict[str, Any] | None:
+        """Return the settings that the trials of a task and model were drawn with, if any were."""
+        row = self._run(task, model)
+        return None if row is None else dict(json.loads(row[4]))
+
+    def name(self, task: str, model: str) -> str:
+        """Return the name of a run, or the one that it would get: that of the first run here."""
+        row = self._run(task, model) or next(iter(self.rows("run")), None)
+        return self.directory.resolve().name if row is None else str(row[1])
 
     def begin(
-        self, task: str, model: str, spec: Mapping[str, Any], config: Mapping[str, Any]
+        self,
+        task: str,
+        model: str,
+        *,
+        spec: Mapping[str, Any],
+        config: Mapping[str, Any],
+        name: str | None = None,
+        address: str | None = None,
+        source: int | None = None,
     ) -> int:
-        """Return the number of this task's run: a new one, or the one to go on with.
+        """Return the number of the run of a task and model: a new one, or the one to go on with.
 
         `spec` is what the trials depend on, and other settings are refused. `config` says how
-        the task is measured, which may change.
+        the task is measured, which may change. `name` is what seeds are derived from, by default
+        that of the directory when it was made; it stays when the directory gets another.
         """
         self._forget_mistakes(task, model, json.loads(canonical(spec)))
-        self._refuse_other_model(model)
-        earlier = self.spec(task)
+        earlier = self._run(task, model)
         with self.transaction():
             if earlier is None:
-                self._connection.execute(
-                    "INSERT INTO run(task, model, spec, created, config) "
-                    f"VALUES ({_TEXT},{_TEXT},?,?,?)",
-                    (*map(storable, (task, model)), canonical(spec), utc_now(), canonical(config)),
-                )
+                number = 1 + max((row[0] for row in self.rows("run")), default=0)
+                chosen = self.name(task, model) if name is None else name
+                values = (number, chosen, task, model, canonical(spec), canonical(config),
+                          utc_now(), address, source)  # fmt: skip
             else:
-                self._refuse_changes(task, earlier, json.loads(canonical(spec)))
-                self._connection.execute(
-                    f"UPDATE run SET config=? WHERE task={_TEXT}",
-                    (canonical(config), storable(task)),
-                )
-        return self._one(f"SELECT run FROM run WHERE task={_TEXT}", storable(task))
+                number = earlier[0]
+                self._refuse_changes(earlier, name, json.loads(canonical(spec)))
+                values = (*earlier[:5], canonical(config), earlier[6],
+                          earlier[7] or address, earlier[8])  # fmt: skip
+            self.put("run", [values])
+        self._begun.add(number)
+        return number
 
-    def add_problems(self, run: int, problems: Iterable[ProblemRow]) -> None:
-        """Record problems; those that are there already must be the same, once one was asked.
+    def add_problems(self, run: int, problems: Iterable[ProblemRow]) -> list[int]:
+        """Record problems, and return their numbers in the order of the rows.
 
-        Clusters may change: they say how problems are measured, not what was asked.
+        Those that are there already must be what they were, once one was asked; see `placed`.
         """
-        query = "SELECT problem, key, record, cluster FROM problem WHERE run=?"
-        asked = self._one("SELECT EXISTS (SELECT 1 FROM trial WHERE run=?)", run)
-        known = {position: row for position, *row in self._all(query, run)} if asked else {}
-        names = {key: position for position, (key, *_) in known.items()}
-        changed = []
-        for row in problems:
-            if row.position in known:
-                self._refuse_problem(row, *known[row.position][:2])
-            if names.setdefault(row.key, row.position) != row.position:
-                raise InvalidInput(f"two problems are named {row.key!r}.")
-            if row.position not in known or known[row.position][2] != row.cluster:
-                texts = storable(row.key), storable(row.cluster), row.record
-                changed.append((run, row.position, *texts))
         with self.transaction():
-            if not asked:
-                self._connection.execute("DELETE FROM problem WHERE run=?", (run,))
+            if not self._is_asked(run):
+                self._delete("problem", run)
+            numbers, changed = placed(self.problems(run), problems, self.directory)
+            self.put_problems(run, changed)
+        return numbers
+
+    def problems(self, run: int) -> dict[str, StoredProblem]:
+        """Return the problems of a run by their keys."""
+        rows = self.rows("problem", "run=?", run)
+        if len(rows) != self._tallies.value("problem", run):
+            raise self._checked.corrupt("problems are lost")
+        return {row[3]: StoredProblem(*row[1:6]) for row in rows}
+
+    def put_problems(self, run: int, problems: Sequence[StoredProblem]) -> None:
+        """Write problems under their numbers, in place of what is there."""
+        before = self._one("SELECT count(*) FROM problem WHERE run=?", run)
+        rows = [(run, p.number, p.position, p.key, p.cluster, p.record) for p in problems]
+        with self.transaction():
             self._connection.executemany(
-                f"INSERT INTO problem VALUES (?,?,{_TEXT},{_TEXT},?) "
-                "ON CONFLICT(run, problem) DO UPDATE SET cluster=excluded.cluster",
-                changed,
+                f"INSERT INTO problem VALUES {MARKS['problem']} ON CONFLICT(run, problem) "
+                "DO UPDATE SET position=excluded.position, cluster=excluded.cluster, "
+                "crc=excluded.crc",
+                [packed("problem", row) for row in rows],
             )
+            after = self._one("SELECT count(*) FROM problem WHERE run=?", run)
+            self._tallies.count("problem", run, after - before)
 
-    def set_scorers(self, run: int, scorers: Sequence[tuple[str, str]]) -> list[int]:
-        """Make these (name, identity) the scorers of the run, the first the main one.
+    def set_scorers(self, run: int, scorers: Sequence[ScorerEntry]) -> list[int]:
+        """Make these the scorers of the run, the first the main one, and return their numbers.
 
-        Scorers of other names that the run has come after them. Returns the numbers of these.
+        Scorers of other names that the run has come after them.
         """
-        names = {name for name, _ in scorers}
-        query = (
-            "SELECT name, identity FROM scorer WHERE run=? AND position NOT NULL ORDER BY position"
-        )
-        kept = [(name, identity) for name, identity in self._all(query, run) if name not in names]
+        names = {entry.name for entry in scorers}
+        rows = [row for row in self.rows("scorer") if row[1] == run]
+        used = sorted((row for row in rows if row[5] is not None), key=lambda row: row[5])
+        kept = [row[0] for row in used if row[2] not in names]
         with self.transaction():
-            self._connection.execute("UPDATE scorer SET position=NULL WHERE run=?", (run,))
-            for position, (name, identity) in enumerate([*scorers, *kept]):
-                self._connection.execute(
-                    f"INSERT INTO scorer(run, name, identity, position) "
-                    f"VALUES (?,{_TEXT},{_TEXT},?) "
-                    "ON CONFLICT(run, name, identity) DO UPDATE SET position=excluded.position",
-                    (run, storable(name), storable(identity), position),
-                )
-        query = "SELECT scorer FROM scorer WHERE run=? AND position NOT NULL ORDER BY position"
-        return [row[0] for row in self._all(query, run)][: len(scorers)]
+            numbers = [self.put_scorer(run, entry) for entry in scorers]
+            order = {number: position for position, number in enumerate([*numbers, *kept])}
+            mine = [row for row in self.rows("scorer") if row[1] == run]
+            self.put("scorer", [(*row[:5], order.get(row[0])) for row in mine])
+        return numbers
 
-    def add_session(self, started: str, seconds: float, trials: int, concurrency: int) -> None:
-        """Record that a process asked for some time, and how much came of it."""
+    def put_scorer(self, run: int, entry: ScorerEntry) -> int:
+        """Return the number of a scorer, which is entered if it is new; it is not yet used."""
+        rows = self.rows("scorer")
+        spec = None if entry.spec is None else canonical(entry.spec)
+        known = next((row for row in rows if row[1:4] == (run, *entry[:2])), None)
         with self.transaction():
-            self._connection.execute(
-                "INSERT INTO session(started, ended, seconds, trials, concurrency, version) "
-                "VALUES (?,?,?,?,?,?)",
-                (started, utc_now(), seconds, trials, concurrency, __version__),
-            )
+            if known is None:
+                number = 1 + max((row[0] for row in rows), default=0)
+                self.put("scorer", [(number, run, *entry[:2], spec, None)])
+                return number
+            if spec is not None:
+                self.put("scorer", [(*known[:4], spec, known[5])])
+        return int(known[0])
+
+    def add_session(
+        self,
+        started: str,
+        seconds: float,
+        trials: int,
+        concurrency: int,
+        address: str | None = None,
+    ) -> None:
+        """Record that a process asked for some time, and how much came of it."""
+        values = (started, utc_now(), seconds + 0.0, trials, concurrency, __version__, address)
+        self.add("session", values)
+
+    def add_source(self, reader: str, file: str, sha256: str) -> int:
+        """Record a file that trials are imported from, and return its number."""
+        return self.add("source", (reader, file, sha256, utc_now()))
 
     # -- trials ----------------------------------------------------------------------------
 
@@ -190,189 +170,135 @@ class Store:
         With `again`, they take the place of failed ones; what was tried then is kept.
         """
         self._require_room()
-        rows, bodies, scores = [], [], []
+        rows: list[tuple[Any, ...]] = []
+        bodies, scores = [], []
+        sums: dict[int, list[Any]] = defaultdict(list)
         last = self._last_body
-        for each in trials:
+        for trial in trials:
             body = None
-            if each.text is not None or each.reasoning is not None:
+            texts = trial.text, trial.reasoning, trial.transcript
+            if texts != (None, None, None):
                 last = body = last + 1
-                bodies.append((body, *encoded(each.text, each.reasoning)))
-            rows.append(
-                (
-                    run, each.problem, each.trial, _STATUS[each.status], each.prompt_tokens,
-                    each.completion_tokens, each.latency_ms, each.attempts, each.seed,
-                    storable(each.request_id), body,
-                )
-            )  # fmt: skip
-            scores += [_score(each.problem, each.trial, score) for score in each.scores]
+                bodies.append(packing.body(body, run, trial))
+            rows.append(packing.trial(run, trial, body))
+            for score in trial.scores:
+                row = packing.score(trial.problem, trial.trial, score)
+                scores.append(row)
+                sums[row[0]].append((row[1], rows[-1][3], row[4], row[3]))
         with self.transaction():
-            if again:
-                self._connection.executemany(
-                    "DELETE FROM trial WHERE run=? AND problem=? AND trial=? AND status IN "
-                    f"({','.join(str(_STATUS[status]) for status in FAILED)})",
-                    [row[:3] for row in rows],
-                )
-            self._insert("body", bodies)
-            self._insert("trial", rows)
-            self._insert("score", scores)
+            replaced = again and self._remove_failed(run, trials)
+            for table, new in (("body", bodies), ("trial", rows), ("score", scores)):
+                self._insert(table, new)
+            if replaced:
+                scorers = [row[0] for row in self.rows("scorer") if row[1] == run]
+                self._tallies.recount(run, scorers, {trial.problem for trial in trials})
+            else:
+                self._tallies.add_trials(run, [(*row[1:6], row[11], row[7]) for row in rows])
+                for scorer, values in sums.items():
+                    self._tallies.add_scores(scorer, values)
         self._last_body = last
+
+    def trial(self, run: int, problem: int, trial: int) -> TrialRow | None:
+        """Return a trial with what every scorer gave it, if it is recorded."""
+        if self._tallies.status_of(run, problem, trial) is None:
+            return None
+        of_place = "t.run=? AND t.problem=? AND t.trial=?"
+        (row,) = trials_of(self._checked, of_place, run, problem, trial)
+        of_run = "scorer IN (SELECT scorer FROM scorer WHERE run=?) AND problem=? AND trial=?"
+        scores = scores_of(self._checked, of_run, run, problem, trial)
+        row.scores = [score for *_, score in scores]
+        return row
 
     def add_scores(self, scores: Iterable[tuple[int, int, ScoreRow]]) -> None:
         """Record (problem, trial, score) for trials that are there, in place of earlier ones."""
         self._require_room()
+        rows: dict[int, dict[tuple[int, int], tuple[object, ...]]] = {}
+        for problem, trial, score in scores:
+            row = packing.score(problem, trial, score)
+            rows.setdefault(score.scorer, {})[problem, trial] = row
         with self.transaction():
-            self._connection.executemany(
-                f"INSERT OR REPLACE INTO score VALUES {_MARKS['score']}",
-                [_score(problem, trial, score) for problem, trial, score in scores],
-            )
+            for scorer, made in rows.items():
+                self._add_scores(scorer, made)
+
+    def _add_scores(self, scorer: int, rows: Mapping[tuple[int, int], tuple[object, ...]]) -> None:
+        run = self._run_of(scorer)
+        sums: list[Any] = []
+        for (problem, trial), row in rows.items():
+            status = self._tallies.status_of(run, problem, trial)
+            if status is None:
+                raise InvalidInput(f"trial {trial} of problem {problem} is not recorded.")
+            sums.append((problem, status, row[4], row[3]))
+        if self._insert("score", list(rows.values()), "OR IGNORE") == len(rows):
+            self._tallies.add_scores(scorer, sums)
+        else:  # some were there
+            self._insert("score", list(rows.values()), "OR REPLACE")
+            self._tallies.recount_scores(run, scorer, {problem for problem, _ in rows})
 
     def add_attempts(self, run: int, attempts: Sequence[AttemptRow]) -> None:
         """Record attempts that gave nothing."""
         self._require_room()
+        rows = [
+            packed("attempt", (run, row.problem, row.trial, row.attempt, row.at_ms, row.outcome,
+                               row.http, row.detail))
+            for row in attempts
+        ]  # fmt: skip
         with self.transaction():
-            self._connection.executemany(
-                f"INSERT OR IGNORE INTO attempt VALUES (?,?,?,?,?,{_TEXT},?,{_TEXT})",
-                [_attempt(run, each) for each in attempts],
+            self._tallies.count("attempt", run, self._insert("attempt", rows, "OR IGNORE"))
+
+    def _remove_failed(self, run: int, trials: Sequence[TrialRow]) -> bool:
+        """Remove failed trials that others take the place of, and return whether there are any."""
+        places = [(run, trial.problem, trial.trial) for trial in trials]
+        where = f"WHERE run=? AND problem=? AND trial=? AND status IN ({_FAILED})"
+        failed = [place for place in places if self._all(f"SELECT 1 FROM trial {where}", *place)]
+        for run, problem, trial in failed:
+            place = run, problem, trial
+            self._connection.execute(
+                f"DELETE FROM body WHERE id IN (SELECT body FROM trial {where})", place
             )
-
-    def _insert(self, table: str, rows: Sequence[Sequence[object]]) -> None:
-        """Insert rows, many with each statement.
-
-        Every statement gives other threads the turn, and getting it back costs more than the
-        row itself while the event loop is busy.
-        """
-        start = 0
-        for size in _TOGETHER:
-            while len(rows) - start >= size:
-                chunk = rows[start : start + size]
-                self._connection.execute(
-                    f"INSERT INTO {table} VALUES {','.join([_MARKS[table]] * size)}",
-                    [value for row in chunk for value in row],
-                )
-                start += size
+            self._connection.execute(
+                "DELETE FROM score WHERE problem=? AND trial=? "
+                "AND scorer IN (SELECT scorer FROM scorer WHERE run=?)",
+                (problem, trial, run),
+            )
+            self._connection.execute(f"DELETE FROM trial {where}", place)
+        return bool(failed)
 
     # -- inside ----------------------------------------------------------------------------
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Do everything inside together: all of it is on disk afterwards, or nothing."""
-        if self._connection.in_transaction:  # part of a larger one
-            yield
-            return
-        try:
-            with sqlite_errors(self.directory / FILE):
-                self._connection.execute("BEGIN IMMEDIATE")
-                yield
-                self._connection.execute("COMMIT")
-        except BaseException as error:
-            self._undo()
-            if isinstance(error.__cause__, sqlite3.OperationalError) and "full" in str(error):
-                raise DiskNearlyFull(f"{error} What was recorded is safe.") from error
-            raise
+    def _run(self, task: str, model: str) -> tuple[Any, ...] | None:
+        return next((row for row in self.rows("run") if row[2:4] == (task, model)), None)
 
-    def _undo(self) -> None:
-        if self._connection.in_transaction:  # a full disk has undone it already
-            with suppress(sqlite3.Error):  # why it failed matters more; closing undoes it too
-                self._connection.execute("ROLLBACK")
-
-    def _require_room(self) -> None:
-        free = shutil.disk_usage(self.directory).free
-        if free < self._low_water:
-            raise DiskNearlyFull(
-                f"{free / 1e6:.0f} MB are free where {self.directory} is, and at least "
-                f"{self._low_water / 1e6:.0f} are needed to write safely. What was recorded is "
-                f"safe; make room and run the same command again."
-            )
-
-    def _one(self, query: str, *arguments: object) -> int:
-        return int(self._all(query, *arguments)[0][0])
-
-    def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
-        with sqlite_errors(self.directory / FILE):
-            return self._connection.execute(query, arguments).fetchall()
+    def _run_of(self, scorer: int) -> int:
+        for row in self.rows("scorer", "scorer=?", scorer):
+            return int(row[1])
+        raise InvalidInput(f"no scorer has the number {scorer}.")
 
     def _forget_mistakes(self, task: str, model: str, spec: Any) -> None:
         """Let go of runs with other settings that no trial came of: a wrong name, a wrong key."""
-        query = (
-            "SELECT run, task, model, spec FROM run AS r "
-            "WHERE NOT EXISTS (SELECT 1 FROM trial AS t WHERE t.run=r.run)"
-        )
-        for run, its_task, its_model, its_spec in self._all(query):
-            if its_model != model or (its_task == task and json.loads(its_spec) != spec):
+        for row in self.rows("run"):
+            if row[2:4] == (task, model):
+                is_mistake = json.loads(row[4]) != spec
+            else:
+                is_mistake = row[3] != model and row[0] not in self._begun
+            if is_mistake and not self._is_asked(row[0]):
                 with self.transaction():
                     for table in ("attempt", "scorer", "problem", "run"):
-                        self._connection.execute(f"DELETE FROM {table} WHERE run=?", (run,))
+                        self._delete(table, row[0])
 
-    def _refuse_other_model(self, model: str) -> None:
-        found = self._all("SELECT model FROM run LIMIT 1")
-        if found and found[0][0] != model:
-            raise SettingsChanged(
-                f"{self.directory} holds trials of the model {found[0][0]!r}, not of {model!r}. "
-                f"Give another directory with --out."
-            )
+    def _is_asked(self, run: int) -> bool:
+        return bool(self._one("SELECT EXISTS (SELECT 1 FROM trial WHERE run=?)", run))
 
-    def _refuse_changes(self, task: str, earlier: Any, now: Any) -> None:
-        changed = list(_differences(earlier, now))
+    def _refuse_changes(self, earlier: tuple[Any, ...], name: str | None, spec: Any) -> None:
+        changed = list(differences(json.loads(earlier[4]), spec))
+        if name is not None and name != earlier[1]:
+            changed.insert(0, ("name", json.dumps(earlier[1]), json.dumps(name)))
         if changed:
             raise SettingsChanged(
-                f"{self.directory} holds trials of {task} that were drawn with other settings:\n"
+                f"{self.directory} holds trials of {earlier[2]} that were drawn with other "
+                f"settings:\n"
                 + "\n".join(f"  {name}: {old} then, {new} now" for name, old, new in changed)
                 + "\nGo back to those settings, or give another directory with --out."
             )
-
-    def _refuse_problem(self, row: ProblemRow, key: str, record: str) -> None:
-        """Refuse a problem that is not what it was; 1 for 1.0, or null for nothing, is."""
-        if row.key != key:
-            what = f"problem {row.position + 1} of the data was {key!r} and is now {row.key!r}"
-        elif row.record == record:
-            return
-        else:
-            parts = _differences(json.loads(record), json.loads(row.record))
-            found = next(parts, None)
-            if found is None:
-                return
-            name, old, new = found
-            what = f"problem {key!r} has changed its {name}: {old} then, {new} now"
-        raise SettingsChanged(
-            f"{self.directory} holds trials of other problems: {what}. "
-            f"Give another directory with --out."
-        )
-
-
-def canonical(value: Any) -> str:
-    """Return JSON that is the same text for the same value."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
-
-
-def _attempt(run: int, row: AttemptRow) -> tuple[object, ...]:
-    return (
-        run, row.problem, row.trial, row.attempt, row.at_ms, storable(row.outcome), row.http,
-        storable(row.detail),
-    )  # fmt: skip
-
-
-def _score(problem: int, trial: int, score: ScoreRow) -> tuple[object, ...]:
-    if score.value is not None and not math.isfinite(score.value):
-        raise InvalidInput(f"a score must be a finite number; got {score.value}.")
-    answer = None if score.answer is None else score.answer.encode("utf-8", "surrogatepass")
-    return (
-        score.scorer, problem, trial, score.value, _SCORE_STATUS[score.status], answer,
-        storable(score.rule), storable(score.detail),
-    )  # fmt: skip
-
-
-def _differences(old: Any, new: Any, name: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield (name, old, new) of every setting that differs, names dotted."""
-    if isinstance(old, dict) and isinstance(new, dict):
-        for key in sorted({*old, *new}):
-            yield from _differences(old.get(key), new.get(key), f"{name}.{key}" if name else key)
-    elif old != new:
-        yield name, _shown(old), _shown(new)
-
-
-def _shown(value: Any) -> str:
-    text = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def utc_now() -> str:

@@ -228,7 +228,7 @@ def test_on_a_real_terminal(tmp_path: Path) -> None:
     assert "/32" in seen
     assert "under way" in seen
     assert "\x1b[" in seen
-    assert "finished: 32 of 32 trials, 32 of them now" in seen
+    assert "finished: 32/32 trials recorded (32 new)" in seen
     assert "\x1b" not in out
     assert out.startswith("metric")
 

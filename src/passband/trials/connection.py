@@ -1,0 +1,123 @@
+"""How the file of a run directory is opened, to write and to read."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from passband.errors import InvalidInput, PassbandError
+from passband.trials.migrations import migrate, migrated_copy
+from passband.trials.schema import (
+    APPLICATION,
+    CREATE,
+    VERSION,
+    EmptyStore,
+    check,
+    sqlite_errors,
+    text_of,
+)
+
+__all__ = ["connect", "connect_to_read"]
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the file for writing, make its tables if there are none, migrate those of version 1."""
+    _require_sqlite()
+    with sqlite_errors(path):
+        if path.exists():  # looked at before it is opened for writing, which could change it
+            with closing(_opened(path)) as connection:
+                check(connection, path, crashed=_has_log(path))
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
+    """Open the file for reading only, also while a run is writing it.
+
+    A trusted file, which this process has checked before, is not looked through for damage. Of a
+    file of version 1 a migrated copy is read, which is gone when it is closed.
+    """
+    if not path.is_file():
+        raise InvalidInput(f"{path.parent} is not a run directory: it has no {path.name}.")
+    _require_sqlite()
+    with sqlite_errors(path):
+        connection = _opened(path)
+        try:
+            version = check(connection, path, through=not trusted)
+            if version == 0:
+                raise EmptyStore(f"{path.parent} holds no trials yet.")
+            if version == 1:
+                with closing(connection):
+                    return migrated_copy(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _require_sqlite() -> None:
+    """Refuse an older SQLite, which would take our tables for damaged ones."""
+    if sqlite3.sqlite_version_info < (3, 37):
+        raise PassbandError(
+            f"the trials table needs SQLite 3.37 or newer; this Python has "
+            f"{sqlite3.sqlite_version}."
+        )
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    connection.text_factory = text_of
+    connection.execute("PRAGMA busy_timeout=5000")
+    mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode != "wal":
+        raise PassbandError(
+            f"{path} is on a file system without shared memory (a network drive?), where "
+            f"trials could be lost. Give a local folder with --out."
+        )
+    connection.execute("PRAGMA synchronous=FULL")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0:
+        connection.executescript(
+            f"BEGIN; {CREATE} PRAGMA application_id={APPLICATION}; "
+            f"PRAGMA user_version={VERSION}; COMMIT;"
+        )
+        # A copy of the file alone should at least be a store.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    elif version == 1:
+        migrate(connection, path)
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Open the file so that nothing can change it."""
+    where = f"{path.resolve().as_uri()}?mode=ro"
+    connection = sqlite3.connect(where, uri=True)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if os.access(path.parent, os.W_OK):
+            raise
+        # No shared memory in a folder that cannot be written; without a log none is needed.
+        if _has_log(path):
+            raise PassbandError(
+                f"{path.parent} cannot be written to, and its last trials are still in "
+                f"{path.name}-wal. Copy the folder to where you may write and read the copy."
+            ) from None
+        connection = sqlite3.connect(f"{where}&immutable=1", uri=True)
+    except BaseException:
+        connection.close()
+        raise
+    connection.text_factory = text_of
+    return connection
+
+
+def _has_log(path: Path) -> bool:
+    """Return whether the last writer left without closing the file."""
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0

@@ -1,0 +1,72 @@
+"""What a run directory says of its runs, their problems, their scorers and their sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from passband.errors import InvalidInput, nearest
+
+__all__ = ["ProblemRecord", "RunRecord", "ScorerRecord", "SourceRecord"]
+
+
+@dataclass(frozen=True)
+class ScorerRecord:
+    """A scorer that a run uses."""
+
+    number: int
+    name: str
+    identity: str
+    spec: Mapping[str, Any] | None = None  # from which it can be rebuilt; None where it cannot
+
+
+@dataclass(frozen=True)
+class SourceRecord:
+    """A file that trials were imported from."""
+
+    number: int
+    reader: str
+    file: str
+    sha256: str
+    added: str
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """One task asked of one model with one set of settings."""
+
+    number: int
+    name: str  # what seeds are derived from
+    task: str
+    model: str
+    spec: Mapping[str, Any]
+    config: Mapping[str, Any]
+    created: str
+    address: str | None  # of the server that was asked first
+    source: int | None
+    scorers: tuple[ScorerRecord, ...]  # the main one first
+
+    def scorer(self, name: str | None = None) -> ScorerRecord:
+        """Return the scorer of that name, or the main one."""
+        if not self.scorers:
+            raise InvalidInput(f"{self.task}: no scorer has been used on these trials.")
+        if name is None:
+            return self.scorers[0]
+        for scorer in self.scorers:
+            if scorer.name == name:
+                return scorer
+        names = [scorer.name for scorer in self.scorers]
+        hint = nearest(name, names) or f" It has {', '.join(names)}."
+        raise InvalidInput(f"{self.task}: no scorer named {name!r}.{hint}")
+
+
+@dataclass(frozen=True)
+class ProblemRecord:
+    """A problem as it was asked."""
+
+    number: int  # what its trials and scores refer to
+    position: int  # in the data now
+    key: str
+    cluster: str | None
+    record: Mapping[str, Any]  # messages, targets, choices, doc

@@ -1,0 +1,166 @@
+"""Reading tables around what is damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from passband.errors import PassbandError
+from passband.trials.checksums import is_intact
+from passband.trials.schema import APPLICATION, CREATE, FILE, TABLES, VERSION_1
+
+__all__ = ["KEYS", "Rescue", "make", "opened"]
+
+# By what each table is read. Tables that others refer to come first: they tell how far to look.
+KEYS = {
+    "run": ("rowid",),
+    "session": ("rowid",),
+    "source": ("rowid",),
+    "scorer": ("rowid",),
+    "problem": ("rowid",),
+    "trial": ("run", "problem", "trial"),
+    "body": ("rowid",),
+    "score": ("scorer", "problem", "trial"),
+    "attempt": ("run", "problem", "trial", "attempt"),
+}
+_FARTHEST = 2**62
+_PAGE = 4096
+_BODY = 10  # where the row of a trial has the number of its body
+
+
+def opened(copy: Path) -> tuple[sqlite3.Connection, int]:
+    """Open a copy and return it with its version.
+
+    If need be it gets a new first page: that holds the tables, alike in every store.
+    """
+    try:
+        return _readable(copy)
+    except sqlite3.DatabaseError:
+        pass
+    problem: Exception = PassbandError("no run is readable")
+    for version in (2, 1):
+        with copy.open("r+b") as file:
+            file.write(_first_page(version, copy.stat().st_size // _PAGE))
+        try:
+            return _readable(copy)
+        except sqlite3.DatabaseError as error:
+            problem = error
+    raise PassbandError(f"nothing can be read of it: {problem}.") from problem
+
+
+def _first_page(version: int, pages: int) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / FILE
+        with closing(make(path, version)):
+            pass
+        head = bytearray(path.read_bytes()[:_PAGE])
+    head[28:32] = pages.to_bytes(4, "big")
+    return bytes(head)
+
+
+def make(path: Path, version: int) -> sqlite3.Connection:
+    """Make a file with the tables of a version."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript(
+        f"PRAGMA journal_mode=WAL; BEGIN; {VERSION_1 if version == 1 else CREATE} "
+        f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={version}; COMMIT;"
+    )
+    return connection
+
+
+def _readable(copy: Path) -> tuple[sqlite3.Connection, int]:
+    """Open a copy whose runs can be read."""
+    connection = sqlite3.connect(copy, isolation_level=None)
+    connection.text_factory = bytes  # as it is, whatever it is
+    try:
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(run)")]
+        version = 2 if {b"crc", "crc"} & {*columns} else 1
+        rows = connection.execute("SELECT * FROM run").fetchall()
+        intact = [row for row in rows if version == 1 or is_intact("run", _as_text("run", row))]
+        if rows and not intact:
+            raise sqlite3.DatabaseError("no run is what was written")
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        connection.close()
+        raise sqlite3.DatabaseError(str(error)) from error
+    return connection, version
+
+
+def _as_text(table: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a row that was read as bytes with its texts decoded, where they can be."""
+    values = list(row)
+    for place, (_, kind) in enumerate(TABLES[table]):
+        if kind == "TEXT" and isinstance(values[place], bytes):
+            values[place] = values[place].decode("utf-8", "surrogatepass")
+    return tuple(values)
+
+
+class Rescue:
+    """Yields the rows of tables that can be read and are what was written."""
+
+    def __init__(self, connection: sqlite3.Connection, version: int) -> None:
+        self._connection = connection
+        self._version = version
+        self._most: dict[str, int] = {}  # the largest number seen, by column
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """Yield every row that can be read, some of them more than once."""
+        for row in self._between(table, (), 0, _FARTHEST):
+            if table == "trial" and isinstance(row[_BODY], int):
+                self._most["body.rowid"] = max(self._most.get("body.rowid", 0), row[_BODY])
+            yield row
+
+    def _intact(self, table: str, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Return a row as it was written, or None; version 1 has nothing to check it by."""
+        if self._version == 1:
+            return row
+        try:
+            values = _as_text(table, row)
+        except UnicodeDecodeError:
+            return None
+        return values if is_intact(table, values) else None
+
+    def _between(
+        self, table: str, prefix: tuple[int, ...], low: int, high: int
+    ) -> Iterator[tuple[Any, ...]]:
+        """Yield rows whose key begins with `prefix` and goes on with a number in this range."""
+        depth = len(prefix)
+        column = KEYS[table][depth]
+        name = f"{table}.{column}" if column == "rowid" else column
+        for order in ("ASC", "DESC"):
+            last: int | None = None
+            try:
+                for key, raw in self._scan(table, prefix, low, high, order):
+                    row = self._intact(table, raw)
+                    if row is None:
+                        continue
+                    last = key[depth]
+                    self._most[name] = max(self._most.get(name, 0), last)
+                    yield row
+                return
+            except sqlite3.DatabaseError:
+                if last is not None:
+                    low, high = (last, high) if order == "ASC" else (low, last)
+        high = min(high, self._most.get(name, low))
+        if low < high:
+            middle = (low + high) // 2
+            yield from self._between(table, prefix, low, middle)
+            yield from self._between(table, prefix, middle + 1, high)
+        elif low == high and depth + 1 < len(KEYS[table]):
+            yield from self._between(table, (*prefix, low), 0, _FARTHEST)
+
+    def _scan(
+        self, table: str, prefix: tuple[int, ...], low: int, high: int, order: str
+    ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
+        keys = KEYS[table]
+        fixed = "".join(f"{key}=? AND " for key in keys[: len(prefix)])
+        by = ", ".join(f"{key} {order}" for key in keys)
+        query = (
+            f"SELECT {', '.join(keys)}, * FROM {table} NOT INDEXED "
+            f"WHERE {fixed}{keys[len(prefix)]} BETWEEN ? AND ? ORDER BY {by}"
+        )
+        for row in self._connection.execute(query, (*prefix, low, high)):
+            yield row[: len(keys)], row[len(keys) :]

@@ -1,0 +1,144 @@
+"""The file of a run directory, open for writing: its lock, its room, its transactions, its rows."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from passband.errors import ExitCode, InvalidInput, PassbandError
+from passband.trials.checked import CheckedRows
+from passband.trials.connection import connect
+from passband.trials.lock import Lock
+from passband.trials.packing import insertions, packed
+from passband.trials.schema import FILE, sqlite_errors
+from passband.trials.tallies import Tallies
+
+__all__ = ["LOW_WATER", "DiskNearlyFull", "Writer"]
+
+LOW_WATER = 64_000_000  # free bytes below which nothing is written: a full disk can lose more
+
+
+class DiskNearlyFull(PassbandError):
+    """There is so little room that writing on could lose what is there."""
+
+    exit_code = ExitCode.DISK_FULL
+
+
+class Writer:
+    """Rows, all or none of them; tallies and counters are written with what they count."""
+
+    def __init__(self, directory: Path, *, low_water: int = LOW_WATER) -> None:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise InvalidInput(
+                f"{directory} is not a directory; give another with --out."
+            ) from None
+        self.directory = directory
+        self._low_water = low_water
+        self._lock = Lock(directory)
+        try:
+            self._require_room()
+            self._connection = connect(directory / FILE)
+        except BaseException:
+            self._lock.release()
+            raise
+        try:
+            self._lock.note_made()
+            self._checked = CheckedRows(self._connection, directory / FILE)
+            self._tallies = Tallies(self._connection, directory / FILE)
+            self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        try:
+            self._connection.close()
+        finally:
+            self._lock.release()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do everything inside together: all of it is on disk afterwards, or nothing."""
+        if self._connection.in_transaction:  # part of a larger one
+            yield
+            return
+        try:
+            with sqlite_errors(self.directory / FILE):
+                self._connection.execute("BEGIN IMMEDIATE")
+                yield
+                self._tallies.count("commit", 0, 1)
+                self._tallies.write()
+                self._connection.execute("COMMIT")
+        except BaseException as error:
+            self._undo()
+            if isinstance(error.__cause__, sqlite3.OperationalError) and "full" in str(error):
+                raise DiskNearlyFull(f"{error} What was recorded is safe.") from error
+            raise
+
+    def _undo(self) -> None:
+        self._tallies.forget()
+        if self._connection.in_transaction:  # a full disk has undone it already
+            with suppress(sqlite3.Error):  # why it failed matters more; closing undoes it too
+                self._connection.execute("ROLLBACK")
+
+    def _require_room(self) -> None:
+        free = shutil.disk_usage(self.directory).free
+        if free < self._low_water:
+            raise DiskNearlyFull(
+                f"{free / 1e6:.0f} MB are free where {self.directory} is, and at least "
+                f"{self._low_water / 1e6:.0f} are needed to write safely. What was recorded is "
+                f"safe; make room and run the same command again."
+            )
+
+    # -- rows ------------------------------------------------------------------------------
+
+    def put(self, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Write rows of a table whose first column is its key, in place of those that are there."""
+        with self.transaction():
+            for row in rows:
+                values = packed(table, row)
+                if not self._all(f"SELECT 1 FROM {table} WHERE {table}=?", row[0]):
+                    self._insert(table, [values])
+                    self._tallies.count(table, 0, 1)
+                    continue
+                self._connection.execute(f"DELETE FROM {table} WHERE {table}=?", (row[0],))
+                self._insert(table, [values])
+
+    def add(self, table: str, values: tuple[object, ...]) -> int:
+        """Add a row of such a table under the next number, and return that."""
+        with self.transaction():
+            number = 1 + max((row[0] for row in self.rows(table)), default=0)
+            self.put(table, [(number, *values)])
+        return number
+
+    def rows(self, table: str, where: str = "1", *arguments: object) -> list[tuple[Any, ...]]:
+        """Return rows in the order of their keys, without their checksums, which are checked."""
+        rows = list(self._checked.rows(table, where, *arguments, order="1, 2"))
+        if where == "1" and len(rows) != self._tallies.value(table, 0):
+            raise self._checked.corrupt(f"rows of {table} are lost")
+        return rows
+
+    def _insert(self, table: str, rows: Sequence[Sequence[object]], conflict: str = "") -> int:
+        """Insert packed rows and return how many were new."""
+        return sum(
+            self._connection.execute(text, values).rowcount
+            for text, values in insertions(table, rows, conflict)
+        )
+
+    def _delete(self, table: str, run: int) -> None:
+        """Delete the rows of a run that has no trials."""
+        gone = self._connection.execute(f"DELETE FROM {table} WHERE run=?", (run,)).rowcount
+        self._tallies.count(table, 0 if table in ("run", "scorer") else run, -gone)
+
+    def _one(self, query: str, *arguments: object) -> int:
+        return int(self._all(query, *arguments)[0][0])
+
+    def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
+        with sqlite_errors(self.directory / FILE):
+            return self._connection.execute(query, arguments).fetchall()
