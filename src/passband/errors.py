@@ -36,7 +36,7 @@ __all__ = [
 
 
 class ExitCode(enum.IntEnum):
-    """What the `passband` command exits with."""
+    """Exit codes of the `passband` command."""
 
     OK = 0
     FAILED = 1  # it failed or stopped early

@@ -1,4 +1,4 @@
-"""`passband salvage`: what can still be read of a damaged run, in a new directory."""
+"""`passband salvage`: copy the readable rows of a damaged run to a new directory."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def salvage(
     from passband.report.render import Row, printable, render
     from passband.trials.salvage import salvage
 
-    found = salvage(run, new)
+    salvaged = salvage(run, new)
     if json:
-        typer.echo(dumps(asdict(found), indent=2))
+        typer.echo(dumps(asdict(salvaged), indent=2))
         return
     rows: list[Row] = [
         {
             "what": name,
-            "rescued": found.rows[table],
-            "left out": found.incomplete.get(table, 0),
+            "rescued": salvaged.rows[table],
+            "left out": salvaged.incomplete.get(table, 0),
         }
         for table, name in _NAMES.items()
     ]

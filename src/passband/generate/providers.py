@@ -24,7 +24,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Connection:
-    """How to reach a model."""
+    """Address and limits of the requests to a model."""
 
     base_url: str | None = None
     timeout: float = 600.0  # seconds for one answer, from the first byte sent to the last received

@@ -141,7 +141,7 @@ def _shaped(
     shaped: dict[str, Any] = {name: {} for name in _SECTIONS}
     request = Request(level=level)
     with Trials(finished.directory) as trials:
-        for task_run in finished.parts:
+        for task_run in finished.task_runs:
             run = trials.run(task_run.task.name, finished.model)
             summary = RunSummary(trials, run, request, texts=log_samples)
             _add_task(shaped, task_run, summary)
@@ -150,9 +150,9 @@ def _shaped(
                 shaped.setdefault("samples", {})[run.task] = rows
     shaped["config"] = {
         "model": finished.model,
-        "num_repeats": finished.parts[0].n,
+        "num_repeats": finished.task_runs[0].n,
         "gen_kwargs": _overrides(settings),
-        "seed": finished.parts[0].seed,
+        "seed": finished.task_runs[0].seed,
     }
     shaped["date"] = time.time()
     shaped["total_evaluation_time_seconds"] = finished.seconds

@@ -91,7 +91,7 @@ def reduction(name: str, options: Mapping[str, Any] | None = None) -> Reduction:
     """
     function = aggregations.get(name)
     chosen = dict(options or {})
-    check_options(f"repeat aggregation {name!r}", function, chosen, given=1)
+    check_options(f"repeat aggregation {name!r}", function, chosen, skipped=1)
     takes = _taken(function, ("predictions", "same"))
 
     def reduce(

@@ -30,7 +30,7 @@ FORMAT, VERSION = "comparison", 1
 
 @dataclass(frozen=True)
 class Contest:
-    """How models are compared; the arguments of `compare`."""
+    """The arguments of a comparison."""
 
     metrics: tuple[str, ...] = ()  #: none for pass@k, or avg, at the k that all problems allow
     over: Over = "problems"

@@ -30,7 +30,7 @@ _CHUNK = 500  # trials
 
 @dataclass(frozen=True)
 class MergeReport:
-    """How many rows came into the destination, and how many were there already."""
+    """The rows that were added to the destination, and those that were there already."""
 
     destination: str
     sources: int

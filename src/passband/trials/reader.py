@@ -68,7 +68,7 @@ class Trials:
 
     @property
     def commits(self) -> int:
-        """How many transactions have been written: another number, and something has changed."""
+        """The number of transactions written so far; it changes when anything does."""
         return self._rows.counter("commit")
 
     # -- runs ------------------------------------------------------------------------------

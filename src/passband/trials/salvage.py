@@ -1,4 +1,4 @@
-"""What can still be read of a damaged store, copied to a new run directory.
+"""Salvage: copy the readable rows of a damaged store to a new run directory.
 
 SQLite stops at the first page that it cannot read. Here every table is read from both ends, and
 between two damaged pages by halves, down to single rows. Every row is checked: what is copied is
@@ -52,7 +52,7 @@ _LOOSE = (
 
 @dataclass(frozen=True)
 class Salvaged:
-    """How many rows of each table were copied, and how many readable ones were of no use."""
+    """The rows of each table that were copied, and the readable ones that were of no use."""
 
     rows: dict[str, int]
     incomplete: dict[str, int]

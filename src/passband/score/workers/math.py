@@ -1,4 +1,4 @@
-r"""Whether two answers are mathematically equal, by math-verify; runs in a worker process.
+r"""Equality of mathematical answers, by math-verify; runs in a worker process.
 
 Answers are read as LaTeX only. math-verify's other reader hands text to a parser of sympy that
 evaluates Python, so it is never used.

@@ -1,4 +1,4 @@
-"""What the columns of a table are called, and which of them plays which role."""
+"""Names of columns, and the role that each plays in a table of trials."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _REQUIRED = ("problem", "score")
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column plays which role."""
+    """The column of each role."""
 
     problem: str
     score: str

@@ -41,7 +41,7 @@ class CountGrid:
 
     @cached_property
     def starts(self) -> Ints:
-        """Where the pairs of each n begin."""
+        """The positions at which the pairs of each n begin."""
         return np.concatenate([[0], np.cumsum(np.array(self.ns) + 1)[:-1]])
 
     @cached_property
