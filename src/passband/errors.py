@@ -40,7 +40,7 @@ class ExitCode(enum.IntEnum):
 
     OK = 0
     FAILED = 1  # it failed or stopped early
-    USAGE = 2  # asked wrongly
+    USAGE = 2  # wrong options, files or names
     REGRESSION = 3  # gate: worse, beyond noise
     UNDECIDED = 4  # gate: the data do not decide
     BUSY = 5  # another process has the run directory

@@ -322,9 +322,9 @@ class Runner:
             if is_odd:
                 self._warn(
                     f"{task_run.task.name}: {same} of {total} problems got IDENTICAL answers in "
-                    f"all their trials. Either the task is easy, or the server ignores the temperature "
-                    f"or the seeds; n trials are then worth one, and intervals over trials are "
-                    f"too narrow.",
+                    f"all their trials. Either the task is easy, or the server ignores the "
+                    f"temperature or the seeds; n trials are then worth one, and intervals over "
+                    f"trials are too narrow.",
                     key=f"identical {task_run.task.name}",
                 )
 
