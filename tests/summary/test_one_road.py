@@ -22,7 +22,7 @@ METRICS = """
 - {metric: bleu}
 """
 TARGETS = {key: f"the answer is {index}" for index, key in enumerate("abcdefgh")}
-pytestmark = pytest.mark.filterwarnings("ignore:.*no score")
+pytestmark = pytest.mark.filterwarnings("ignore:.*no (score|value)")
 
 
 def answers() -> dict[str, list[Any]]:
