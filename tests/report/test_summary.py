@@ -182,7 +182,7 @@ def test_nothing_scored(tmp_path: Path) -> None:
     for metrics in ((), ("avg",), ("pass@*",)):
         with pytest.raises(NotEnoughData, match=r"no trial has a score \(2 timeout\)"):
             report(tmp_path, text, *metrics)
-    assert values(report(tmp_path, text, policy="fail")) == {(): [0.0, 0.0]}
+    assert values(report(tmp_path, text, policy="fail")) == {(): [0.0]}
 
 
 def test_a_threshold_makes_grades_binary(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ _MOST = 4  # values of k
 def default_metrics(outcomes: Outcomes) -> list[str]:
     """Return metrics at up to four values of k, from 1 to what every problem allows.
 
-    pass^1 is pass@1, max@1 is avg; both are left out. Outcomes without a scored trial get pass@1, whose line then
-    gives the reason.
+    pass^1 is pass@1 and max@1 is avg, so both are left out. Outcomes without a scored trial get
+    pass@1, whose line then gives the reason.
 
     >>> default_metrics(Outcomes.from_counts([1, 2], 8))
     ['pass@1,2,4,8', 'pass^2,4,8']

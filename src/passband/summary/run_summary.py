@@ -21,6 +21,7 @@ from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
 __all__ = ["RunSummary", "chosen_runs", "summarize_run", "summarize_scorers"]
 
+
 def summarize_run(
     directory: str | Path,
     request: Request | None = None,
@@ -159,9 +160,7 @@ def _unlisted(curve: Sequence[Line], results: Sequence[EntryResult], main: str) 
     several = len({result.entry.scorer for result in results}) > 1
     suffix = f" ({main})" if several else ""
     return [
-        replace(line, metric=line.metric + suffix)
-        for line in curve
-        if line.metric not in shown
+        replace(line, metric=line.metric + suffix) for line in curve if line.metric not in shown
     ]
 
 
