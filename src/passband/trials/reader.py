@@ -286,7 +286,8 @@ class Trials:
         """Yield (problem, trial, score) of a scorer, by number of the problem and trial."""
         where = "scorer=? AND problem BETWEEN ? AND ?"
         count = 0
-        for count, row in enumerate(scores_of(self._rows, where, scorer, *stretch), start=1):
+        for row in scores_of(self._rows, where, scorer, *stretch):
+            count += 1
             yield row
         if stretch == (0, _FARTHEST):
             self._rows.require("score", scorer, count)
