@@ -54,7 +54,6 @@ PUBLIC: dict[str, Make] = {
     "Extrapolation": lambda shift: passband.extrapolate(counts(shift), "pass@16"),
     "Groups": lambda shift: Groups("a.csv", ("model",), (Group(("base",), counts(shift)),)),
     "Log": log,
-    "Summary": lambda shift: passband.summarize(counts(shift), "pass@1"),
     "Measurement": lambda shift: passband.measure(counts(shift), "pass@1"),
     "Outcomes": counts,
     "Plan": lambda shift: passband.plan_width(0.05, pilot=counts(shift)),
