@@ -227,8 +227,8 @@ def test_the_summary_counts_and_bounds_them(folder: Path) -> None:
     assert "problems contribute unequal numbers of scored trials (3-4)" in done.err
     rows = table(done)
     assert rows["exact_match (mean)"][0] == "0.50"
-    assert rows["exact_match (mean)"][2:] == ["3", "10"]
-    assert rows["exact_match_1 (majority)"][2:] == ["3", "10"]
+    assert rows["exact_match (mean)"][2:] == ["3", "1", "6", "10"]
+    assert rows["exact_match_1 (majority)"][2:] == ["3", "1", "6", "10"]
 
 
 # -- asked wrongly -------------------------------------------------------------------------

@@ -11,7 +11,8 @@ import pytest
 import fault_server as faults
 from commands import Done, run
 from fault_server import Behaviour, FaultServer, Received, Script
-from passband.trials import store
+from passband.trials import writer
+from passband.trials.reader import Trials
 from runs import Bench
 
 pytestmark = pytest.mark.process
@@ -131,13 +132,22 @@ def test_other_settings_are_refused_and_named(bench: Bench, task_file: Path) -> 
         (["--top-p", 0.5], "sampling.top_p: nothing then, 0.5 now"),
         (["--seed", "x"], 'seed: "run" then, "x" now'),
         (["--no-seed"], 'seed: "run" then, nothing now'),
-        (["--model", "openai:n"], "'openai:m', not of 'openai:n'"),
     ]:
         done, server = asked(task_file, bench, faults.ok, *more)
         assert done.code == 2
         assert told in done.err
         assert server.requests == []
     assert bench.content == before
+
+
+def test_another_model_has_trials_of_its_own(bench: Bench, task_file: Path) -> None:
+    asked(task_file, bench, faults.ok)
+    done, server = asked(task_file, bench, faults.ok, "--model", "openai:n")
+    assert done.code == 0, done.err
+    assert len(server.requests) == 6
+    with Trials(bench.directory) as trials:
+        assert [run.model for run in trials.runs()] == ["openai:m", "openai:n"]
+        assert {sum(trials.statuses(run.number).values()) for run in trials.runs()} == {6}
 
 
 def test_other_problems_are_refused_and_named(bench: Bench, task_file: Path) -> None:
@@ -186,7 +196,7 @@ def test_a_file_of_a_newer_version_is_left_alone(bench: Bench, task_file: Path) 
     data = path.read_bytes()
     done, server = asked(task_file, bench, faults.ok)
     assert done.code == 2
-    assert "newer passband (layout 99; this one knows 1)" in done.err
+    assert "newer passband (layout 99; this one knows 2)" in done.err
     assert path.read_bytes() == data
     assert server.requests == []
 
@@ -195,7 +205,7 @@ def test_a_disk_that_is_nearly_full(
     bench: Bench, task_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage(bench.directory.parent)
-    monkeypatch.setattr(store.shutil, "disk_usage", lambda path: usage._replace(free=10**6))
+    monkeypatch.setattr(writer.shutil, "disk_usage", lambda path: usage._replace(free=10**6))
     done, server = asked(task_file, bench, faults.ok)
     assert done.code == 6
     assert "1 MB are free" in done.err

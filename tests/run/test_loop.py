@@ -20,7 +20,7 @@ from passband.run.ask import NothingAnswered
 from passband.run.loop import Runner
 from passband.run.session import Finished
 from passband.run.settings import Settings
-from passband.trials import store
+from passband.trials import store, writer
 from passband.trials.store import DiskNearlyFull
 from runs import HURRIED, Bench, run_watched, sums
 
@@ -139,7 +139,7 @@ def fill(monkeypatch: pytest.MonkeyPatch, bench: Bench, after: int) -> None:
         looks[0] += 1
         return usage._replace(free=0 if looks[0] > after else 10**12)
 
-    monkeypatch.setattr(store.shutil, "disk_usage", look)
+    monkeypatch.setattr(writer.shutil, "disk_usage", look)
 
 
 @pytest.mark.process

@@ -131,7 +131,7 @@ def test_a_signal_ends_in_words(
             done = ended(started)
         assert done.code == code
         recorded = len(server.requests)
-    assert f"{ending}; what was answered is recorded: {recorded} of 40 trials" in done.err
+    assert f"{ending}; what was answered is recorded: {recorded}/40 trials" in done.err
     assert "# go on where it stopped" in done.err
 
 

@@ -17,11 +17,15 @@ from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_value
 from passband.score.repeats import aggregations, reduction
-from passband.summary.problem_scores import ProblemScores, read_problem_scores
+from passband.summary.problem_scores import (
+    ProblemScores,
+    read_problem_scores,
+    read_scores_alone,
+)
 from passband.summary.recorded_scorer import clip_to_bounds, recorded_equality
 from passband.summary.summary import Line, Request
 from passband.tasks.task import MetricEntry
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
@@ -32,6 +36,7 @@ __all__ = ["EntryResult", "MetricList", "entries_of"]
 
 _FEW = 10  # problems or clusters; a percentile interval from fewer is clearly too narrow
 _NO_SCORE = "no trial has a score."
+_OF_SCORES = ("first", "mean", "max", "min", "any_correct", "all_correct")
 
 Values = Mapping[int, float | None]  # one value per problem, by its number
 
@@ -67,16 +72,22 @@ class MetricList:
     ) -> None:
         self._trials, self._run, self._request, self._texts = trials, run, request, texts
         self._problems: list[ProblemScores] | None = None
+        self._needs_answers = True
 
     @property
     def problems(self) -> list[ProblemScores]:
         """Every problem with its scores, read when first needed."""
         if self._problems is None:
-            self._problems = read_problem_scores(self._trials, self._run, texts=self._texts)
+            if self._needs_answers:
+                self._problems = read_problem_scores(self._trials, self._run, texts=self._texts)
+            else:
+                self._problems = read_scores_alone(self._trials, self._run)
         return self._problems
 
     def measure(self, entries: Sequence[MetricEntry]) -> list[EntryResult]:
         """Measure each entry; one that cannot be measured has a reason instead."""
+        is_plain = not self._texts and self._request.policy == "drop"
+        self._needs_answers = not is_plain or any(map(_needs_answers, entries))
         results = []
         for entry in entries:
             try:
@@ -170,7 +181,7 @@ class MetricList:
             metric=entry.name,
             n_trials=sum(used),
             left_out=len(self.problems) - len(present),
-            n_unscored=_unscored(scorer.number, self.problems),
+            n_unscored=self._unscored(scorer),
             policy=self._request.policy,
             notes=(*result.notes, *remarks),
         )
@@ -184,6 +195,9 @@ class MetricList:
         policy = self._request.policy
         return [len(each.scored(scorer, entry.first, policy).scores) for each in present]
 
+    def _unscored(self, scorer: ScorerRecord) -> int:
+        return self._trials.outcomes(self._run, scorer).n_unscored
+
     # -- one value for the whole test set ----------------------------------------------------
 
     def _corpus(self, entry: MetricEntry) -> EntryResult:
@@ -195,7 +209,8 @@ class MetricList:
             raise InvalidInput(
                 "a corpus score has a percentile interval over problems, and no other."
             )
-        scorer = self._run.scorer(entry.scorer).number
+        record = self._run.scorer(entry.scorer)
+        scorer = record.number
         firsts = {
             index: scored.answers[0]
             for index, each in enumerate(self.problems)
@@ -228,7 +243,7 @@ class MetricList:
                 n_problems=len(present),
                 n_trials=len(present),
                 left_out=len(self.problems) - len(present),
-                n_unscored=_unscored(scorer, self.problems),
+                n_unscored=self._unscored(record),
                 policy=request.policy,
                 seed=0,
                 notes=(notes.CORPUS_FIRST_ANSWER, *ends.notes),
@@ -272,5 +287,8 @@ def _clusters(problems: Sequence[ProblemScores]) -> list[str] | None:
     return named if len(named) == len(clusters) else None
 
 
-def _unscored(scorer: int, problems: Sequence[ProblemScores]) -> int:
-    return sum(each.scores(scorer).count(None) for each in problems)
+def _needs_answers(entry: MetricEntry) -> bool:
+    """Tell whether an entry is computed from answers, not from scores alone."""
+    if entry.aggregation in CORPUS_METRICS:
+        return True
+    return entry.repeat_aggregation in aggregations and entry.repeat_aggregation not in _OF_SCORES

@@ -9,7 +9,7 @@ from passband.stats.data.outcomes import Policy
 from passband.trials.reader import ProblemRecord, RunRecord, Trials
 from passband.trials.rows import Status, TrialRow
 
-__all__ = ["ProblemScores", "Scored", "read_problem_scores"]
+__all__ = ["ProblemScores", "Scored", "read_problem_scores", "read_scores_alone"]
 
 Mark = tuple[float | None, str | None]  # a trial's score, and the answer that was scored
 
@@ -57,6 +57,19 @@ class ProblemScores:
             marks = [(0.0, None) if value is None else (value, answer) for value, answer in marks]
         kept = [(value, answer) for value, answer in marks if value is not None][:first]
         return Scored([value for value, _ in kept], [answer for _, answer in kept])
+
+
+def read_scores_alone(trials: Trials, run: RunRecord) -> list[ProblemScores]:
+    """Return every problem of a run with the scores that there are, and without answers.
+
+    This reads no completion, and nothing of trials without a score: their statuses are left out.
+    """
+    problems = {problem.number: ProblemScores(problem) for problem in trials.problems(run.number)}
+    for scorer in run.scorers:
+        for number, _, score in trials.scores(scorer.number):
+            marks = problems[number].marks.setdefault(scorer.number, [])
+            marks.append((score.value, None))
+    return list(problems.values())
 
 
 def read_problem_scores(

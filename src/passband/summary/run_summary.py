@@ -21,8 +21,6 @@ from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
 __all__ = ["RunSummary", "chosen_runs", "summarize_run", "summarize_scorers"]
 
-_CURVE = 4  # values of k shown beside a metric list
-
 
 def summarize_run(
     directory: str | Path,
@@ -122,13 +120,13 @@ class RunSummary:
             names = list(self._request.metrics) or self._default(outcomes)
             return self._clipped(outcomes, names)
         results = self.results
-        curve = self._clipped(outcomes, self._default(outcomes, _CURVE))
+        curve = self._clipped(outcomes, self._default(outcomes))
         if not outcomes.n_trials and results:
             curve = []  # the metric list gives the reason
         return [*_labelled(results), *_unlisted(curve, results, self._scorer.name)]
 
-    def _default(self, outcomes: Outcomes, most: int | None = None) -> list[str]:
-        return default_metrics(outcomes.under(self._request.policy), most=most)
+    def _default(self, outcomes: Outcomes) -> list[str]:
+        return default_metrics(outcomes.under(self._request.policy))
 
     def _clipped(self, outcomes: Outcomes, names: Sequence[str]) -> list[Line]:
         """Estimate metrics and keep their intervals on the scorer's scale."""
@@ -162,9 +160,7 @@ def _unlisted(curve: Sequence[Line], results: Sequence[EntryResult], main: str) 
     several = len({result.entry.scorer for result in results}) > 1
     suffix = f" ({main})" if several else ""
     return [
-        replace(line, metric=line.metric + suffix)
-        for line in curve
-        if line.metric not in shown and line.metric != "pass^1"
+        replace(line, metric=line.metric + suffix) for line in curve if line.metric not in shown
     ]
 
 

@@ -77,10 +77,11 @@ class Group:
 
     task: str | None
     model: str | None
-    by: Mapping[str, str]  #: the columns that set the group apart, and its values
+    by: Mapping[str, str] = field(hash=False)  #: the columns that set it apart, and its values
     n_problems: int
     n_trials: int  #: trials with a score
-    statuses: Mapping[str, int]  #: all trials by status; "ok" are those with a score
+    #: all trials by status; "ok" are those with a score
+    statuses: Mapping[str, int] = field(hash=False)
     is_binary: bool  #: whether every score is 0 or 1
     trials_per_problem: tuple[int, int]  #: fewest and most scored trials of a problem
     n_clusters: int | None = None
@@ -107,7 +108,8 @@ class Summary:
     request: Request
     groups: tuple[Group, ...]
     remarks: tuple[Remark, ...] = ()  #: how the source was read
-    columns: Mapping[str, str | None] = field(default_factory=dict)  #: which column is what
+    #: columns of a table, by what they hold
+    columns: Mapping[str, str | None] = field(default_factory=dict, hash=False)
 
     def lines(self) -> Iterator[tuple[Group, Line]]:
         """Yield every line together with its group."""

@@ -1,8 +1,6 @@
 """Kinds of values per problem: their latent values, their curves, and what they refuse."""
 
 from dataclasses import dataclass
-from fractions import Fraction
-from math import comb
 
 import numpy as np
 import pytest
@@ -19,7 +17,7 @@ from passband.stats.metric.components import (
     mean_curve,
     values_of,
 )
-from passband.stats.metric.credits import all_of, at_least, auc
+from passband.stats.metric.credits import at_least
 from passband.stats.metric.metric import BlendMetric, MeanMetric
 from passband.stats.metric.registry import families, parse_metric, register_family
 from passband.types import Floats, Ints
@@ -42,22 +40,6 @@ class Halved(ProblemValue):
 
     def of_graded(self, graded: GradedScores, k: int) -> Floats:
         return graded.means() / 2.0
-
-
-def exact_latent(credit: list[Fraction], p: Fraction) -> Fraction:
-    k = len(credit) - 1
-    return sum(
-        (s * comb(k, j) * p**j * (1 - p) ** (k - j) for j, s in enumerate(credit)), Fraction()
-    )
-
-
-@pytest.mark.parametrize("k", [1, 2, 5])
-@pytest.mark.parametrize("credit", [at_least, lambda k, _: all_of(k), lambda k, _: auc(k)])
-def test_latent_values_of_credits_against_fractions(credit, k: int) -> None:
-    vector = credit(k, 1)
-    points = [Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(1)]
-    expected = [float(exact_latent([Fraction(s) for s in vector], p)) for p in points]
-    assert Credit(vector).latent(np.array(points, dtype=float), k) == pytest.approx(expected)
 
 
 def test_latent_values_of_other_kinds() -> None:

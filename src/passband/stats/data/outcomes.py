@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
 from passband.stats.data.graded import GradedScores
+from passband.stats.data.labels import as_labels, check_labels, problem_labels
 from passband.stats.data.matrix import masked_sums, score_matrix
 from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.types import ArrayLike, Bools, Ints
@@ -52,7 +52,9 @@ class Outcomes(ArrayValue):
         count = len(self.trials)
         if count == 0:
             raise InvalidInput("there must be at least one problem; got none.")
-        self._check_labels(count)
+        check_labels("problems", self.problems, count, distinct=True)
+        if self.clusters is not None:
+            check_labels("clusters", self.clusters, count, distinct=False)
         if (self.successes is None) == (self.graded is None):
             raise InvalidInput("there must be either successes or graded scores, and not both.")
         unscored = {
@@ -65,16 +67,6 @@ class Outcomes(ArrayValue):
         if self.successes is not None:
             successes = _per_problem("successes", self.successes, count)
             object.__setattr__(self, "successes", successes)
-
-    def _check_labels(self, count: int) -> None:
-        for name, labels in (("problems", self.problems), ("clusters", self.clusters)):
-            if labels is not None and len(labels) != count:
-                raise InvalidInput(
-                    f"{name} must name all {count} problems; got {len(labels)} names."
-                )
-        numbered = isinstance(self.problems, _Numbered)
-        if not numbered and len(set(self.problems)) < count:
-            raise InvalidInput(f"problems must be distinct; {_repeated(self.problems)}.")
 
     # -- ways in ---------------------------------------------------------------------------
 
@@ -103,11 +95,11 @@ class Outcomes(ArrayValue):
         if successes is None:
             everything = np.ones(values.shape, bool) if present is None else present
             graded = GradedScores.of_rows(np.asarray(values, dtype=np.float64), everything)
-        names = _labels(problems, len(trials))
+        names = problem_labels(problems, len(trials))
         for counts in (trials, successes, *missing.values()):
             if counts is not None:
                 frozen(counts)  # ours, so that no copy is made
-        return cls(names, trials, successes, graded, _optional_labels(clusters), missing)
+        return cls(names, trials, successes, graded, as_labels(clusters), missing)
 
     @classmethod
     def from_counts(
@@ -141,8 +133,8 @@ class Outcomes(ArrayValue):
                 raise InvalidInput(
                     f"unscored[{status!r}] must have {len(c)} entries; got {len(counts)}."
                 )
-        names = _labels(problems, len(c))
-        return cls(names, n, c, None, _optional_labels(clusters), statuses)
+        names = problem_labels(problems, len(c))
+        return cls(names, n, c, None, as_labels(clusters), statuses)
 
     @classmethod
     def from_table(cls, table: Any, **roles: str | None) -> Outcomes:
@@ -364,14 +356,6 @@ def _counts(name: str, counts: ArrayLike) -> Ints:
     return frozen(numbers.astype(np.int64))
 
 
-def _labels(labels: Sequence[object] | None, count: int) -> Sequence[str]:
-    return _Numbered(count) if labels is None else _optional_labels(labels) or ()
-
-
-def _optional_labels(labels: Sequence[object] | None) -> tuple[str, ...] | None:
-    return None if labels is None else tuple(str(label) for label in labels)
-
-
 def _per_problem(name: str, counts: Ints, count: int) -> Ints:
     """Return read-only counts, one per problem."""
     if np.shape(counts) != (count,):
@@ -379,30 +363,3 @@ def _per_problem(name: str, counts: Ints, count: int) -> Ints:
             f"{name} must have {count} entries, one per problem; got shape {np.shape(counts)}."
         )
     return owned(np.asarray(counts))
-
-
-def _repeated(labels: Sequence[str]) -> str:
-    twice = next(label for label, count in Counter(labels).items() if count > 1)
-    return f"{twice!r} is duplicated"
-
-
-class _Numbered(Sequence[str]):
-    """The names "0", "1", ..., made when needed."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: Any) -> Any:
-        chosen = range(self._count)[index]
-        return str(chosen) if isinstance(chosen, int) else tuple(map(str, chosen))
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, _Numbered):
-            return self._count == other._count
-        return isinstance(other, (list, tuple)) and self[:] == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(self[:])

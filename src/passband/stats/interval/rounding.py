@@ -22,10 +22,10 @@ def decimals(low: float | None, high: float | None) -> int:
 def rounded_value(value: float, low: float | None, high: float | None) -> str:
     """Format a value with the decimals that its interval deserves.
 
-    >>> rounded_value(0.61875, 0.5812, 0.6593)
-    '0.619'
+    >>> rounded_value(0.61875, 0.5812, 0.6593), rounded_value(-1e-17, -0.5, 0.5)
+    ('0.619', '0.00')
     """
-    return f"{value:.{decimals(low, high)}f}"
+    return _fixed(value, decimals(low, high))
 
 
 def rounded_interval(low: float | None, high: float | None) -> str:
@@ -37,7 +37,7 @@ def rounded_interval(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return "-"
     places = decimals(low, high)
-    return f"[{low:.{places}f}, {high:.{places}f}]"
+    return f"[{_fixed(low, places)}, {_fixed(high, places)}]"
 
 
 def rounded(value: float, low: float | None, high: float | None) -> str:
@@ -47,3 +47,9 @@ def rounded(value: float, low: float | None, high: float | None) -> str:
     '0.619 [0.581, 0.659]'
     """
     return f"{rounded_value(value, low, high)} {rounded_interval(low, high)}".removesuffix(" -")
+
+
+def _fixed(value: float, places: int) -> str:
+    """Format a number with a number of decimals; zero has no sign."""
+    text = f"{value:.{places}f}"
+    return text if float(text) else text.removeprefix("-")

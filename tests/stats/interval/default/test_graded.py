@@ -129,3 +129,13 @@ def test_where_there_is_nothing_to_go_by() -> None:
     )
     together = Outcomes.from_array([[0.1], [0.4]], clusters=["a", "a"])
     assert estimate(together, "avg").notes[0] == ONE_CLUSTER
+
+
+@pytest.mark.parametrize("largest", [1e-200, 1e-3, 1.0, 1e103, 1e155, 1e300])
+def test_the_scale_of_scores_does_not_matter(largest: float) -> None:
+    like = estimate(Outcomes.from_array([[0.0], [1024.0], [-8.0]]), "avg")
+    scaled = estimate(Outcomes.from_array([[0.0], [largest], [-largest / 128]]), "avg")
+    assert like.low is not None
+    assert like.se is not None
+    assert scaled.low == pytest.approx(like.low / 1024 * largest)
+    assert scaled.se == pytest.approx(like.se / 1024 * largest)

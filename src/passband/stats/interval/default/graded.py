@@ -52,16 +52,19 @@ def _skewed(request: IntervalRequest, deviations: Floats, problems: int) -> Inte
     units = len(deviations)
     if units < 2:
         return Interval.none(ONE_PROBLEM_NO_INTERVAL if problems == 1 else ONE_CLUSTER)
-    scale = problems / units
-    away = deviations / scale
+    away = deviations / (problems / units)
+    unit = 2.0 ** float(np.frexp(np.abs(away).max())[1])  # exact, and no power overflows
+    away = away / unit
     second = float(away @ away) / units
     if second == 0.0:
         return Interval.none(NO_SPREAD)
     tilt = float((away**3).mean()) / second
     variance = np.asarray(second * units / (units - 1))
     q = student_quantile(request.level, units - 1.0)
-    low, high = roots(np.asarray(request.value), variance, np.asarray(tilt), 0.0, q, float(units))
-    return _cut(request, float(low), float(high), float(np.sqrt(variance / units)))
+    value = np.asarray(request.value / unit)
+    low, high = roots(value, variance, np.asarray(tilt), 0.0, q, float(units))
+    se = float(np.sqrt(variance / units))
+    return _cut(request, float(low) * unit, float(high) * unit, se * unit)
 
 
 def _cut(request: IntervalRequest, low: float, high: float, se: float) -> Interval:
