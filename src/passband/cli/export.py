@@ -47,6 +47,7 @@ def export(
     """Write one row per trial, in canonical order; the same trials give the same bytes."""
     from passband.errors import InvalidInput
     from passband.report.render import printable
+    from passband.summary.run_summary import chosen_runs
     from passband.trials.export import EXPORTS, export
     from passband.trials.reader import Trials
 
@@ -59,7 +60,7 @@ def export(
     if output is None and form == "parquet":
         raise InvalidInput("Parquet is not text; give a file with -o.")
     with Trials(run) as trials:
-        runs = [trials.run(name) for name in sorted(set(task))] if task else trials.runs()
+        runs = chosen_runs(trials, task, (), empty=True) if task else trials.runs()
         if output is None and sys.stdout.isatty():
             shown = io.BytesIO()
             export(trials, runs, form, shown, timing=timing)

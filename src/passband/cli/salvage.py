@@ -49,8 +49,8 @@ def salvage(
     ]
     typer.echo(render(rows, "table"), nl=False)
     typer.echo(
-        f"\nLeft out is what has lost something it needs, such as a trial without its completion. "
-        f"Run the same command as before with --out {printable(str(new))} to ask again what is "
-        f"missing.",
+        f"\nA row is left out if something it needs is lost, such as the completion of a trial. "
+        f"Run the same command as before with --out {printable(str(new))} to ask for the missing "
+        f"trials again.",
         err=True,
     )

@@ -231,7 +231,9 @@ class Runner:
             self._settle()
             if self.recorder.is_idle:
                 tasks = ", ".join(self.queue.waiting)
-                raise StuckSchedule(f"{tasks}: the schedule has nothing to ask and no end.")
+                raise StuckSchedule(
+                    f"{tasks}: the schedule has no next block, but is not finished."
+                )
         await self._news.wait()
 
     def _committed(self, task_run: TaskRun, rows: Sequence[TrialRow]) -> None:

@@ -64,7 +64,7 @@ def salvage(damaged: Path, new: Path) -> Salvaged:
     if not (damaged / FILE).is_file():
         raise InvalidInput(f"{damaged} is not a run directory: it has no {FILE}.")
     if new.exists() and (not new.is_dir() or any(new.iterdir())):
-        raise InvalidInput(f"{new} is there already; give a directory that is not.")
+        raise InvalidInput(f"{new} exists already; give a new directory.")
     if (owner := holder(damaged)) is not None:
         raise Busy(f"{damaged} is in use by {owner}.")
     new.parent.mkdir(parents=True, exist_ok=True)
