@@ -11,6 +11,7 @@ import typer
 from passband.cli.compare import compare
 from passband.cli.export import export
 from passband.cli.ls import ls
+from passband.cli.merge import merge
 from passband.cli.metrics import metrics
 from passband.cli.plan import plan
 from passband.cli.run import run
@@ -32,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (run, score, stats, compare, plan, export, salvage, ls, validate, metrics):
+for verb in (run, score, stats, compare, plan, export, merge, salvage, ls, validate, metrics):
     app.command()(verb)
 
 
