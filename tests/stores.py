@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
+from passband.trials.migrations import rebuild
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import (
     SCORE_STATUSES,
@@ -18,6 +19,7 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )
+from passband.trials.schema import FILE
 from passband.trials.store import Store, canonical
 
 TASK, MODEL = "sums", "tiny"
@@ -25,6 +27,8 @@ TASK, MODEL = "sums", "tiny"
 #: Any text that a model can write: half characters, zero bytes and controls among it.
 any_text = st.text(st.characters(exclude_categories=()), max_size=20)
 whole = st.integers(0, 2**62)
+message = st.dictionaries(any_text, st.none() | any_text | whole | st.booleans(), max_size=3)
+transcripts = st.lists(message, max_size=3)
 
 
 @contextmanager
@@ -46,11 +50,16 @@ def begin(
     problems: Sequence[ProblemRow] = (),
     scorers: Sequence[tuple[str, str]] = (("exact", "exact 1"),),
     task: str = TASK,
+    model: str = MODEL,
 ) -> tuple[int, list[int]]:
     """Enter a task; return the number of its run and those of its scorers."""
-    run = store.begin(task, MODEL, spec={"seed": "s"}, config={"metrics": []})
+    run = store.begin(task, model, spec={"seed": "s"}, config={"metrics": []}, name="run")
     store.add_problems(run, problems or [problem(at) for at in range(3)])
-    return run, store.set_scorers(run, [ScorerEntry(*scorer) for scorer in scorers])
+    return run, store.set_scorers(run, entries(scorers))
+
+
+def entries(scorers: Sequence[tuple[str, str]]) -> list[ScorerEntry]:
+    return [ScorerEntry(*scorer) for scorer in scorers]
 
 
 def filled(
@@ -58,12 +67,13 @@ def filled(
     wins: Sequence[Sequence[float]],
     *,
     task: str = TASK,
+    model: str = MODEL,
     clusters: Sequence[str] | None = None,
 ) -> Path:
     """Make a run directory in which problem i has these scores, trial by trial."""
     with writing(directory) as store:
         rows = [problem(at, cluster=clusters and clusters[at]) for at in range(len(wins))]
-        run, (scorer,) = begin(store, rows, task=task)
+        run, (scorer,) = begin(store, rows, task=task, model=model)
         store.append(
             run,
             [
@@ -108,6 +118,9 @@ def trial_rows(at: int, trial: int, scorers: Sequence[int] = ()) -> st.SearchStr
         seed=st.none() | st.integers(-(2**63), 2**63 - 1),
         request_id=st.none() | any_text,
         scores=st.tuples(*map(score_rows, scorers)).map(list),
+        transcript=st.none() | transcripts,
+        cost=st.none() | st.floats(0, 1e6),
+        reason=st.none() | any_text,
     )
 
 
@@ -121,4 +134,12 @@ def forget(store: Store, run: int, statuses: Sequence[Status]) -> int:
             f"AND (problem, trial) IN (SELECT problem, trial {which})"
         )
         store._connection.execute(f"DELETE FROM body WHERE id IN (SELECT body {which})")
-        return store._connection.execute(f"DELETE {which}").rowcount
+        gone = store._connection.execute(f"DELETE {which}").rowcount
+        recount(store)
+        return gone
+
+
+def recount(store: Store) -> None:
+    """Make the tallies those of the rows that are left, as salvaging does."""
+    store._tallies.forget()
+    rebuild(store._connection, store.directory / FILE)

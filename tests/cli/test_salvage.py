@@ -43,9 +43,10 @@ def test_json(tmp_path: Path) -> None:
     done = run("salvage", filled(tmp_path / "run", [[1, 0]]), tmp_path / "new", "--json")
     assert done.err == ""
     assert json.loads(done.out) == {
-        "rows": {"run": 1, "session": 0, "scorer": 1, "problem": 1, "trial": 2, "body": 2,
-                 "score": 2, "attempt": 0},
+        "rows": {"run": 1, "session": 0, "source": 0, "scorer": 1, "problem": 1, "trial": 2,
+                 "body": 2, "score": 2, "attempt": 0},
         "incomplete": {},
+        "restored": 0,
     }  # fmt: skip
 
 

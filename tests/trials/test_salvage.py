@@ -67,8 +67,9 @@ def test_nothing_is_lost_of_what_is_whole(original: Path, tmp_path: Path) -> Non
     found = salvage(original, tmp_path / "new")
     assert rows_of(tmp_path / "new") == rows_of(original)
     assert found.rows == {
-        "run": 1, "session": 0, "scorer": 2, "problem": PROBLEMS, "trial": PROBLEMS * TRIALS,
-        "body": PROBLEMS * TRIALS, "score": 2 * PROBLEMS * TRIALS, "attempt": 50,
+        "run": 1, "session": 0, "source": 0, "scorer": 2, "problem": PROBLEMS,
+        "trial": PROBLEMS * TRIALS, "body": PROBLEMS * TRIALS, "score": 2 * PROBLEMS * TRIALS,
+        "attempt": 50,
     }  # fmt: skip
     assert found.incomplete == {}
     with Trials(original) as old, Trials(tmp_path / "new") as new:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput, PassbandError
-from passband.trials import schema
+from passband.trials import connection as connection_module
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.rows import TrialRow
 from passband.trials.schema import APPLICATION, FILE, VERSION, CorruptStore, EmptyStore
@@ -170,7 +170,7 @@ def test_a_file_system_without_a_log_is_refused(monkeypatch: pytest.MonkeyPatch)
         closing(sqlite3.connect(":memory:")) as connection,
         pytest.raises(PassbandError, match="network drive"),
     ):
-        schema._prepare(connection, Path("run") / FILE)
+        connection_module._prepare(connection, Path("run") / FILE)
 
 
 def test_an_old_sqlite_is_told_apart_from_damage(

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
 from passband.trials.reader import ProblemRecord, ScorerRecord, Trials
-from passband.trials.rows import FAILED, AttemptRow, ProblemRow, ScoreRow, TrialRow
+from passband.trials.rows import (
+    FAILED,
+    AttemptRow,
+    ProblemRow,
+    ScorerEntry,
+    ScoreRow,
+    TrialRow,
+)
 from passband.trials.schema import FILE
 from passband.trials.store import LOW_WATER, DiskNearlyFull, SettingsChanged, Store, canonical
 from stores import (
@@ -23,6 +30,7 @@ from stores import (
     TASK,
     any_text,
     begin,
+    entries,
     filled,
     problem,
     read_back,
@@ -60,16 +68,18 @@ def test_every_name_comes_back(
     record = {"messages": [["user", word]], "targets": [word], "choices": [word], "doc": {word: 1}}
     for _ in range(2):  # the second time everything is there, and the same
         with writing(directory) as store:
-            run = store.begin(task, model, spec, config)
-            store.add_problems(run, [ProblemRow(0, key, canonical(record), cluster)])
-            (scorer,) = store.set_scorers(run, [(name, identity)])
-            assert store.spec(task) == spec
+            run = store.begin(task, model, spec=spec, config=config, name=word, address=word)
+            assert store.add_problems(run, [ProblemRow(5, key, canonical(record), cluster)]) == [0]
+            (scorer,) = store.set_scorers(run, [ScorerEntry(name, identity, {word: [1]})])
+            assert store.spec(task, model) == spec
+            assert store.name(task, model) == word
     with Trials(directory) as trials:
         (found,) = trials.runs()
         assert (found.task, found.model, found.spec, found.config) == (task, model, spec, config)
-        assert found.scorers == (ScorerRecord(scorer, name, identity),)
-        assert list(trials.problems(run)) == [ProblemRecord(0, key, cluster, record)]
-        assert trials.run(task) == found
+        assert (found.name, found.address, found.source) == (word, word, None)
+        assert found.scorers == (ScorerRecord(scorer, name, identity, {word: [1]}),)
+        assert list(trials.problems(run)) == [ProblemRecord(0, 5, key, cluster, record)]
+        assert trials.run(task) == trials.run(task, model) == trials.run() == found
 
 
 @given(any_text, any_text, st.none() | whole, whole)
@@ -82,7 +92,7 @@ def test_every_field_of_an_attempt_is_kept(
         run, _ = begin(store)
         store.add_attempts(run, [row])
         store.add_attempts(run, [row])  # said twice, kept once
-        found = store._all("SELECT * FROM attempt")
+        found = store.rows("attempt", "run=?", run)
     assert found == [(run, 0, 1, 2, at_ms, outcome, http, detail)]
     with Trials(directory) as trials:
         assert trials.attempts(run) == {(0, 1): 2}
@@ -150,7 +160,7 @@ def test_scorers_change_and_change_back(tmp_path: Path) -> None:
         store.append(
             run, [TrialRow(0, 0, "ok", "x", scores=[ScoreRow(number, 1.0) for number in first])]
         )
-        second = store.set_scorers(run, [("b", "2"), ("a", "1")])
+        second = store.set_scorers(run, entries([("b", "2"), ("a", "1")]))
         assert second[1] == first[0]
         assert second[0] not in first
         store.add_scores([(0, 0, ScoreRow(second[0], 0.0))])
@@ -161,7 +171,7 @@ def test_scorers_change_and_change_back(tmp_path: Path) -> None:
             ]  # fmt: skip
             (row,) = trials.trials(found)
             assert [score.value for score in row.scores] == [0.0, 1.0]
-        assert store.set_scorers(run, [("a", "1"), ("b", "1")]) == first
+        assert store.set_scorers(run, entries([("a", "1"), ("b", "1")])) == first
     found, (row,) = read_back(tmp_path)
     assert [scorer.number for scorer in found.scorers] == first
     assert row.scores == [ScoreRow(number, 1.0) for number in first]
@@ -203,47 +213,110 @@ def test_a_failed_trial_is_replaced_and_no_other(tmp_path: Path) -> None:
 def test_other_settings_are_named(tmp_path: Path) -> None:
     spec = {"sampling": {"temperature": 0.5, "top_p": None, "stop": ["\n"]}, "seed": "a"}
     with writing(tmp_path) as store:
-        number = store.begin(TASK, MODEL, spec, {"version": 1})
+        number = store.begin(TASK, MODEL, spec=spec, config={"version": 1})
         store.append(number, [TrialRow(0, 0, "ok", "x")])
-        assert store.begin(TASK, MODEL, spec, {"version": 2}) == number
+        assert store.begin(TASK, MODEL, spec=spec, config={"version": 2}) == number
         other = {"sampling": {"temperature": 1.0, "top_p": 0.9, "stop": ["\n"]}, "seed": "a"}
         with pytest.raises(SettingsChanged) as caught:
-            store.begin(TASK, MODEL, other, {"version": 3})
+            store.begin(TASK, MODEL, spec=other, config={"version": 3})
         assert str(caught.value).splitlines()[1:-1] == [
             "  sampling.temperature: 0.5 then, 1.0 now",
             "  sampling.top_p: nothing then, 0.9 now",
         ]
         assert "--out" in str(caught.value)
         assert caught.value.exit_code == 2
-        assert store.spec(TASK) == spec
-        assert store.spec("other") is None
+        assert store.spec(TASK, MODEL) == spec
+        assert store.spec("other", MODEL) is None
     with Trials(tmp_path) as trials:
         assert trials.run(TASK).config == {"version": 2}
 
 
 def test_a_long_setting_is_cut(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
-        run = store.begin(TASK, MODEL, {"seed": "a" * 500}, {})
+        run = store.begin(TASK, MODEL, spec={"seed": "a" * 500}, config={})
         store.append(run, [TrialRow(0, 0, "ok", "x")])
         with pytest.raises(SettingsChanged) as caught:
-            store.begin(TASK, MODEL, {"seed": "b" * 500}, {})
+            store.begin(TASK, MODEL, spec={"seed": "b" * 500}, config={})
     assert all(len(line) < 250 for line in str(caught.value).splitlines()[1:])
 
 
-def test_another_model_needs_another_directory(tmp_path: Path) -> None:
+def test_several_models_share_a_directory(tmp_path: Path) -> None:
+    filled(tmp_path, [[1, 0]], model="b")
+    filled(tmp_path, [[0, 0]], model="a")
+    filled(tmp_path, [[1, 1]], task="another", model="a")
+    with Trials(tmp_path) as trials:
+        runs = trials.runs()
+        assert [(run.task, run.model) for run in runs] == [
+            ("another", "a"), ("sums", "a"), ("sums", "b"),
+        ]  # fmt: skip
+        assert [trials.outcomes(run).successes.tolist() for run in runs] == [[2], [0], [1]]
+        assert trials.run("sums", "b") == runs[2]
+        assert trials.run("another") == trials.run(model="a", task="another") == runs[0]
+        assert trials.run(model="b") == runs[2]
+        with pytest.raises(InvalidInput, match=r"say which model\. It has a, b\."):
+            trials.run("sums")
+        with pytest.raises(InvalidInput, match=r"say which task\. It has another, sums\."):
+            trials.run()
+        with pytest.raises(InvalidInput, match=r"has no model named 'c'\. It has a, b\."):
+            trials.run("sums", "c")
+        with pytest.raises(InvalidInput, match=r"has no trials of 'another' by 'b'\."):
+            trials.run("another", "b")
+
+
+def test_models_of_one_process_do_not_drive_each_other_out(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
-        run, _ = begin(store)
+        for model in ("a", "b"):
+            begin(store, model=model)
+    with Trials(tmp_path) as trials:
+        assert [run.model for run in trials.runs()] == ["a", "b"]
+
+
+def test_a_run_keeps_its_name(tmp_path: Path) -> None:
+    with writing(tmp_path / "first") as store:
+        run = store.begin(TASK, MODEL, spec={}, config={})
         store.append(run, [TrialRow(0, 0, "ok", "x")])
-        with pytest.raises(SettingsChanged, match="of the model 'tiny', not of 'large'"):
-            store.begin("another task", "large", {}, {})
+    (tmp_path / "first").rename(tmp_path / "second")
+    with writing(tmp_path / "second") as store:
+        assert store.name(TASK, MODEL) == store.name("another", "large") == "first"
+        assert store.begin(TASK, MODEL, spec={}, config={}) == run
+        store.begin("another", MODEL, spec={}, config={})
+        with pytest.raises(SettingsChanged, match='name: "first" then, "other" now'):
+            store.begin(TASK, MODEL, spec={}, config={}, name="other")
+    with Trials(tmp_path / "second") as trials:
+        assert [run.name for run in trials.runs()] == ["first", "first"]
+
+
+def test_the_first_address_is_kept_and_every_session_has_its_own(tmp_path: Path) -> None:
+    for address in (None, "http://a", "http://b"):
+        with writing(tmp_path) as store:
+            store.begin(TASK, MODEL, spec={}, config={}, address=address)
+            store.add_session("2026-01-01", 1.0, 3, 8, address)
+    with Trials(tmp_path) as trials:
+        assert trials.run(TASK).address == "http://a"
+        assert [session[-1] for session in trials.sessions()] == [None, "http://a", "http://b"]
+        assert trials.rate() == 3.0
+
+
+def test_where_imported_trials_come_from(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        source = store.add_source("lm-eval", "samples \ud800.jsonl", "ab" * 32)
+        run = store.begin(TASK, MODEL, spec={}, config={}, source=source)
+        store.append(run, [TrialRow(0, 0, "ok", "x", source=source)])
+        store.add_problems(run, [problem(0)])
+    with Trials(tmp_path) as trials:
+        (found,) = trials.sources()
+        assert (found.number, found.reader, found.sha256) == (source, "lm-eval", "ab" * 32)
+        assert trials.run().source == source
+        assert [row.source for row in trials.trials(trials.run())] == [source]
 
 
 def test_settings_that_no_trial_came_of_may_be_corrected(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         run, _ = begin(store)
         store.add_attempts(run, [AttemptRow(0, 0, 1, 1, "hopeless", 401, "wrong key")])
+    with writing(tmp_path) as store:
         for model, spec in (("large", {"seed": "s"}), ("large", {"seed": "t"})):
-            run = store.begin(TASK, model, spec, {})
+            run = store.begin(TASK, model, spec=spec, config={})
             store.add_problems(run, [problem(0, target="1"), problem(1)])
             store.add_problems(run, [problem(0, target="2")])
         store.append(run, [TrialRow(0, 0, "ok", "x")])
@@ -294,6 +367,46 @@ def test_the_same_problem_written_otherwise_is_the_same(
         store.add_problems(run, [replace(problem(0), record=canonical({"doc": after}))])
 
 
+def test_data_may_grow_at_the_front_and_be_put_in_another_order(tmp_path: Path) -> None:
+    first, second, third = (problem(at) for at in range(3))
+    with writing(tmp_path) as store:
+        run, (scorer,) = begin(store, [first, second])
+        for at in (0, 1):
+            scores = [ScoreRow(scorer, float(at))]
+            store.append(run, [TrialRow(at, 0, "ok", f"text {at}", scores=scores)])
+        grown = [third, first, second]
+        numbers = store.add_problems(run, [replace(row, position=at) for at, row in
+                                           enumerate(grown)])  # fmt: skip
+        assert numbers == [2, 0, 1]
+        store.append(run, [TrialRow(2, 0, "ok", "text 2", scores=[ScoreRow(scorer, 0.5)])])
+    with Trials(tmp_path) as trials:
+        found = trials.run()
+        assert [each.key for each in trials.problems(run)] == ["p2", "p0", "p1"]
+        assert [row.text for row in trials.trials(found)] == ["text 2", "text 0", "text 1"]
+        outcomes = trials.outcomes(found)
+        assert list(outcomes.problems) == ["p2", "p0", "p1"]
+        assert outcomes.graded.values.tolist() == [0.5, 0.0, 1.0]
+
+
+def test_a_problem_that_the_data_lack_now_goes_behind(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(at, 0, "ok", "x") for at in range(3)])
+        assert store.add_problems(run, [problem(0), replace(problem(2), position=1)]) == [0, 2]
+    with Trials(tmp_path) as trials:
+        assert [each.key for each in trials.problems(run)] == ["p0", "p2", "p1"]
+
+
+def test_a_part_of_the_data_leaves_the_rest_in_place(tmp_path: Path) -> None:
+    """As the shards of a run do."""
+    with writing(tmp_path) as store:
+        run, _ = begin(store, [problem(at) for at in range(6)])
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        assert store.add_problems(run, [problem(at) for at in (1, 4)]) == [1, 4]
+    with Trials(tmp_path) as trials:
+        assert [each.position for each in trials.problems(run)] == list(range(6))
+
+
 def test_more_problems_may_come_and_fewer(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         run, _ = begin(store)
@@ -307,7 +420,10 @@ def test_a_name_stands_for_one_problem(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
         run, _ = begin(store)
         store.append(run, [TrialRow(0, 0, "ok", "x")])
-        for twice in ([replace(problem(3), key="p0")], [problem(3), replace(problem(4), key="p3")]):
+        for twice in (
+            [problem(0), replace(problem(0), position=3)],
+            [problem(3), replace(problem(4), key="p3")],
+        ):
             with pytest.raises(InvalidInput, match="two problems are named"):
                 store.add_problems(run, twice)
 
@@ -344,8 +460,8 @@ def test_a_larger_transaction_holds_together(tmp_path: Path) -> None:
         with suppress(SettingsChanged), store.transaction():
             run, _ = begin(store)
             store.append(run, [TrialRow(0, 0, "ok", "never")])
-            store.begin("other", "another model", {}, {})
-        assert store.spec(TASK) is None
+            store.begin(TASK, MODEL, spec={"seed": "another"}, config={})
+        assert store.spec(TASK, MODEL) is None
         with store.transaction():
             run, _ = begin(store)
             store.append(run, [TrialRow(0, 0, "ok", "x")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from passband.trials.reader import Trials
-from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, TrialRow
+from passband.trials.rows import (
+    SCORE_STATUSES,
+    STATUSES,
+    AttemptRow,
+    ScorerEntry,
+    ScoreRow,
+    TrialRow,
+)
 from passband.trials.store import SettingsChanged, Store
 from properties import one_in
 from stores import MODEL, any_text, forget, problem
@@ -46,7 +54,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(task=tasks, count=st.integers(1, 4))
     def begin(self, task: str, count: int) -> None:
-        number = self.store.begin(task, MODEL, {"seed": task}, {})
+        number = self.store.begin(task, MODEL, spec={"seed": task}, config={})
         assert self.runs.setdefault(task, number) == number
         self.store.add_problems(number, [problem(at) for at in range(count)])
         if not self.trials.setdefault(task, {}):
@@ -60,7 +68,7 @@ class StoreMachine(RuleBasedStateMachine):
         for model, seed, at in ((MODEL, "other", 0), ("other", task, 0), (MODEL, task, 7)):
             try:
                 with self.store.transaction():
-                    number = self.store.begin(task, model, {"seed": seed}, {})
+                    number = self.store.begin(task, model, spec={"seed": seed}, config={})
                     self.store.add_problems(number, [problem(0, target=f"{at}")])
                     raise SettingsChanged("never mind")
             except SettingsChanged:
@@ -71,7 +79,9 @@ class StoreMachine(RuleBasedStateMachine):
           identity=st.sampled_from("12"))  # fmt: skip
     def set_scorers(self, data: st.DataObject, names: list[str], identity: str) -> None:
         task = data.draw(st.sampled_from(sorted(self.runs)))
-        found = self.store.set_scorers(self.runs[task], [(name, identity) for name in names])
+        found = self.store.set_scorers(
+            self.runs[task], [ScorerEntry(name, identity) for name in names]
+        )
         for name, number in zip(names, found, strict=True):
             assert self.numbers.setdefault((task, name, identity), number) == number
         of_number = {number: name for (_, name, _), number in self.numbers.items()}
@@ -157,9 +167,23 @@ class StoreMachine(RuleBasedStateMachine):
         assert {(at, n) for at, mask in masks.items() for n in range(9) if mask >> n & 1} == {*kept}
         waiting = {p: n for p, n in self.attempts[run.task].items() if p not in kept}
         assert trials.attempts(run.number) == waiting
+        self.check_tallies(trials, run, found)
         for number in used:
             unseen = [(row.problem, row.trial) for row in trials.trials(run, unscored_by=number)]
             assert unseen == sorted({*kept} - {*self.scores.get(number, {})})
+
+    def check_tallies(self, trials: Trials, run, rows: dict[tuple[int, int], TrialRow]) -> None:
+        """Counts are what the rows give when they are counted."""
+        counted = Counter(row.status for row in rows.values())
+        assert trials.statuses(run.number) == {s: counted[s] for s in STATUSES if counted[s]}
+        for scorer in run.scorers:
+            scores = [s for row in rows.values() for s in row.scores if s.scorer == scorer.number]
+            assert trials.score_statuses(scorer.number) == Counter(s.status for s in scores)
+            valued = [s.value for s in scores if s.value is not None]
+            assert sum(n for _, n, _ in trials.score_sums(scorer.number)) == len(valued)
+            outcomes = trials.outcomes(run, scorer)
+            assert outcomes.n_trials == len(valued)
+            assert outcomes.n_unscored == len(rows) - len(valued)
 
 
 StoreMachine.TestCase.settings = settings(

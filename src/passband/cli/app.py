@@ -14,6 +14,7 @@ from passband.cli.command import Command
 from passband.cli.compare import compare
 from passband.cli.export import export
 from passband.cli.ls import ls
+from passband.cli.merge import merge
 from passband.cli.metrics import metrics
 from passband.cli.options import ImportOption, with_imports
 from passband.cli.plan import plan
@@ -36,7 +37,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (run, score, stats, compare, plan, export, salvage, ls, validate, metrics):
+for verb in (run, score, stats, compare, plan, export, merge, salvage, ls, validate, metrics):
     app.command(cls=Command)(with_imports(verb))
 
 

@@ -99,7 +99,7 @@ def _column(connection: sqlite3.Connection, query: str, run: int) -> list[int]:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    for statement in CREATE.split(";"):  # `executescript` would commit
+    for statement in CREATE.split(";")[:-1]:  # `executescript` would commit
         connection.execute(statement)
 
 

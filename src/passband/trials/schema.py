@@ -215,9 +215,10 @@ def _tables_of(connection: sqlite3.Connection) -> dict[str, str]:
 @lru_cache
 def _expected(version: int) -> dict[str, str]:
     """Return the text of each table as SQLite keeps it."""
-    script = {1: VERSION_1, 2: CREATE}.get(version, "")
+    if version not in (1, 2):
+        return {}
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(script)
+        connection.executescript(VERSION_1 if version == 1 else CREATE)
         return _tables_of(connection)
 
 

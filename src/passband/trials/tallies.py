@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from passband.trials.checksums import is_intact, score_tally_checksum, trial_tally_checksum
+from passband.trials.checked import CheckedRows
+from passband.trials.checksums import score_tally_checksum, trial_tally_checksum
 from passband.trials.packing import insertions, packed
 from passband.trials.rows import STATUSES
-from passband.trials.schema import corrupt
 
 __all__ = ["ScoreTally", "Tallies", "TrialTally"]
 
@@ -85,7 +85,7 @@ class Tallies:
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection = connection
-        self._path = path
+        self._rows = CheckedRows(connection, path)
         self._trials: dict[_TrialKey, TrialTally] = {}
         self._scores: dict[_ScoreKey, ScoreTally] = {}
         self._counters: dict[tuple[str, int], int] = {}
@@ -155,7 +155,7 @@ class Tallies:
         for row in self._of_problems("score", "scorer", scorer, chosen):
             status = self.status_of(run, row[1], row[2])
             if status is None:
-                raise corrupt(self._path, "a score has lost its trial")
+                raise self._rows.corrupt("a score has lost its trial")
             sums.append((row[1], status, row[4], row[3]))
         self.add_scores(scorer, sums)
 
@@ -178,8 +178,7 @@ class Tallies:
         """Return a counter."""
         key = name, number
         if key not in self._counters:
-            rows = self._rows("counter", "name=? AND number=?", key)
-            self._counters[key] = next((row[2] for row in rows), 0)
+            self._counters[key] = self._rows.counter(*key)
         return self._counters[key]
 
     # -- the end of a transaction ----------------------------------------------------------
@@ -243,15 +242,7 @@ class Tallies:
         for start in range(0, len(problems), 500):
             chunk = problems[start : start + 500]
             where = f"{column}=? AND problem IN ({','.join('?' * len(chunk))})"
-            yield from self._rows(table, where, (number, *chunk))
-
-    def _rows(
-        self, table: str, where: str, arguments: tuple[object, ...]
-    ) -> Iterator[tuple[Any, ...]]:
-        for row in self._connection.execute(f"SELECT * FROM {table} WHERE {where}", arguments):
-            if not is_intact(table, row):
-                raise corrupt(self._path, f"a row of {table} is not what was written: {row[:2]}")
-            yield row
+            yield from self._rows.rows(table, where, number, *chunk)
 
     def _put(self, table: str, rows: list[tuple[object, ...]]) -> None:
         for text, values in insertions(table, rows, "OR REPLACE"):

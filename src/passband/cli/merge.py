@@ -1,0 +1,36 @@
+"""`passband merge`: the trials of several run directories in one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from passband.cli.options import JsonOption
+
+__all__ = ["merge"]
+
+
+def merge(
+    runs: Annotated[list[Path], typer.Argument(help="Run directories; they are not changed.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Run directory to write; it may hold trials.")
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Copy the trials of run directories into one: shards, further models, a safe copy."""
+    from dataclasses import asdict
+    from json import dumps
+
+    from passband.report.render import printable
+    from passband.trials.merge import merge
+
+    report = merge(runs, output)
+    if json:
+        typer.echo(dumps(asdict(report), indent=2))
+        return
+    typer.echo(
+        f"{printable(report.destination)}: {report.trials} trials, {report.problems} problems and "
+        f"{report.scores} scores added; {report.trials_there} trials were there already."
+    )
