@@ -168,7 +168,7 @@ def test_a_schedule_that_waits_for_nothing_is_an_error_and_no_hang(bench: Bench)
     class Stuck(UntilTwoRight):
         is_finished = False
 
-    with pytest.raises(StuckSchedule, match="sums: the schedule has nothing to ask"):
+    with pytest.raises(StuckSchedule, match="sums: the schedule has no next block"):
         run(bench, Scripted(["rr...."]), Stuck)
     assert bench.keys == [(0, 0), (0, 1)]  # what was answered is recorded
 
