@@ -47,7 +47,7 @@ def cell_text(value: Cell) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Write out what a terminal would obey rather than show.
+    r"""Escape characters that a terminal would obey rather than show.
 
     >>> print(printable("\x1b[31mred"))
     \x1b[31mred

@@ -138,7 +138,7 @@ class _Warnings:
 
 
 class _Undo(Exception):
-    """Everything was checked; nothing is to be kept."""
+    """Raised to undo a dry run."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Before anything is asked: what a task will ask, what is recorded already, what is missing."""
+"""Preparing a task: its settings, its problems, and the trials that are recorded already."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Recorder:
     # -- what goes out ---------------------------------------------------------------------
 
     async def _work(self) -> None:
-        """Commit the buffer, again and again, until it is the last time."""
+        """Commit the buffer repeatedly, until the recorder is closed."""
         while not self._is_over():
             if not self._waiting():
                 await self._wake.wait()

@@ -1,4 +1,4 @@
-"""A run from start to end: directory, subject, signals, and in which order they go."""
+"""A run from start to end: directory, subject, signals, and their order."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def run_session(
     schedule: ScheduleFactory = every_problem,
     low_water: int = LOW_WATER,
 ) -> Finished:
-    """Request every trial that the directory lacks; return when all are there or cannot be."""
+    """Request every missing trial; return when all are recorded, or the run has to stop."""
     began, started = time.monotonic(), utc_now()
     budget = Budget(price, settings.max_cost)
     subject = make_subject(model, connection)

@@ -118,7 +118,7 @@ def _check_whole(name: str, value: object) -> None:
 
 
 def _go_on_only_if_done(finished: Finished) -> None:
-    """Pass on what the run has caught, in an orderly way: trials are recorded by now."""
+    """Raise the signal that ended the run; its trials are recorded."""
     if finished.ending == "interrupted":
         raise KeyboardInterrupt
     if finished.ending == "terminated":

@@ -77,11 +77,11 @@ class ScorerFunction:
     is_registered: bool = True  # False: a task's own code, which no name leads to
 
     def better(self, one: float, other: float) -> bool:
-        """Tell whether one score is better than another."""
+        """Return whether one score is better than another."""
         return one > other if self.best > self.worst else one < other
 
     def is_best(self, value: float) -> bool:
-        """Tell whether no score could be better."""
+        """Return whether no score could be better."""
         return not self.better(self.best, value)
 
     def prepared(self, options: Mapping[str, Any]) -> bool:

@@ -55,7 +55,7 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
 
 
 def _is_again(function: Callable[..., Any], earlier: Callable[..., Any]) -> bool:
-    """Tell whether a function is defined where an earlier one was."""
+    """Return whether a function is defined where an earlier one was."""
     new, old = (
         (getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", None))
         for candidate in (function, earlier)

@@ -74,7 +74,7 @@ class Scorer(Protocol):
         ...
 
     def same(self, one: str, other: str) -> bool:
-        """Tell whether two extracted answers are the same answer, for majority votes."""
+        """Return whether two extracted answers are the same answer, for majority votes."""
         ...
 
     def close(self) -> None:

@@ -93,7 +93,7 @@ def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
 
 
 def _imports(file: YamlFile) -> bool:
-    """Import all code that the task refers to; tell whether all of it could be."""
+    """Import all code that the task refers to; return whether all of it could be."""
     before = len(file.diagnostics)
     for reference in references(file.values):
         try:

@@ -187,7 +187,7 @@ class Trials:
         return most
 
     def attempt_rows(self, run: int) -> list[AttemptRow]:
-        """Return every attempt that gave nothing."""
+        """Return every attempt that returned no completion."""
         rows = [AttemptRow(*row[1:]) for row in self._rows.rows("attempt", "run=?", run)]
         self._rows.require("attempt", run, len(rows))
         return rows

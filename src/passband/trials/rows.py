@@ -90,7 +90,7 @@ class TrialRow:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """One attempt that gave nothing."""
+    """One attempt that returned no completion."""
 
     problem: int
     trial: int

@@ -82,7 +82,7 @@ def salvage(damaged: Path, new: Path) -> Salvaged:
 
 
 def _copy_blocks(source: Path, target: Path) -> None:
-    """Copy a file; what the disk does not give back is zero."""
+    """Copy a file; blocks that cannot be read become zeros."""
     target.parent.mkdir(exist_ok=True)
     with source.open("rb", buffering=0) as old, target.open("wb") as new:
         size = os.fstat(old.fileno()).st_size

@@ -1,4 +1,4 @@
-"""The SQLite file: its tables and its version, and what is refused or taken for damage.
+"""The SQLite file: its tables, its version, and the checks when it is opened.
 
 A run directory holds one file. Within it a *run* is one task asked of one model with one set of
 settings. The trial table is narrow, so that reading trials does not read completions, which are in
@@ -146,7 +146,7 @@ class CorruptStore(PassbandError):
 
 
 class EmptyStore(InvalidInput):
-    """The file has no tables: the process that began to make it did not come that far."""
+    """The file exists but has no tables yet."""
 
 
 @contextmanager

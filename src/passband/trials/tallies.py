@@ -199,7 +199,7 @@ class Tallies:
             self.forget()
 
     def forget(self) -> None:
-        """Let go of everything that is not written, and of what was read."""
+        """Discard unwritten changes, and everything that was read."""
         self._trials.clear()
         self._scores.clear()
         self._counters.clear()
@@ -211,7 +211,7 @@ class Tallies:
     # -- inside ----------------------------------------------------------------------------
 
     def _drop(self, table: str, number: int, problems: Sequence[int]) -> None:
-        """Set the tallies of problems to nothing."""
+        """Reset the tallies of problems to zero."""
         self._load(table, number, set(problems))
         chosen = {(number, problem) for problem in problems}
         if table == "trial_tally":

@@ -114,7 +114,7 @@ def matching(columns: Iterable[str], names: Sequence[str]) -> list[str]:
 
 
 def is_trial_name(name: str) -> bool:
-    """Tell whether a column is named like a number of the trial, as rollout_idx is.
+    """Return whether a column is named like a number of the trial, as rollout_idx is.
 
     >>> is_trial_name("rollout_idx"), is_trial_name("checkpoint")
     (True, False)

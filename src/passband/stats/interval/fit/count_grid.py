@@ -93,7 +93,7 @@ def grid_of(histogram: Histogram) -> CountGrid:
 
 
 def is_too_large(histogram: Histogram) -> bool:
-    """Tell whether the tables of the grid would not fit into memory."""
+    """Return whether the tables of the grid would not fit into memory."""
     return _pairs(histogram) > _MOST_PAIRS
 
 
