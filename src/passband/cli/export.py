@@ -44,7 +44,7 @@ def export(
         bool, typer.Option("--timing", help="Include latency, attempts and request numbers.")
     ] = False,
 ) -> None:
-    """Write one row per trial, in canonical order; the same trials give the same bytes."""
+    """Write the trials of a run, one row per trial. The same trials give the same bytes."""
     from passband.errors import InvalidInput
     from passband.report.render import printable
     from passband.summary.run_summary import chosen_runs

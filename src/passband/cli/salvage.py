@@ -28,7 +28,7 @@ def salvage(
     new: Annotated[Path, typer.Argument(help="Directory to make.")],
     json: JsonOption = False,
 ) -> None:
-    """Copy every row that can still be read of a damaged run to a new run directory."""
+    """Copy the readable rows of a damaged run to a new run directory."""
     from dataclasses import asdict
     from json import dumps
 
