@@ -101,17 +101,18 @@ def dry_run(
     tasks: Sequence[Task], model: str, directory: Path, settings: Settings, price: Price | None
 ) -> DryRun:
     """Work out what a run would do; the directory is read if it is there, and never made."""
-    plans = [_plan(task, directory, settings) for task in tasks]
+    plans = [_plan(task, model, directory, settings) for task in tasks]
     return DryRun(model, str(directory), settings.concurrency, price, plans, _rate(directory))
 
 
-def _plan(task: Task, directory: Path, settings: Settings) -> TaskPlan:
+def _plan(task: Task, model: str, directory: Path, settings: Settings) -> TaskPlan:
     problems = load_problems(task, settings)
     n = task.repeats if settings.n is None else settings.n
     sampling = resolved_sampling(task, settings)
-    recorded, tokens = _recorded(task.name, directory, FAILED if settings.retry_failed else ())
+    masks, tokens = _recorded(task.name, model, directory, FAILED if settings.retry_failed else ())
+    recorded = {place: masks.get(problem.key, 0) for place, problem in enumerate(problems)}
     missing = count_missing(len(problems), n, recorded)
-    done = sum(mask.bit_count() for mask in recorded.values())
+    done = sum(mask.bit_count() for mask in masks.values())
     measured = done > 0 and tokens != (0, 0)
     given: int | None = None
     if measured:
@@ -141,13 +142,19 @@ def _rate(directory: Path) -> float | None:
 
 
 def _recorded(
-    task: str, directory: Path, without: Sequence[Status]
-) -> tuple[dict[int, int], tuple[int, int]]:
+    task: str, model: str, directory: Path, without: Sequence[Status]
+) -> tuple[dict[str, int], tuple[int, int]]:
+    """Return the recorded trials of each problem, by its key, and the tokens of all."""
     if is_run_directory(directory):
         with suppress(EmptyStore), Trials(directory) as trials:
             for run in trials.runs():
-                if run.task == task:
-                    return trials.recorded(run.number, without), trials.tokens(run.number)
+                if (run.task, run.model) == (task, model):
+                    masks = trials.recorded(run.number, without)
+                    keys = trials.numbers(run.number).items()
+                    return (
+                        {key: masks.get(number, 0) for key, number in keys},
+                        trials.tokens(run.number),
+                    )
     return {}, (0, 0)
 
 

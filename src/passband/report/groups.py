@@ -66,9 +66,13 @@ def _read_run(directory: Path, scorer: str | None, threshold: float | None) -> R
         runs = [run for run in trials.runs() if trials.statuses(run.number)]
         if not runs:
             raise InvalidInput(f"{directory} holds no trials yet.")
-        by = ("task",) if len(runs) > 1 else ()
+        by: tuple[str, ...] = ("task",) if len(runs) > 1 else ()
+        by += ("model",) if len({run.model for run in runs}) > 1 else ()
         groups: list[tuple[tuple[str, ...], Outcomes]] = [
-            ((run.task,) if by else (), _cut(trials.outcomes(run, run.scorer(scorer)), threshold))
+            (
+                tuple(getattr(run, name) for name in by),
+                _cut(trials.outcomes(run, run.scorer(scorer)), threshold),
+            )
             for run in runs
         ]
         used = ", ".join(f"{run.task} scored by {run.scorer(scorer).name}" for run in runs)

@@ -188,7 +188,7 @@ def report_run(
         for part in finished.parts
     }
     with Trials(finished.directory) as trials:
-        runs = [trials.run(part.task.name) for part in finished.parts]
+        runs = [trials.run_numbered(part.number) for part in finished.parts]
         tasks = [
             _task(trials, run, same[run.task], metrics, level)
             for run in runs

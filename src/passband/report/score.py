@@ -84,15 +84,17 @@ def score_run(
     finally:
         store.close()
     with Trials(directory) as trials:
-        return ScoreReport(added, [each for p in plans for each in _reports(trials, p.run.task)])
+        return ScoreReport(added, [each for p in plans for each in _reports(trials, p.run.number)])
 
 
-def _reports(trials: Trials, task: str) -> list[ScorerReport]:
-    run = trials.run(task)
+def _reports(trials: Trials, number: int) -> list[ScorerReport]:
+    run = trials.run_numbered(number)
     found = []
     asked = bool(trials.statuses(run.number))
     for scorer in run.scorers:
         outcomes = trials.outcomes(run, scorer) if asked else None
         value = estimate(outcomes, "avg") if outcomes and outcomes.n_trials else None
-        found.append(ScorerReport(task, scorer.name, value, trials.score_statuses(scorer.number)))
+        found.append(
+            ScorerReport(run.task, scorer.name, value, trials.score_statuses(scorer.number))
+        )
     return found

@@ -116,7 +116,7 @@ def score_recorded(
     added = 0
     places = {problem: place for place, problem in enumerate(problems)}
     with Trials(store.directory, trusted=True) as trials, ThreadPoolExecutor(4) as threads:
-        run = next(run for run in trials.runs() if run.number == number)
+        run = trials.run_numbered(number)
         for scorer_number, scorer in grader.scorers:
             one = Grader([(scorer_number, scorer)], grader.references, grader.truncated)
             rows = (

@@ -168,7 +168,7 @@ def _shaped(finished: Finished, log_samples: bool, level: float) -> dict[str, An
     samples: dict[str, Any] = {}
     with Trials(finished.directory) as trials:
         for part in finished.parts:
-            task, run = part.task, trials.run(part.task.name)
+            task, run = part.task, trials.run_numbered(part.number)
             asked = problem_trials(trials, run, texts=log_samples)
             same = {scorer.name: scorer.same for scorer in task.scorers}
             results = metric_results(trials, run, task.metrics, asked, same, level=level)
