@@ -2,11 +2,14 @@
 # elsewhere. Needed beforehand: python3 (3.10 or newer), pip and make.
 #
 #   make test PYTHON=python3.13 VENV=.venv-3.13     another interpreter, another environment
-#   make test PYTEST_ARGS="-n auto"                 options for pytest
+#   make test PYTEST_ARGS="-n 8"                    options for pytest; the default is one
+#                                                   worker process per core
 
 PYTHON      ?= python3
 VENV        ?= .venv
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n auto --dist loadgroup
+KILLS       ?= 200
+CUTS        ?= 30
 SCORIO      := 0.2.3
 
 PY  := "$(VENV)/bin/python"
@@ -14,21 +17,25 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench coverage kill clean
+.PHONY: help demo test quick lint fuzz bench coverage kill power clean
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
 	@echo "make test    install the development tools too; check style, types, layers and tests"
+	@echo "make quick   the same without tests that are slow or start processes: under a minute"
+	@echo "make lint    style, formatting, types and layers only"
+	@echo "make fuzz    the property tests with thousands of new examples each"
 	@echo "make bench   time the metrics next to scorio $(SCORIO), and the intervals"
 	@echo "make coverage  measure how often the intervals contain the truth"
-	@echo "make kill    kill -9 a run 200 times at random moments and look for what was lost"
+	@echo "make kill    kill -9 a run $(KILLS) times at random moments and look for what was lost"
+	@echo "make power   cut the power $(CUTS) times, on a disk inside a file (Linux, root)"
 	@echo "make clean   remove $(VENV), caches and build products"
 
 demo: $(VENV)/.installed
 	@echo "passband run arithmetic --model tiny -n 16"
 	@"$(VENV)/bin/passband" run arithmetic --model tiny -n 16
 
-test: $(VENV)/.installed-dev
+lint: $(VENV)/.installed-dev
 	@echo "checking style ..."
 	@$(PY) -m ruff check .
 	@echo "checking formatting ..."
@@ -37,9 +44,20 @@ test: $(VENV)/.installed-dev
 	@$(PY) -m mypy
 	@echo "checking layers ..."
 	@"$(VENV)/bin/lint-imports" --no-logo
+
+test: lint
 	@echo "running tests ..."
 	@$(PY) -m pytest $(PYTEST_ARGS)
 	@echo "all checks passed"
+
+quick: lint
+	@echo "running quick tests ..."
+	@$(PY) -m pytest $(PYTEST_ARGS) -m "not process and not slow" --hypothesis-profile=quick
+	@echo "the quick checks passed; make test runs them all"
+
+fuzz: $(VENV)/.installed-dev
+	@echo "looking for examples that break a property (some fifteen minutes on two cores) ..."
+	@$(PY) -m pytest $(PYTEST_ARGS) -m hypothesis --hypothesis-profile=fuzz
 
 bench: $(VENV)/.installed
 	@$(PY) -c 'from importlib.metadata import version; assert version("scorio") == "$(SCORIO)"' \
@@ -65,8 +83,12 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_methods.py
 
 kill: $(VENV)/.installed
-	@echo "killing a run 200 times (about ten minutes) ..."
-	@$(PY) benchmarks/kill.py
+	@echo "killing a run $(KILLS) times (200 take about ten minutes) ..."
+	@$(PY) benchmarks/kill.py --kills $(KILLS)
+
+power: $(VENV)/.installed
+	@echo "cutting the power $(CUTS) times ..."
+	@$(PY) benchmarks/power_cut.py --cuts $(CUTS)
 
 clean:
 	@echo "removing $(VENV), caches and build products ..."

@@ -1,20 +1,46 @@
-"""Undo registrations after each test module or page."""
+"""Hypothesis profiles, SIGINT as in a terminal, and registrations undone after each module."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# "steady" tries the same examples every time, "quick" (make quick) a few of them, and "fuzz"
+# (make fuzz) many new ones.
+_COMMON = settings(
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    stateful_step_count=20,
+)
+settings.register_profile("steady", _COMMON, derandomize=True, max_examples=60)
+settings.register_profile("quick", _COMMON, derandomize=True, max_examples=10)
+settings.register_profile("fuzz", _COMMON, max_examples=2000, print_blob=True)
+settings.load_profile("steady")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _interruptible() -> Iterator[None]:
+    """Give SIGINT back its handler: a shell starts background jobs with the signal ignored.
+
+    Python installs no handler for an ignored signal, and child processes inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _own_registrations() -> Iterator[None]:
     from passband.generate.providers import providers
+    from passband.readers import readers
     from passband.score.filters import filters
     from passband.score.registry import scorers
     from passband.score.repeats import aggregations
     from passband.stats.interval.methods import methods
     from passband.stats.metric.registry import families
 
-    registries = [providers, filters, aggregations, methods, scorers, families]
+    registries = [providers, filters, aggregations, methods, scorers, families, readers]
     snapshots = [registry.snapshot() for registry in registries]
     yield
     for registry, entries in zip(registries, snapshots, strict=True):

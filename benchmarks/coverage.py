@@ -32,7 +32,7 @@ from scipy.special import bdtrc
 from passband import Outcomes, estimate
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.default.wilson import over_problems, over_trials, student_quantile
-from passband.stats.interval.fit.count_grid import Lattice
+from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.metric.components import Credit
 from passband.stats.metric.posterior import posterior_moments
@@ -136,13 +136,13 @@ def cells_of(job: Job) -> list[Cell]:
     shift = (job.trials + 1) * np.arange(job.sets)[:, None]
     counts = np.bincount((successes + shift).ravel(), minlength=job.sets * (job.trials + 1))
     counts = counts.reshape(job.sets, job.trials + 1).astype(np.float64)
-    mixture = fit_mixture(Lattice((job.trials,)), counts)
+    mixture = fit_mixture(CountGrid((job.trials,)), counts)
     found = []
     for name in names(job.trials):
         metric = parse_metric(name)
         part = metric.parts[0]
         assert isinstance(part, Credit)
-        values = part.at(mixture.lattice.trials, mixture.lattice.successes, metric.k)
+        values = part.at(mixture.grid.trials, mixture.grid.successes, metric.k)
         dense = is_dense(counts, values)
         truth = {
             "problems": np.full(job.sets, latent(name, metric.k, many).mean()),
@@ -152,9 +152,7 @@ def cells_of(job: Job) -> list[Cell]:
             if over == "problems" or job.trials == 1:
                 ends = over_problems(mixture, values, LEVEL)
             else:
-                squares = part.square_at(
-                    mixture.lattice.trials, mixture.lattice.successes, metric.k
-                )
+                squares = part.square_at(mixture.grid.trials, mixture.grid.successes, metric.k)
                 ends = over_trials(mixture, values, metric.k, LEVEL, squares=squares)
             low, high = at_the_edge(job, name, over, counts, ends.low, ends.high)
             check_against_estimate(job, name, over, successes, low, high)

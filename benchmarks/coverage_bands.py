@@ -31,7 +31,7 @@ from passband import Outcomes
 from passband.stats.interval.band import band
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.estimate import Over
-from passband.stats.interval.fit.count_grid import Lattice
+from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
@@ -116,11 +116,11 @@ def inside(low: Floats, truth: Floats, high: Floats) -> float:
 def pointwise(job: Curves, successes: Ints, over: Over) -> tuple[Floats, Floats]:
     """Return the default intervals of every data set (rows) at every k (columns)."""
     counts = np.stack([np.bincount(c, minlength=job.trials + 1) for c in successes]).astype(float)
-    mixture = fit_mixture(Lattice((job.trials,)), counts)
+    mixture = fit_mixture(CountGrid((job.trials,)), counts)
     ends = []
     for k in ks(job.trials):
         metric = parse_metric(f"{job.family}{k}")
-        part, pairs = metric.parts[0], (mixture.lattice.trials, mixture.lattice.successes)
+        part, pairs = metric.parts[0], (mixture.grid.trials, mixture.grid.successes)
         values, squares = part.at(*pairs, k), part.square_at(*pairs, k)
         if over == "problems":
             found = over_problems(mixture, values, LEVEL)

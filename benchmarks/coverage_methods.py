@@ -28,7 +28,7 @@ from coverage import PUBLISHED, Floats, is_dense, latent
 
 from passband import Outcomes, estimate
 from passband.stats.interval.estimate import Over
-from passband.stats.interval.fit.count_grid import Lattice
+from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.methods import methods
 from passband.stats.metric.registry import parse_metric
 
@@ -107,12 +107,12 @@ def cells_of(job: Job) -> list[Cell]:
 
 def dense_metrics(n: int, data: list[Outcomes]) -> set[str]:
     """Return the metrics whose values differ between problems often enough."""
-    lattice = Lattice((n,))
-    counts: Floats = np.stack([lattice.counts(outcomes.histogram) for outcomes in data])
+    grid = CountGrid((n,))
+    counts: Floats = np.stack([grid.counts(outcomes.histogram) for outcomes in data])
     values = {}
     for name in METRICS:
         metric = parse_metric(name)
-        values[name] = metric.parts[0].at(lattice.trials, lattice.successes, metric.k)
+        values[name] = metric.parts[0].at(grid.trials, grid.successes, metric.k)
     return {name for name in METRICS if is_dense(counts, values[name])}
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 import passband
 from passband.report.render import Row, render
 from passband.stats.interval.bootstrap.draws import bootstrap_means
-from passband.stats.interval.bootstrap.exact import bootstrap_law
+from passband.stats.interval.bootstrap.exact import bootstrap_distribution
 
 PROBLEMS, TRIALS = 100_000, 64
 EVA_REPLICATES = 2000
@@ -115,7 +115,7 @@ def against_choices() -> Iterator[Row]:
         "choices ms": milliseconds(theirs, 1),
         **at_least(theirs / ours, 1000),
     }
-    exact = seconds(lambda: bootstrap_law(values, counts).sd)
+    exact = seconds(lambda: bootstrap_distribution(values, counts).sd)
     yield {
         "what": "100,000 replicates next to the exact law",
         "passband ms": milliseconds(exact, 1),
@@ -154,7 +154,7 @@ def agreement() -> Iterator[Row]:
     for problems in (30, 1000, PROBLEMS):
         outcomes = simulated(problems)
         values, counts = tallied(outcomes)
-        law = bootstrap_law(values, counts)
+        law = bootstrap_distribution(values, counts)
         drawn = bootstrap_means(values, counts, 100_000, np.random.default_rng(1))
         low, high = np.percentile(drawn, [2.5, 97.5])
         apart = max(abs(low - law.lower(0.025)), abs(high - law.upper(0.025))) / law.sd

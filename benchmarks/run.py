@@ -58,10 +58,13 @@ metric_list:
 
 
 class Unwatched:
-    """Nobody looks on."""
+    """A watcher that shows nothing."""
 
-    def tick(self, runner: object) -> None:
-        """Say nothing."""
+    def tick(self, progress: object) -> None:
+        """Show nothing."""
+
+    def note(self, text: str) -> None:
+        """Show nothing."""
 
     def warn(self, text: str) -> None:
         """Stop: what is measured should go without a warning."""

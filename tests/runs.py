@@ -8,11 +8,14 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from fault_server import FaultServer, Script, ok
 from passband.generate.provider import Message, Sampling
 from passband.generate.providers import Connection
+from passband.run import session
 from passband.run.loop import Runner
+from passband.run.progress import Progress
 from passband.run.session import Finished, run_session
 from passband.run.settings import Patience, Settings
 from passband.score.pipeline import make_scorer
@@ -62,15 +65,31 @@ class Notes:
     """A watcher that remembers."""
 
     warnings: list[str] = field(default_factory=list)
-    ticks: int = 0
-    on_tick: Callable[[Runner], None] = lambda runner: None
+    notes: list[str] = field(default_factory=list)
+    progress: list[Progress] = field(default_factory=list)
+    on_tick: Callable[[Any], None] = lambda runner: None
+    runner: Runner | None = None  # the one that is running; a watcher itself never sees it
 
-    def tick(self, runner: Runner) -> None:
-        self.ticks += 1
-        self.on_tick(runner)
+    def tick(self, progress: Progress) -> None:
+        self.progress.append(progress)
+        self.on_tick(self.runner)
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
 
     def warn(self, text: str) -> None:
         self.warnings.append(text)
+
+
+def run_watched(notes: Notes, *arguments: Any, **options: Any) -> Finished:
+    """Run a session whose runner a test can reach."""
+
+    def remembered(**fields: Any) -> Runner:
+        notes.runner = Runner(**fields)
+        return notes.runner
+
+    with patch.object(session, "Runner", remembered):
+        return run_session(*arguments, watcher=notes, **options)
 
 
 @dataclass
@@ -94,18 +113,19 @@ class Bench:
         low_water = settings.pop("low_water", 0)
         price = settings.pop("price", None)
         settings = {"seed": "bench", "concurrency": 8} | settings
-        return run_session(
+        connection = Connection(
+            server if isinstance(server, str) else server.url,
+            timeout=timeout,
+            concurrency=settings["concurrency"],
+            batch=batch,
+        )
+        return run_watched(
+            self.notes,
             [task or sums()],
             "openai:model",
             self.directory,
             settings=Settings(patience=patience, **settings),
-            connection=Connection(
-                server if isinstance(server, str) else server.url,
-                timeout=timeout,
-                concurrency=settings["concurrency"],
-                batch=batch,
-            ),
-            watcher=self.notes,
+            connection=connection,
             price=price,
             low_water=low_water,
         )

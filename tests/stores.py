@@ -135,6 +135,11 @@ def forget(store: Store, run: int, statuses: Sequence[Status]) -> int:
         )
         store._connection.execute(f"DELETE FROM body WHERE id IN (SELECT body {which})")
         gone = store._connection.execute(f"DELETE {which}").rowcount
-        store._tallies.forget()
-        rebuild(store._connection, store.directory / FILE)
+        recount(store)
         return gone
+
+
+def recount(store: Store) -> None:
+    """Make the tallies those of the rows that are left, as salvaging does."""
+    store._tallies.forget()
+    rebuild(store._connection, store.directory / FILE)

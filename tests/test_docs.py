@@ -1,4 +1,4 @@
-"""The documentation is run: every example in README.md and docs/ must do what it shows.
+"""The documentation is run: every example in README.md, CONTRIBUTING.md and docs/ must be true.
 
 What is done with a fenced block depends on the words after its opening fence:
 
@@ -11,9 +11,10 @@ What is done with a fenced block depends on the words after its opening fence:
 ``console fails``
     the same for commands that must end in an error; standard error is compared as well.
 
-The word ``no-test`` after the language leaves a block out; other languages (``sh``, ``text``)
-are never run. The blocks of one file share variables and a temporary working directory that
-holds a copy of examples/. Running one block first runs those above it.
+A word ``file=NAME`` makes a block of any language a file: it is written to NAME, at the end if
+there is such a file, and not run. The word ``no-test`` after the language leaves a block out; other
+languages (``sh``, ``text``) are never run. The blocks of one page share variables and a temporary
+working directory that holds a copy of examples/. Running one block first runs those above it.
 """
 
 import doctest
@@ -31,7 +32,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))) if path.is_file()]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
 RUN = ("python", "console")
 TIMEOUT = 120  # seconds for one command
@@ -50,8 +51,13 @@ class Block:
         return self.words[0] if self.words else ""
 
     @property
+    def file(self) -> str | None:
+        names = (word.removeprefix("file=") for word in self.words if word.startswith("file="))
+        return next(names, None)
+
+    @property
     def is_run(self) -> bool:
-        return self.language in RUN and "no-test" not in self.words
+        return (self.language in RUN or self.file is not None) and "no-test" not in self.words
 
 
 def fenced_blocks(markdown: str) -> Iterator[Block]:
@@ -132,7 +138,10 @@ class Page:
             raise failure
 
     def run(self, block: Block) -> None:
-        if block.language == "console":
+        if block.file is not None:
+            with (self.folder / block.file).open("a", encoding="utf-8") as file:
+                file.write(block.text)
+        elif block.language == "console":
             self.run_console(block)
         elif re.search(r"^\s*>>> ", block.text, flags=re.MULTILINE):
             self.run_prompts(block)
@@ -202,7 +211,12 @@ def parameters() -> Iterator[Any]:
         blocks = [block for block in fenced_blocks(path.read_text("utf-8")) if block.is_run]
         for index, block in enumerate(blocks):
             name = path.relative_to(ROOT).as_posix()
-            yield pytest.param(path, index, id=f"{name}:{block.line}:{block.language}")
+            yield pytest.param(
+                path,
+                index,
+                id=f"{name}:{block.line}:{block.language}",
+                marks=pytest.mark.xdist_group(name),  # one worker runs a page from its top
+            )
 
 
 @pytest.fixture(scope="session")
@@ -210,6 +224,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Page]:
     return {path: Page(path, tmp_path_factory.mktemp("page")) for path in PAGES}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("path", "index"), list(parameters()))
 def test_block(
     path: Path, index: int, pages: dict[Path, Page], monkeypatch: pytest.MonkeyPatch
@@ -272,6 +287,7 @@ def test_dots_stand_for_any_lines(expected: list[str], actual: list[str], same: 
         ("```console fails\n$ echo no >&2; exit 3\nno\n```", True),
         ("```console fails\n$ true\n```", False),
         ("```console\n$ make demo\n...\n```", False),
+        ("```yaml file=a.yaml\nx: 1\n```", True),
     ],
 )
 def test_a_wrong_example_is_noticed(tmp_path: Path, block: str, passes: bool) -> None:
@@ -298,3 +314,16 @@ def test_blocks_share_names_and_folder(tmp_path: Path, monkeypatch: pytest.Monke
     page = Page(path, tmp_path)
     page.check(3)
     assert page.failures == [None] * 4
+
+
+def test_blocks_of_a_file_are_written_one_after_another(tmp_path: Path) -> None:
+    path = tmp_path / "page.md"
+    blocks = [
+        "```python file=module_of_a_page.py\nx = 1\n```",
+        "```python file=module_of_a_page.py\ny = x + 1\n```",
+        f"```console\n$ {sys.executable} -c 'import module_of_a_page as m; print(m.y)'\n2\n```",
+    ]
+    path.write_text("\n\n".join(blocks), "utf-8")
+    page = Page(path, tmp_path)
+    page.check(2)
+    assert page.failures == [None] * 3

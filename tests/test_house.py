@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import mirror
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
 LARGEST = 1_000_000  # bytes in a tracked file
@@ -122,11 +124,24 @@ def test_no_file_names_this_machine(tracked: list[Path]) -> None:
     assert not found
 
 
+def test_every_module_has_a_test_file() -> None:
+    assert not mirror.faults(), "see tests/mirror.py; try python tests/mirror.py --write"
+
+
+def test_no_test_sleeps() -> None:
+    """Wait for an event, a pipe or a clock of your own instead; sleep(0) lets others run."""
+    sleep = re.compile(r"\b(?:time|asyncio)\.sleep\((?!0\))|\bimport .*\bsleep\b|\"sleep\"")
+    allowed = {"fault_server.py"}  # whose servers are slow on purpose
+    files = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path.name not in allowed]
+    sleeping = [str(path.relative_to(ROOT)) for path in files if sleep.search(path.read_text())]
+    assert not sleeping
+
+
 def test_no_file_is_large(tracked: list[Path]) -> None:
     assert not [str(path.relative_to(ROOT)) for path in tracked if path.stat().st_size > LARGEST]
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -4,129 +4,59 @@
 >>> outcomes = passband.Outcomes.from_counts(successes=[3, 0, 8], trials=8)
 >>> round(passband.measure(outcomes, "pass@4").value, 4)
 0.6429
+
+Types of the public names are in `__init__.pyi`.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from passband.version import __version__
 
-__all__ = [
-    "Band",
-    "Comparison",
-    "Curve",
-    "Detectable",
-    "Estimate",
-    "Extrapolation",
-    "InvalidInput",
-    "Measurement",
-    "NotEnoughData",
-    "Outcomes",
-    "PassbandError",
-    "PassbandWarning",
-    "Plan",
-    "Ranking",
-    "Trials",
-    "VarianceSplit",
-    "__version__",
-    "band",
-    "bounds",
-    "compare",
-    "compare_all",
-    "curve",
-    "detectable",
-    "estimate",
-    "extrapolate",
-    "load_task",
-    "measure",
-    "measure_all",
-    "plan",
-    "plan_difference",
-    "plan_width",
-    "register_metric",
-    "register_provider",
-    "register_repeat_aggregation",
-    "register_scorer",
-    "simple_evaluate",
-    "split_variance",
-]
-
-if TYPE_CHECKING:
-    from passband.errors import InvalidInput, NotEnoughData, PassbandError, PassbandWarning
-    from passband.generate.providers import register_provider
-    from passband.run.simple_evaluate import simple_evaluate
-    from passband.score.registry import register_scorer
-    from passband.score.repeats import register_repeat_aggregation
-    from passband.stats.data.outcomes import Outcomes
-    from passband.stats.decision.compare import Comparison, compare
-    from passband.stats.decision.plan.plan import (
-        Detectable,
-        Plan,
-        detectable,
-        plan,
-        plan_difference,
-        plan_width,
-    )
-    from passband.stats.decision.ranking import Ranking, compare_all
-    from passband.stats.decision.variance import VarianceSplit, split_variance
-    from passband.stats.interval.band import Band, band
-    from passband.stats.interval.estimate import Estimate, estimate
-    from passband.stats.interval.extrapolate import Extrapolation, extrapolate
-    from passband.stats.metric.bounds import bounds
-    from passband.stats.metric.measure import Curve, Measurement, curve, measure, measure_all
-    from passband.stats.metric.registry import register_metric
-    from passband.tasks.loader import load_task
-    from passband.trials.reader import Trials
-
-_HOME = {
-    "Band": "passband.stats.interval.band",
-    "Comparison": "passband.stats.decision.compare",
-    "Curve": "passband.stats.metric.measure",
-    "Detectable": "passband.stats.decision.plan.plan",
-    "Estimate": "passband.stats.interval.estimate",
-    "Extrapolation": "passband.stats.interval.extrapolate",
-    "InvalidInput": "passband.errors",
-    "Measurement": "passband.stats.metric.measure",
-    "NotEnoughData": "passband.errors",
-    "Outcomes": "passband.stats.data.outcomes",
-    "PassbandError": "passband.errors",
-    "PassbandWarning": "passband.errors",
-    "Plan": "passband.stats.decision.plan.plan",
-    "Ranking": "passband.stats.decision.ranking",
-    "Trials": "passband.trials.reader",
-    "VarianceSplit": "passband.stats.decision.variance",
-    "band": "passband.stats.interval.band",
-    "bounds": "passband.stats.metric.bounds",
-    "compare": "passband.stats.decision.compare",
-    "compare_all": "passband.stats.decision.ranking",
-    "curve": "passband.stats.metric.measure",
-    "detectable": "passband.stats.decision.plan.plan",
-    "estimate": "passband.stats.interval.estimate",
-    "extrapolate": "passband.stats.interval.extrapolate",
-    "load_task": "passband.tasks.loader",
-    "measure": "passband.stats.metric.measure",
-    "measure_all": "passband.stats.metric.measure",
-    "plan": "passband.stats.decision.plan.plan",
-    "plan_difference": "passband.stats.decision.plan.plan",
-    "plan_width": "passband.stats.decision.plan.plan",
-    "register_metric": "passband.stats.metric.registry",
-    "register_provider": "passband.generate.providers",
-    "register_repeat_aggregation": "passband.score.repeats",
-    "register_scorer": "passband.score.registry",
-    "simple_evaluate": "passband.run.simple_evaluate",
-    "split_variance": "passband.stats.decision.variance",
+#: Every public name, by the module that it comes from.
+_EXPORTS = {
+    "passband.api": (
+        "band bounds compare compare_all curve detectable estimate extrapolate measure measure_all "
+        "plan plan_difference plan_width split_variance"
+    ),
+    "passband.errors": "InvalidInput NotEnoughData PassbandError PassbandWarning",
+    "passband.generate.providers": "register_provider",
+    "passband.readers": "Groups Log read register_reader",
+    "passband.run.simple_evaluate": "simple_evaluate",
+    "passband.score.filters": "register_filter",
+    "passband.score.registry": "register_scorer",
+    "passband.score.repeats": "register_repeat_aggregation",
+    "passband.stats.data.outcomes": "Outcomes",
+    "passband.stats.decision.compare": "Comparison",
+    "passband.stats.decision.plan.plan": "Detectable Plan",
+    "passband.stats.decision.ranking": "Ranking",
+    "passband.stats.decision.variance": "VarianceSplit",
+    "passband.stats.interval.band": "Band",
+    "passband.stats.interval.estimate": "Estimate",
+    "passband.stats.interval.extrapolate": "Extrapolation",
+    "passband.stats.interval.methods": "register_method",
+    "passband.stats.metric.measure": "Curve Measurement",
+    "passband.stats.metric.registry": "register_metric",
+    "passband.summary.summarize": "summarize",
+    "passband.summary.summary": "Summary",
+    "passband.tasks.loader": "load_task",
+    "passband.trials.reader": "Trials",
 }
+_HOMES = {name: module for module, names in _EXPORTS.items() for name in names.split()}
+
+__all__ = ["__version__", *_HOMES]
+__all__.sort()
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that importing passband is instant."""
     if name == "eval":
         return importlib.import_module("passband.eval")
-    if name not in _HOME:
+    if name not in _HOMES:
         raise AttributeError(f"module 'passband' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
+    value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
 

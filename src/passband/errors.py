@@ -1,48 +1,97 @@
-"""Every error and warning that passband raises on purpose.
+"""Every error and warning that passband raises on purpose, and the exit codes of the command.
 
 PassbandError
-└── InvalidInput(ValueError)         asked wrongly: the command line exits with 2
+└── InvalidInput(ValueError)         an argument or a file breaks a rule
     ├── WrongType(TypeError)         the argument is of a kind that cannot be read
     ├── ConflictingArguments(TypeError)   one quantity was given twice
     ├── UnknownName(LookupError)     no metric, column or file type of that name
-    └── NotEnoughData                the question needs more trials than there are
-PassbandWarning(UserWarning)         the number stands, but read it with care
+    └── NotEnoughData                the metric needs more trials than there are
+PassbandWarning(UserWarning)         the number is right, but easy to misread
 """
 
 from __future__ import annotations
 
 import difflib
+import enum
 import sys
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 __all__ = [
     "ConflictingArguments",
+    "ExitCode",
     "InvalidInput",
     "NotEnoughData",
     "PassbandError",
     "PassbandWarning",
+    "Place",
     "UnknownName",
     "WrongType",
+    "describe",
     "nearest",
     "warn",
 ]
 
 
+class ExitCode(enum.IntEnum):
+    """What the `passband` command exits with."""
+
+    OK = 0
+    FAILED = 1  # it failed or stopped early
+    USAGE = 2  # asked wrongly
+    REGRESSION = 3  # gate: worse, beyond noise
+    UNDECIDED = 4  # gate: the data do not decide
+    BUSY = 5  # another process has the run directory
+    DISK_FULL = 6  # the disk is nearly full
+    INTERRUPTED = 130  # SIGINT
+    TERMINATED = 143  # SIGTERM
+
+
 class PassbandError(Exception):
     """Base of every error that passband raises on purpose."""
 
-    exit_code = 1  # what the command line ends with
+    exit_code: ExitCode = ExitCode.FAILED
 
     def lines(self) -> list[str]:
         """Return the message; a line break in it is part of a name unless a class says more."""
         return [str(self)]
 
 
-class InvalidInput(PassbandError, ValueError):
-    """An argument or a file breaks a rule; the message names it, the rule and the value."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file."""
 
-    exit_code = 2
+    file: Path
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class InvalidInput(PassbandError, ValueError):
+    """An argument or a file breaks a rule; the message names it, the rule and the value.
+
+    Where the mistake is in a file, `place` is its line; the text of the error begins with it.
+
+    >>> str(InvalidInput("repeats must be 1 or more.", place=Place(Path("sums.yaml"), 6)))
+    'sums.yaml:6: repeats must be 1 or more.'
+    """
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, *args: object, place: Place | None = None) -> None:
+        super().__init__(*args)
+        self.place = place
+
+    @property
+    def message(self) -> str:
+        """The text without the place."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return self.message if self.place is None else f"{self.place}: {self.message}"
 
 
 class WrongType(InvalidInput, TypeError):
@@ -50,7 +99,7 @@ class WrongType(InvalidInput, TypeError):
 
 
 class ConflictingArguments(InvalidInput, TypeError):
-    """Two arguments say the same thing twice."""
+    """The same quantity was given by two arguments."""
 
 
 class UnknownName(InvalidInput, LookupError):
@@ -58,11 +107,25 @@ class UnknownName(InvalidInput, LookupError):
 
 
 class NotEnoughData(InvalidInput):
-    """The question needs more trials than any problem has."""
+    """The metric needs more trials than any problem has."""
 
 
 class PassbandWarning(UserWarning):
-    """The number stands, but something about the input makes it easy to misread."""
+    """The number is right, but something about the input makes it easy to misread."""
+
+
+def describe(error: BaseException, most: int = 200) -> str:
+    """Return the type and message of an error on one line, cut to `most` characters.
+
+    >>> describe(ValueError("no"))
+    'ValueError: no'
+    """
+    try:
+        message = " ".join(str(error).split())
+    except Exception:  # the error of a user's class may fail to say what it is
+        message = "?"
+    name = type(error).__name__
+    return (f"{name}: {message}" if message else name)[:most]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -10,51 +10,71 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, describe, warn
 
-__all__ = ["GROUP", "VARIABLE", "failures", "failures_hint", "import_module", "load"]
+__all__ = [
+    "GROUP",
+    "VARIABLE",
+    "failures",
+    "failures_hint",
+    "import_module",
+    "import_modules",
+    "load",
+    "source",
+]
 
 GROUP = "passband.plugins"
 VARIABLE = "PASSBAND_IMPORT"
 
-_loaded = False
-failures: dict[str, str] = {}  # plug-ins that could not be imported, and why
+failures: dict[str, str] = {}  # installed plug-ins that could not be imported, and why
+_is_loaded = False
+_importing: list[str] = []  # plug-ins under import, the innermost last
 
 
 def load() -> None:
     """Import every plug-in, once per process.
 
-    A package whose plug-in fails is remembered in `failures` and skipped: a broken package that
-    nobody asked for must not stop a command. A module named in PASSBAND_IMPORT was asked for, so
-    its failure is an error.
+    An installed plug-in that fails is skipped with a warning and remembered in `failures`: a
+    broken package that the command does not need must not stop it. A module named in
+    PASSBAND_IMPORT was asked for, so its failure is an error, at every attempt.
     """
-    global _loaded
-    if _loaded:
+    global _is_loaded
+    if _is_loaded:
         return
-    _loaded = True  # first: a plug-in that looks something up comes back here
-    for name in os.environ.get(VARIABLE, "").split(","):
-        if name.strip():
-            import_module(name.strip(), f"{VARIABLE} names")
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=GROUP):
-        try:
-            entry.load()
-        except Exception as error:
-            failures[entry.name] = f"{type(error).__name__}: {error}"
+    _is_loaded = True  # first: a plug-in that looks something up comes back here
+    try:
+        import_modules(_named_modules(), VARIABLE)
+    except InvalidInput:
+        _is_loaded = False
+        raise
+    _load_installed()
 
 
-def import_module(name: str, who: str = "--import names") -> None:
-    """Import a module that the user named; the working folder is searched too."""
+def import_modules(names: list[str] | None, option: str = "--import") -> None:
+    """Import modules that the user named, in this order."""
+    for name in names or ():
+        import_module(name, option)
+
+
+def import_module(name: str, option: str = "--import") -> None:
+    """Import one module that the user named; the working folder is searched last."""
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
     try:
-        importlib.import_module(name)
-    except Exception as error:
+        with _registering(name):
+            importlib.import_module(name)
+    except (Exception, SystemExit) as error:
         raise InvalidInput(
-            f"{who} the module {name!r}, which cannot be imported: {type(error).__name__}: {error}"
+            f"{option} {name}: the module cannot be imported: {describe(error)}"
         ) from error
+
+
+def source() -> str | None:
+    """Return the name of the plug-in under import, or None outside of any."""
+    return _importing[-1] if _importing else None
 
 
 def failures_hint() -> str:
@@ -63,3 +83,29 @@ def failures_hint() -> str:
         return ""
     reasons = "; ".join(f"{name} ({reason})" for name, reason in failures.items())
     return f" Plug-ins that could not be imported: {reasons}."
+
+
+def _named_modules() -> list[str]:
+    names = os.environ.get(VARIABLE, "").split(",")
+    return [name.strip() for name in names if name.strip()]
+
+
+def _load_installed() -> None:
+    from importlib.metadata import entry_points  # 20 ms that most commands do without
+
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        try:
+            with _registering(entry.name):
+                entry.load()
+        except (Exception, SystemExit) as error:
+            failures[entry.name] = describe(error)
+            warn(f"plug-in {entry.name!r} ({entry.value}) is not used: {failures[entry.name]}")
+
+
+@contextmanager
+def _registering(name: str) -> Iterator[None]:
+    _importing.append(name)
+    try:
+        yield
+    finally:
+        _importing.pop()

@@ -1,14 +1,16 @@
 """A name-to-object table; a failed lookup lists the known names and the nearest match.
 
 A registry may have homes: modules that register the built-in entries, imported at the first
-lookup. What it still does not know it looks for in plug-ins (`passband.plugins`), which are
-loaded once, at the first miss, so that commands that need none do not pay for them.
+lookup. A name that is still unknown makes it load the plug-ins (`passband.plugins`), once per
+process, so that commands that need none do not pay for them. Built-in entries are registered
+before any plug-in's, and a name is registered once: no plug-in replaces a built-in entry.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from passband import plugins
@@ -34,25 +36,46 @@ class Registry(Generic[T]):
         self._noun = noun
         self._homes = homes
         self._entries: dict[str, T] = {}
+        self._plugins: dict[str, str] = {}  # which plug-in registered a name; built-in: none
 
     def add(self, name: str, entry: T) -> None:
         """Register an entry; raise `InvalidInput` if the name is taken."""
         self._load_homes()
         if name in self._entries:
-            raise InvalidInput(f"a {self._noun} named {name!r} is already registered")
+            by = f" by plug-in {self._plugins[name]!r}" if name in self._plugins else ""
+            raise InvalidInput(
+                f"the {self._noun} {name!r} is already registered{by}; use another name."
+            )
         self._entries[name] = entry
+        if (plugin := _registrant()) is not None:
+            self._plugins[name] = plugin
 
     def remove(self, name: str) -> None:
         """Remove an entry; raise `UnknownName` if there is none of that name."""
         self.get(name)
         del self._entries[name]
+        self._plugins.pop(name, None)
 
     def get(self, name: str) -> T:
         """Return the entry of that name; raise `UnknownName` if there is none."""
         if name in self:
             return self._entries[name]
-        hint = nearest(name, self._entries) or f" Known: {', '.join(sorted(self._entries))}."
-        raise UnknownName(f"no {self._noun} named {name!r}.{hint}{plugins.failures_hint()}")
+        raise self.unknown(name, self._entries)
+
+    def unknown(self, name: str, known: Iterable[str]) -> UnknownName:
+        """Return the error for a name that is not among `known`."""
+        known = sorted(known)
+        hint = nearest(name, known) or f" Known: {', '.join(known)}."
+        return UnknownName(f"no {self._noun} named {name!r}.{hint}{plugins.failures_hint()}")
+
+    def registered(self, name: str) -> T | None:
+        """Return the entry registered so far, or None; loads no plug-ins."""
+        self._load_homes()
+        return self._entries.get(name)
+
+    def plugin_of(self, name: str) -> str | None:
+        """Return the plug-in that registered a name, or None for a built-in or Python entry."""
+        return self._plugins.get(name)
 
     def snapshot(self) -> Mapping[str, T]:
         """Return a copy of the entries, for `restore`."""
@@ -62,6 +85,7 @@ class Registry(Generic[T]):
     def restore(self, entries: Mapping[str, T]) -> None:
         """Replace all entries with those of a snapshot."""
         self._entries = dict(entries)
+        self._plugins = {name: by for name, by in self._plugins.items() if name in entries}
 
     def __contains__(self, name: object) -> bool:
         if name not in self._entries:
@@ -71,9 +95,12 @@ class Registry(Generic[T]):
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
+        """Yield the names in the order of registration; plug-ins are loaded after the others."""
         self._load_homes()
+        known = list(self._entries)
+        yield from known
         plugins.load()
-        return iter(self._entries)
+        yield from [name for name in self._entries if name not in known]
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -82,3 +109,15 @@ class Registry(Generic[T]):
         homes, self._homes = self._homes, ()  # emptied first: the homes register here
         for home in homes:
             importlib.import_module(home)
+
+
+def _registrant() -> str | None:
+    """Return the plug-in that registers something, or None if it is passband or no plug-in.
+
+    A plug-in may be the first to import a module of passband, which then registers its own.
+    """
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("passband."):
+        frame = frame.f_back
+    is_import = frame.f_globals.get("__name__", "").startswith("importlib.")
+    return None if is_import else plugins.source()

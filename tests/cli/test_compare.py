@@ -43,7 +43,11 @@ def test_two_files(two: tuple[Path, Path]) -> None:
 
 def test_json_holds_the_comparison_in_full(two: tuple[Path, Path]) -> None:
     done = run("compare", *two, "-m", "pass@1", "--json")
-    (found,) = json.loads(done.out)["comparisons"]
+    whole = json.loads(done.out)
+    assert (whole["passband"], whole["version"]) == ("comparison", 1)
+    (task,) = whole["tasks"]
+    assert (task["task"], task["models"], task["rankings"]) == (None, ["a", "b"], [])
+    (found,) = task["comparisons"]
     assert found["value"] == pytest.approx(found["value_b"] - found["value_a"])
     assert found["low"] < found["value"] < found["high"]
     assert found["n_shared"] == 30
@@ -58,7 +62,8 @@ def test_one_file_with_several_models_is_ranked(tmp_path: Path) -> None:
     assert done.code == 0
     assert done.out.splitlines()[2].split()[:3] == ["pass@1", "1", "strong"]
     assert "p (Holm)" in done.out
-    assert len(json.loads(run("compare", whole, "-m", "pass@1", "--json").out)["rankings"]) == 1
+    (task,) = json.loads(run("compare", whole, "-m", "pass@1", "--json").out)["tasks"]
+    assert len(task["rankings"]) == 1
 
 
 MODELS = {"weak": -0.4, "middle": 0.0, "strong": 0.5}
@@ -129,10 +134,10 @@ def test_a_difference_from_a_pilot(two: tuple[Path, Path], tmp_path: Path) -> No
     done = run("plan", "--difference", "0.1", "--pilot", two[0], "--correlation", "0.7")
     assert done.code == 0
     assert "for a difference of 0.1" in done.out
-    assert "correlation 0.7 is assumed" in done.out
+    assert "correlation 0.7 across problems is assumed" in done.out
     both = run("plan", "--difference", "0.1", "--pilot", two[0], "--between", "0.1")
     assert (both.code, both.out) == (2, "")
-    assert "--between does not apply" in both.err
+    assert "give either a --pilot or --between and --within, not both" in both.err
     lost = run("plan", "--difference", "0.1", "--pilot", two[0], "--out", tmp_path / "no" / "p")
     assert (lost.code, lost.out) == (2, "")
     assert "cannot be written" in lost.err
@@ -166,11 +171,16 @@ def test_default_metrics_fit_the_side_with_fewer_trials(tmp_path: Path) -> None:
 
 def test_tasks_are_not_taken_for_models(tmp_path: Path) -> None:
     path = tmp_path / "both.csv"
-    rows = [f"{m},{t},x,1" for m in "AB" for t in ("t1", "t2")]
+    scores = {"At1": (1, 0, 0), "Bt1": (1, 1, 0), "At2": (1, 1, 1), "Bt2": (0, 1, 0)}
+    rows = [f"{m},{t},{p},{scores[m + t][p]}" for m in "AB" for t in ("t1", "t2") for p in range(3)]
     path.write_text("\n".join(["model,task,problem,passed", *rows]))
-    done = run("compare", path)
-    assert done.code == 2
-    assert "model and task" in done.err
+    tasks = json.loads(run("compare", path, "-m", "pass@1", "--json").out)["tasks"]
+    assert [task["task"] for task in tasks] == ["t1", "t2"]
+    assert [task["models"] for task in tasks] == [["A", "B"]] * 2
+    values = [task["comparisons"][0]["value"] for task in tasks]
+    assert values == pytest.approx([1 / 3, -2 / 3])
+    shown = run("compare", path, "-m", "pass@1")
+    assert shown.out.splitlines()[0].split()[:4] == ["task", "metric", "A", "B"]
 
 
 def test_csv_has_numbers_in_full(two: tuple[Path, Path]) -> None:

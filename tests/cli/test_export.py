@@ -16,6 +16,8 @@ from commands import finish, process, run
 from passband.trials.rows import ScoreRow, TrialRow
 from stores import begin, filled, problem, writing
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
@@ -35,7 +37,9 @@ def test_the_name_of_the_file_says_what_it_is(directory: Path, tmp_path: Path) -
     assert (tmp_path / "a.parquet").read_bytes()[:4] == b"PAR1"
     for name in ("a.jsonl", "a.csv", "a.parquet"):
         done = run("stats", tmp_path / name, "-m", "pass@1", "--json")
-        assert json.loads(done.out)["groups"][0]["metrics"][0]["value"] == pytest.approx(1 / 3)
+        assert json.loads(done.out)["groups"][0]["lines"][0]["estimate"]["value"] == pytest.approx(
+            1 / 3
+        )
 
 
 def test_format_goes_before_the_name(directory: Path, tmp_path: Path) -> None:

@@ -56,3 +56,24 @@ def test_broken_and_hostile_files_are_listed_and_harmless(here: Path) -> None:
     (line,) = (line for line in done.out.splitlines() if line.startswith("broken"))
     assert line.split()[1] == "broken"
     assert json.loads(run("ls", "--json").out)
+
+
+def test_wide_groups_are_cut_and_every_column_has_a_heading(here: Path) -> None:
+    names = [f"a_task_with_a_long_name_{number}" for number in range(50)]
+    (here / "tasks" / "wide.yaml").write_text(f"group: wide\ntask: [{', '.join(names)}]\n")
+    done = run("ls")
+    head, rule, *rows = done.out.splitlines()
+    assert head.split(None, 3)[3] == "members, tags or error"
+    assert len(rule.split()) == 4
+    (line,) = (row for row in rows if row.startswith("wide"))
+    assert line.endswith("...")
+    assert len(line) < 160
+    entries = {entry["name"]: entry for entry in json.loads(run("ls", "--json").out)}
+    assert entries["wide"]["members"] == names
+
+
+def test_the_diagnostic_of_a_broken_file(here: Path) -> None:
+    (here / "broken.yaml").write_text("task: broken\ndataset_path: [\n")
+    entries = {entry["name"]: entry for entry in json.loads(run("ls", "--json").out)}
+    assert entries["broken"]["diagnostic"].startswith("broken.yaml:3: is not YAML")
+    assert entries["sums"]["diagnostic"] is None

@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,11 @@ def test_the_default_table() -> None:
         low, high = map(float, interval.strip("[]").split(","))
         assert 0 <= low <= float(value) <= high <= 1
         assert counts == ["10", "40"]
-    assert "finished: 40 of 40 trials, 40 of them now" in done.err
-    assert "Intervals (95%) are for problems like these." in done.err
-    assert "passband stats runs/arithmetic-tiny -m 'pass@*' --over trials" in done.err
-    assert "passband export runs/arithmetic-tiny" in done.err
-    assert "passband compare runs/arithmetic-tiny OTHER_RUN" in done.err
+    assert "finished: 40/40 trials recorded (40 new)" in done.err
+    assert "Intervals (95%) are for problems like these, asked the same way" in done.err
+    assert "passband stats runs/tiny -m 'pass@*' --over trials" in done.err
+    assert "passband export runs/tiny" in done.err
+    assert "passband compare runs/tiny OTHER_RUN" in done.err
     assert not INTERNALS.search(done.out + done.err)
 
 
@@ -86,7 +87,8 @@ def test_metrics_and_levels_can_be_chosen() -> None:
 
 
 def test_quiet_prints_the_table_alone() -> None:
-    loud, quiet = run(*TINY, "-n", 4), run(*TINY, "-n", 4, "--quiet")
+    loud = run(*TINY, "-n", 4)
+    quiet = run(*TINY, "-n", 4, "--quiet", "--out", "runs/quiet/tiny")
     assert quiet.out == loud.out
     assert quiet.err == ""
 
@@ -98,39 +100,41 @@ def test_json_lines() -> None:
     assert {event["event"] for event in events} <= {"progress", "warning", "done"}
     last = events[-1]
     assert last["event"] == "done"
-    assert (last["ending"], last["directory"]) == ("finished", "runs/arithmetic-tiny")
-    (task,) = last["tasks"]
-    assert (task["task"], task["model"], task["n_problems"]) == ("arithmetic", "tiny", 10)
-    assert task["status"] == {"ok": 40}
-    assert [found["metric"] for found in task["metrics"]] == [
+    assert (last["ending"], last["directory"]) == ("finished", "runs/tiny")
+    (group,) = last["summary"]["groups"]
+    assert (group["task"], group["model"], group["n_problems"]) == ("arithmetic", "tiny", 10)
+    assert group["statuses"] == {"ok": 40}
+    assert [line["metric"] for line in group["lines"]] == [
         "exact_match (mean)", "pass@2", "pass@4", "pass^2", "pass^4",
     ]  # fmt: skip
-    for found in task["metrics"]:
-        assert found["low"] <= found["value"] <= found["high"]
-        assert found["over"] == "problems"
+    for line in group["lines"]:
+        estimate = line["estimate"]
+        assert estimate["low"] <= estimate["value"] <= estimate["high"]
+        assert estimate["over"] == "problems"
 
 
 def test_a_dry_run_asks_nothing() -> None:
     done = run(*TINY, "-n", 4, "--dry-run")
     assert done.code == 0
     assert "10 problems x 4, 40 missing" in done.out
-    assert done.out.endswith("Nothing was asked.\n")
+    assert done.out.endswith("No request was sent.\n")
     asked_nothing()
     assert json.loads(run(*TINY, "-n", 4, "--dry-run", "--json").out)
     asked_nothing()
 
 
 def test_the_same_command_goes_on(ask: Any) -> None:
-    assert "24 of 24 trials, 24 of them now" in ask().err
+    assert "24/24 trials recorded (24 new)" in ask().err
     done = ask()
     assert done.code == 0
-    assert "24 of 24 trials, 0 of them now" in done.err
-    assert "30 of 30 trials, 6 of them now" in ask("-n", 5).err
+    assert "24/24 trials recorded (0 new)" in done.err
+    assert "30/30 trials recorded (6 new)" in ask("-n", 5).err
     assert table(ask("-n", 5))["exact_match (mean)"][2:] == ["6", "30"]
     # Fewer than are recorded: nothing is asked, nothing is forgotten.
     assert table(ask("-n", 2, "-q"))["exact_match (mean)"][2:] == ["6", "30"]
 
 
+@pytest.mark.process
 def test_as_a_process() -> None:
     done = finish(*TINY, "-n", 2, "-q", "-m", "pass@1")
     assert done.code == 0, done.err
@@ -175,7 +179,7 @@ def test_several_tasks(names: tuple[str, ...]) -> None:
         ["one", "exact_match", "(mean)", "0.50"],
         ["two", "exact_match", "(mean)", "0.50"],
     ]
-    assert "8 of 8 trials, 8 of them now" in done.err
+    assert "8/8 trials recorded (8 new)" in done.err
     with Trials("several") as trials:
         assert [each.task for each in trials.runs()] == ["one", "two"]
 
@@ -216,15 +220,15 @@ def test_the_summary_counts_and_bounds_them(folder: Path) -> None:
     wrong, right = (2 / 4 + 2 / 4 + 0 + 1 / 4) / 4, (3 / 4 + 2 / 4 + 4 / 4 + 2 / 4) / 4
     assert "6 of 16 trials have no score (6 truncated) and are left out" in done.err
     assert (
-        f"pass@1 would be {wrong:.3f} with all of them wrong and {right:.3f} with all of them "
-        f"right, instead of {value:.3f}." in done.err
+        f"pass@1 is {value:.3f}, and would be {wrong:.3f} with all of them wrong and {right:.3f} "
+        f"with all of them right" in done.err
     )
     assert "--truncated score" in done.err
-    assert "made of 3 to 4 scored trials" in done.err
+    assert "problems contribute unequal numbers of scored trials (3-4)" in done.err
     rows = table(done)
     assert rows["exact_match (mean)"][0] == "0.50"
-    assert rows["exact_match (mean)"][2:] == ["3", "10"]
-    assert rows["exact_match_1 (majority)"][2:] == ["3", "10"]
+    assert rows["exact_match (mean)"][2:] == ["3", "1", "6", "10"]
+    assert rows["exact_match_1 (majority)"][2:] == ["3", "1", "6", "10"]
 
 
 # -- asked wrongly -------------------------------------------------------------------------
@@ -241,7 +245,7 @@ SUMS = ("run", "sums.yaml", "--model", "python:model_of_a_test:answer")
         (("run", "sums", "--model", "tinny"), "Did you mean 'tiny'?"),
         (("run", "sums", "--model", "gpt-4o"), "openai:NAME with --base-url"),
         (("run", "sums", "--model", "openai:gpt-4o"), "OPENAI_API_KEY is not set"),
-        (("run", "sums", "--model", "openai:"), "needs a name"),
+        (("run", "sums", "--model", "openai:"), "needs the name of a model"),
         (("run", "sums", "--model", "python:model_of_a_test"), "python:module:function"),
         (("run", "sums", "--model", "python:model_of_a_test:anser"), "Did you mean 'answer'?"),
         (("run", "sums", "--model", "python:no_such_module:f"), "no_such_module"),
@@ -313,6 +317,119 @@ def test_other_settings_are_refused(ask: Any) -> None:
     refused(done, "run holds trials of sums", "1.0 then, 0.5 now", "--out")
 
 
+def test_a_rerun_says_first_that_nothing_is_asked(ask: Any) -> None:
+    day = datetime.now(timezone.utc).date()
+    told = (
+        f"nothing to ask: all 24 trials were recorded on {day}; another model or checkpoint needs "
+        f"--out DIR or --name"
+    )
+    assert "nothing to ask" not in ask("-q").err
+    assert ask("-q").err == f"{told}\n"
+    assert ask().err.startswith(told)
+    events = [json.loads(line) for line in ask("--json").out.splitlines()]
+    assert events[0] == {"event": "note", "text": told}
+    assert "nothing to ask" not in ask("-n", 5, "-q").err
+
+
+def test_a_task_alone_and_beside_others_is_asked_once(two_tasks: None) -> None:
+    model = ("--model", "python:ones:one", "-n", 2, "--temperature", 1)
+    assert "4/4 trials recorded (4 new)" in run("run", "one", *model).err
+    both, alone = run("run", "one", "two", *model), run("run", "two", *model)
+    assert "8/8 trials recorded (4 new)" in both.err
+    assert "passband export runs/python-ones-one -o" in both.err
+    assert "4/4 trials recorded (0 new)" in alone.err
+    assert [path.name for path in Path("runs").iterdir()] == ["python-ones-one"]
+
+
+def test_a_name_gives_seeds_and_a_directory(folder: Path) -> None:
+    for name in ("first", "second"):
+        assert run(*SUMS, "--name", name, "-q").code == 0
+    assert sorted(path.name for path in Path("runs").iterdir()) == ["first", "second"]
+    assert run(*SUMS, "--name", "first", "--out", "elsewhere", "-q").code == 0
+    exports = []
+    for directory in ("runs/first", "elsewhere", "runs/second"):
+        assert run("export", directory, "-o", "trials.jsonl").code == 0
+        exports.append(Path("trials.jsonl").read_bytes())
+    assert exports[0] == exports[1] != exports[2]
+
+
+def test_repeats_at_temperature_zero_are_told_before_they_are_asked(ask: Any) -> None:
+    told = "warning: sums: temperature 0: 4 trials of a problem are likely identical, worth one.\n"
+    assert ask("--temperature", 0, "-q").err.startswith(told)
+    assert "likely identical" not in ask("--temperature", 0).err  # nothing is asked
+    assert told.strip()[9:] in run(*SUMS, "--temperature", 0, "--dry-run").out
+
+
+# -- options ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ((*SUMS, "--model", "tiny"), "--model was given twice; one model per command."),
+        ((*SUMS, "-n", 1, "-n", 2), "-n was given twice; one n per command."),
+        ((*SUMS, "--base-url=a", "--base-url", "b"), "--base-url was given twice"),
+        (("stats", "a.csv", "--level", 0.9, "--level", 0.8), "--level was given twice"),
+        (("export", "run", "-o", "a.csv", "-o", "b.csv"), "was given twice"),
+        (("run", "sums", "--model", "openai:a,openai:b"), "--model takes one value"),
+        ((*SUMS, "--base-url", "http://a,http://b"), "--base-url takes one value"),
+        (("run", "", "--model", "tiny"), "the name of a task is empty"),
+        (("run", " ", "--model", "tiny"), "the name of a task is empty"),
+    ],
+)
+def test_what_would_be_dropped_silently_is_refused(command: tuple[Any, ...], told: str) -> None:
+    refused(run(*command), told)
+    asked_nothing()
+
+
+def test_options_that_mean_several_and_flags_may_be_repeated(ask: Any) -> None:
+    assert ask("-m", "pass@1", "-m", "pass@2", "-q", "-q").code == 0
+
+
+def test_a_dry_run_refuses_what_the_run_refuses(ask: Any) -> None:
+    assert ask("-q").code == 0
+    for options in (["--temperature", "0.5"], ["--max-tokens", 5], ["-m", "nothing"], ["-n", 0]):
+        dry, real = ask(*options, "--dry-run"), ask(*options)
+        assert (dry.code, dry.err) == (real.code, real.err)
+        assert dry.code == 2
+    rows = Path("rows.jsonl")
+    rows.write_text(rows.read_text().replace('"a": 1,', '"a": 7,'))
+    dry, real = ask("--dry-run"), ask()
+    assert (dry.code, dry.err) == (real.code, real.err)
+    assert "has changed" in dry.err
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [(("--temperature", "0.5"), 2), (("--dry-run", "-n", 0), 2), (("--level", 3), 2)],
+)
+def test_an_error_is_an_event_as_well(ask: Any, options: tuple[Any, ...], code: int) -> None:
+    assert ask("-q").code == 0
+    done = ask("--json", *options)
+    event = json.loads(done.out.splitlines()[-1])
+    assert (done.code, event["event"], event["exit_code"]) == (code, "error", code)
+    assert f"passband: {event['text']}\n" == done.err
+
+
+def test_an_error_while_it_runs_is_an_event_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-the-screen")
+    with FaultServer(status(401)) as server:
+        done = run("run", "sums", "--model", "openai:m", "--base-url", server.url, "--json")
+    event = json.loads(done.out.splitlines()[-1])
+    assert (done.code, event["event"], event["exit_code"]) == (1, "error", 1)
+    assert "401" in event["text"]
+
+
+@pytest.mark.process
+def test_an_interrupt_while_it_starts_ends_it_quietly(folder: Path) -> None:
+    """The model's module is loaded before anything else can handle the signal."""
+    (folder / "slow_to_load.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\ndef answer(prompt): return '1'\n"
+    )
+    done = finish("run", "sums.yaml", "--model", "python:slow_to_load:answer")
+    assert (done.code, done.out, done.err) == (130, "", "")
+
+
 # -- money ---------------------------------------------------------------------------------
 
 
@@ -341,13 +458,14 @@ def test_costs_are_told_and_limited(server: FaultServer) -> None:
     command = ("run", "sums", "--model", "some-model", "--batch", 1, "--concurrency", 1)
     done = run(*command, "-n", 1)
     assert done.code == 0
-    assert re.search(r"finished: 6 of 6 trials, 6 of them now, in .*, cost 0\.\d", done.err)
+    assert re.search(r"finished: 6/6 trials recorded \(6 new\) in .*, cost 0\.\d", done.err)
     before = len(server.requests)
     spent = json.loads(run(*command, "-n", 1, "--json").out.splitlines()[-1])["cost"]
     done = run(*command, "-n", 4, "--max-cost", spent * 2)
     assert done.code == 1
     assert "stopped at --max-cost; what was answered is recorded" in done.err
-    assert "# go on where it stopped" in done.err
+    (proposed,) = re.findall(r"passband run .*--max-cost (\S+)  # go on where", done.err)
+    assert 4 * spent <= float(proposed) <= 6 * spent
     assert 2 <= len(server.requests) - before <= 7
     assert run(*command, "-n", 4, "--max-cost", spent * 100, "-q").code == 0
 

@@ -10,7 +10,7 @@ from commands import Done, run
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
-from stores import begin, forget, writing
+from stores import begin, forget, recount, writing
 
 
 @pytest.fixture
@@ -22,7 +22,14 @@ def directory(ask) -> Path:
 
 def found(done: Done) -> list[dict[str, Any]]:
     assert done.code == 0, done.err
-    return json.loads(done.out)["scorers"]
+    rows = []
+    for group in json.loads(done.out)["summary"]["groups"]:
+        for counts in group["scorers"]:
+            (line,) = [line for line in group["lines"] if line["scorer"] == counts["name"]]
+            statuses = {name: n for name, n in counts.items() if name != "name" and n}
+            row = {"task": group["task"], "scorer": counts["name"], "counts": statuses}
+            rows.append(row | {"estimate": line["estimate"]})
+    return rows
 
 
 def test_a_second_scorer_is_added(directory: Path) -> None:
@@ -42,7 +49,7 @@ def test_a_second_scorer_is_added(directory: Path) -> None:
 
 
 def test_json(directory: Path) -> None:
-    done = run("score", directory, "--scorer", "numeric", "--json")
+    done = run("score", directory, "--scorer", "numeric", "--extract", "last_number", "--json")
     assert done.err == ""
     own, new = found(done)
     assert json.loads(done.out)["added"] == 24
@@ -50,6 +57,17 @@ def test_json(directory: Path) -> None:
     assert own["counts"] == {"ok": 24}
     assert own["estimate"]["low"] < own["estimate"]["value"] < own["estimate"]["high"]
     assert new["scorer"] == "numeric"
+
+
+def test_filters_that_are_left_out_are_named(directory: Path) -> None:
+    for options in (("-q",), ("--json",), ()):
+        done = run("score", directory, "--scorer", "numeric", *options)
+        assert done.code == 0
+        assert done.err.splitlines()[0] == (
+            "warning: numeric scored whole completions, without the task's filters (extract); "
+            "--extract RULES finds the answer in them."
+        )
+    assert "warning" not in run("score", directory, "-q").err
 
 
 def test_the_new_scorer_can_be_the_main_one(directory: Path) -> None:
@@ -127,7 +145,7 @@ def test_a_task_without_trials_has_no_mean(ask) -> None:
 def test_a_run_that_is_being_written_to(directory: Path) -> None:
     with writing(directory):
         done = run("score", directory)
-    assert done.code == 3
+    assert done.code == 5
     assert "in use by process" in done.err
 
 
@@ -143,9 +161,10 @@ def test_what_was_cut_off(directory: Path) -> None:
 
 def test_a_problem_that_was_lost_does_not_shift_the_others(directory: Path) -> None:
     """As after salvaging: answers must not be compared with the next problem's target."""
-    with writing(directory) as store:
-        for table in ("problem", "trial"):
+    with writing(directory) as store, store.transaction():
+        for table in ("problem", "trial", "score"):
             store._connection.execute(f"DELETE FROM {table} WHERE problem=2")
+        recount(store)
     own, new = found(
         run("score", directory, "--scorer", "numeric", "--extract", "last_number", "--json")
     )

@@ -68,3 +68,24 @@ def test_hostile_text_is_shown_and_not_obeyed(folder: Path) -> None:
     done = run("validate", "sums.yaml")
     assert "\x1b" not in done.out
     assert "\x07" not in done.out
+
+
+def test_data_is_not_a_task(folder: Path) -> None:
+    done = run("validate", "rows.jsonl")
+    assert (done.code, done.out) == (2, "")
+    assert "rows.jsonl is not a task: a task is a YAML file (.yaml)" in done.err
+
+
+def test_an_empty_name(folder: Path) -> None:
+    for arguments in (("validate", ""), ("run", "", "--model", "tiny")):
+        done = run(*arguments)
+        assert done.code == 2
+        assert done.err == (
+            "passband: the name of a task is empty; give a name, a YAML file or a folder.\n"
+        )
+
+
+def test_a_refused_key_is_not_suggested(folder: Path) -> None:
+    with Path("sums.yaml").open("a") as file:
+        file.write("system_prompt: be brief\n")
+    assert "unknown key 'system_prompt'.\n" in run("validate", "sums.yaml").out

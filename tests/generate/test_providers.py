@@ -48,11 +48,11 @@ def test_a_provider_of_ones_own_gets_the_rest_of_the_name() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("openai:", "needs a name"),
+        ("openai:", "needs the name of a model"),
         ("gpt", "openai:NAME with --base-url"),
         ("opnai:gpt", "Did you mean 'openai'"),
         ("openai:gpt", "OPENAI_API_KEY is not set"),
-        ("tiny:large", "only one tiny"),
+        ("tiny:large", "takes no name after it"),
         ("python:json", "python:module:function"),
         ("", "openai:NAME"),
     ],

@@ -25,6 +25,8 @@ from passband.generate.tiny.uniforms import uniforms
 from passband.generate.tiny.vocabulary import CONTEXT, VOCABULARY, decode, encode
 from passband.types import Floats, Ints
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TASK = ROOT / "src/passband/tasks/builtin"
 

@@ -1,26 +1,22 @@
-"""Runs of a function, for reports on them; and a run as a display sees it."""
+"""Runs of a function, for reports on them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from passband.generate.provider import Completion, Message, Sampling
 from passband.generate.providers import Connection
-from passband.report.live import Quiet
-from passband.run.budget import Budget
-from passband.run.counters import Counters, Price
+from passband.report.terminal.live import Quiet
 from passband.run.session import Finished, run_session
 from passband.run.settings import Patience, Settings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 from passband.tasks.task import MetricEntry, Problem, Task
-from passband.trials.rows import ScoreRow, TrialRow
 
 Answers = Sequence[Sequence[str | Completion | None]]
 
@@ -74,42 +70,6 @@ class Reported:
 @pytest.fixture
 def reported(tmp_path: Path) -> Reported:
     return Reported(tmp_path / "a run")
-
-
-def fake_runner(
-    rows: Sequence[Sequence[float | None]] = ((1.0, 0.0), (0.0, 0.0), (1.0, 1.0)),
-    *,
-    name: str = "sums",
-    planned: int = 12,
-    failed: Sequence[str] = (),
-    tokens: int = 1_000,
-    price: Price | None = None,
-    **endpoint: Any,
-) -> Any:
-    """As much of a run as displays look at; rows are scores by problem."""
-    counters = Counters(max(1, len(rows)), planned, main=1)
-    done = [
-        TrialRow(at, trial, "ok", f"{at} {trial}", None, tokens, 2 * tokens,
-                 scores=[ScoreRow(1, value)])
-        for at, scores in enumerate(rows)
-        for trial, value in enumerate(scores)
-    ]  # fmt: skip
-    counters.committed(done)
-    counters.committed([TrialRow(0, 90 + at, status) for at, status in enumerate(failed)])
-    states = {"is_stopping": False, "paused_for": 0.0, "is_down": False} | endpoint
-    part = SimpleNamespace(task=SimpleNamespace(name=name), counters=counters)
-    return SimpleNamespace(
-        parts=[part],
-        budget=Budget(price, None),
-        endpoint=SimpleNamespace(**states),
-        under_way=3,
-        can_estimate=True,
-    )
-
-
-@pytest.fixture
-def runner() -> Callable[..., Any]:
-    return fake_runner
 
 
 @pytest.fixture

@@ -4,12 +4,10 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.report.render import FORMATS, Cell, cell_text, printable, render
-
-STEADY = settings(deadline=None, derandomize=True, max_examples=100)
 
 ROWS: list[dict[str, Cell]] = [
     {"model": "small", "metric": "pass@1", "value": 0.5, "problems": 12},
@@ -92,7 +90,6 @@ def test_what_a_terminal_would_obey_is_written_out(text: str, shown: str) -> Non
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@STEADY
 @given(name=st.text(), cell=st.text(), value=st.none() | st.floats(-1e6, 1e6))
 def test_any_text_is_safe_and_keeps_its_row(
     form: str, name: str, cell: str, value: float | None

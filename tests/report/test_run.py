@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,26 @@ from typing import Any
 import pytest
 
 from commands import run as command
+from passband import notes
 from passband.generate.provider import Completion
-from passband.report.run import RunReport, report_run
+from passband.report.run import RunReport
 from passband.run.counters import Price
+from passband.run.session import Finished
+from passband.summary.run_summary import summarize_run
+from passband.summary.summary import Request
 from passband.tasks.task import MetricEntry, Task
 
 YES, NO = "yes", "no"
 Words = Callable[..., Task]
+
+
+def report_run(
+    finished: Finished, metrics: Sequence[str] = (), *, level: float = 0.95
+) -> RunReport:
+    if not finished.parts:
+        return RunReport(finished, None)
+    request = Request(tuple(metrics), level=level)
+    return RunReport(finished, summarize_run(finished.directory, request))
 
 
 def rows(report: RunReport) -> dict[str, dict[str, Any]]:
@@ -33,8 +46,8 @@ def test_the_table(reported: Any) -> None:
     assert (mean["value"], mean["problems"], mean["trials"]) == ("0.50", 3, 6)
     assert mean["95% interval"].startswith("[0.")
     assert rows(found)["pass@2"]["value"].startswith("0.67")
-    assert found.headline().startswith("finished: 6 of 6 trials, 6 of them now, in 0 s")
-    assert found.notes()[0] == "Intervals (95%) are for problems like these."
+    assert found.headline().startswith("finished: 6/6 trials recorded (6 new) in 0 s")
+    assert found.notes()[0].startswith("Intervals (95%) are for problems like these")
 
 
 def test_metrics_and_level_can_be_chosen(reported: Any) -> None:
@@ -42,7 +55,7 @@ def test_metrics_and_level_can_be_chosen(reported: Any) -> None:
     found = report_run(finished, ["pass^2", "avg"], level=0.8)
     assert list(rows(found)) == ["pass^2", "avg"]
     assert "80% interval" in found.rows()[0]
-    assert found.notes()[0] == "Intervals (80%) are for problems like these."
+    assert found.notes()[0].startswith("Intervals (80%) are for problems like these")
 
 
 def test_what_has_no_score_is_bounded(reported: Any) -> None:
@@ -51,8 +64,8 @@ def test_what_has_no_score_is_bounded(reported: Any) -> None:
     found = report_run(reported.run([[YES, YES, cut, refused], [NO, YES, NO, NO]]))
     (line,) = (note for note in found.notes() if "have no score" in note)
     assert line == (
-        "2 of 8 trials have no score (1 refused, 1 truncated) and are left out; pass@1 would be "
-        "0.375 with all of them wrong and 0.625 with all of them right, instead of 0.625."
+        "2 of 8 trials have no score (1 refused, 1 truncated) and are left out; pass@1 is 0.625, "
+        "and would be 0.375 with all of them wrong and 0.625 with all of them right"
     )
     assert any("--truncated score" in note for note in found.notes())
 
@@ -60,7 +73,7 @@ def test_what_has_no_score_is_bounded(reported: Any) -> None:
 def test_nothing_has_a_score(reported: Any) -> None:
     cut = Completion("ye", finish="length")
     found = report_run(reported.run([[cut, cut]]))
-    assert found.rows() == []
+    assert [row["value"] for row in found.rows()] == [None]
     assert any("2 of 2 trials have no score (2 truncated)" in note for note in found.notes())
     commands = [step for step, _ in found.next_steps(["passband", "run"])]
     assert [shlex.split(step)[1] for step in commands] == ["export"]
@@ -71,8 +84,8 @@ def test_graded_scores_have_no_bounds(reported: Any, words: Words) -> None:
     graded = replace(words(2, scorer="f1"), truncated="leave")
     cut = Completion("ye", finish="length")
     found = report_run(reported.run([["yes and no", cut], ["yes", "no"]], graded))
-    (line,) = (note for note in found.notes() if "have no score" in note)
-    assert line == "1 of 4 trials have no score (1 truncated) and are left out."
+    (line,) = (note for note in found.notes() if "has no score" in note)
+    assert line == "1 of 4 trials has no score (1 truncated) and is left out"
     assert rows(found)["f1 (mean)"]["trials"] == 3
 
 
@@ -102,7 +115,7 @@ def test_an_unfinished_run_says_how_to_go_on(reported: Any) -> None:
         "passband run 'my task.yaml' --model tiny", "go on where it stopped",
     )  # fmt: skip
     headline = report_run(replace(finished, ending="interrupted")).headline()
-    assert headline.startswith("interrupted; what was answered is recorded: 4 of 10 trials")
+    assert headline.startswith("interrupted; what was answered is recorded: 4/10 trials recorded")
 
 
 def test_nothing_was_asked(reported: Any) -> None:
@@ -134,8 +147,9 @@ def test_a_metric_that_cannot_be_measured_leaves_the_others(reported: Any, words
 def test_attempts_are_mentioned(reported: Any) -> None:
     report = report_run(reported.run([[YES, NO]]))
     assert not any("attempt" in note for note in report.notes())
-    tasks = [replace(report.tasks[0], retried=1)]
-    assert "1 of 2 trials needed more than one attempt." in replace(report, tasks=tasks).notes()
+    assert report.summary is not None
+    assert report.summary.groups[0].retried == 0
+    assert str(notes.retried(1, 2)) == "1 of 2 trials needed more than one attempt"
 
 
 def test_json(reported: Any) -> None:
@@ -144,15 +158,15 @@ def test_json(reported: Any) -> None:
     assert (told["ending"], told["planned"], told["recorded"], told["asked"]) == (
         "finished", 6, 6, 6,
     )  # fmt: skip
-    (task,) = told["tasks"]
-    assert (task["task"], task["n_problems"], task["retried"]) == ("words", 3, 0)
-    assert task["status"] == {"ok": 6}
-    mean = task["metrics"][0]
-    assert mean["metric"] == "exact_match (mean)"
+    (group,) = told["summary"]["groups"]
+    assert (group["task"], group["n_problems"], group["retried"]) == ("words", 3, 0)
+    assert group["statuses"] == {"ok": 6}
+    assert group["lines"][0]["metric"] == "exact_match (mean)"
+    mean = group["lines"][0]["estimate"]
     assert mean["low"] < mean["value"] < mean["high"]
 
 
 def test_a_second_run_asks_nothing_and_says_so(reported: Any) -> None:
     reported.run([[YES, NO], [NO, NO]])
     found = report_run(reported.run([[YES, NO], [NO, NO]]))
-    assert found.headline().startswith("finished: 4 of 4 trials, 0 of them now")
+    assert found.headline().startswith("finished: 4/4 trials recorded (0 new)")

@@ -11,11 +11,18 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Completion
-from passband.report import score as module
-from passband.report.score import score_run
+from passband.report.score import ScoreReport
 from passband.run import rescore
+from passband.run import rescore as module
+from passband.run.rescore import rescore_run
+from passband.summary.run_summary import summarize_scorers
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
+
+
+def score_run(directory: Path, **options: Any) -> ScoreReport:
+    rescored = rescore_run(directory, **options)
+    return ScoreReport(rescored.added, summarize_scorers(directory, tasks=rescored.tasks))
 
 
 @pytest.fixture
@@ -46,7 +53,7 @@ def test_what_was_cut_off_is_scored_if_asked_for(directory: Path) -> None:
 
 def test_a_main_scorer_is_first(directory: Path) -> None:
     found = score_run(directory, scorers=["f1"], main=True)
-    assert [each.scorer for each in found.scorers] == ["f1", "exact_match"]
+    assert [row["scorer"] for row in found.rows()] == ["f1", "exact_match"]
     with Trials(directory) as trials:
         assert trials.run("words").scorer().name == "f1"
 

@@ -10,6 +10,8 @@ import fault_server as faults
 from commands import Done, run
 from fault_server import Behaviour, Exchange, FaultServer, Script, behaviour, completion, error
 
+pytestmark = pytest.mark.process
+
 FORMS = ("jsonl", "csv", "parquet")
 
 

@@ -11,14 +11,19 @@ import pytest
 import fault_server as faults
 from commands import Done, run
 from fault_server import Behaviour, FaultServer, Received, Script
-from passband.trials import store
+from passband.trials import writer
+from passband.trials.reader import Trials
 from runs import Bench
+
+pytestmark = pytest.mark.process
 
 
 def asked(task: Path, bench: Bench, script: Script, *more: object) -> tuple[Done, FaultServer]:
     with FaultServer(script) as server:
-        where = ["--model", "openai:m", "--base-url", server.url, "--out", bench.directory]
-        done = run("run", task, *where, "--batch", 1, "--limit", 3, *more)
+        usual = {"--model": "openai:m", "--base-url": server.url, "--out": bench.directory}
+        usual |= {"--batch": 1, "--limit": 3}
+        words = [word for pair in usual.items() if pair[0] not in more for word in pair]
+        done = run("run", task, *words, *more)
     return done, server
 
 
@@ -58,7 +63,7 @@ def test_success(bench: Bench, task_file: Path) -> None:
     done, _ = asked(task_file, bench, faults.ok)
     assert done.code == 0
     assert "exact_match (mean)" in done.out
-    assert "finished: 6 of 6 trials, 6 of them now" in done.err
+    assert "finished: 6/6 trials recorded (6 new)" in done.err
     assert "go on where it stopped" not in done.err
 
 
@@ -67,8 +72,8 @@ def test_json_is_json_from_first_to_last(bench: Bench, task_file: Path) -> None:
     events = [json.loads(line) for line in done.out.splitlines()]
     assert done.err == ""
     assert events[-1]["event"] == "done"
-    assert events[-1]["tasks"][0]["status"] == {"ok": 6}
-    assert events[-1]["tasks"][0]["retried"] == 1
+    assert events[-1]["summary"]["groups"][0]["statuses"] == {"ok": 6}
+    assert events[-1]["summary"]["groups"][0]["retried"] == 1
 
 
 def test_trials_without_a_score_are_told(bench: Bench, task_file: Path) -> None:
@@ -127,13 +132,22 @@ def test_other_settings_are_refused_and_named(bench: Bench, task_file: Path) -> 
         (["--top-p", 0.5], "sampling.top_p: nothing then, 0.5 now"),
         (["--seed", "x"], 'seed: "run" then, "x" now'),
         (["--no-seed"], 'seed: "run" then, nothing now'),
-        (["--model", "openai:n"], "'openai:m', not of 'openai:n'"),
     ]:
         done, server = asked(task_file, bench, faults.ok, *more)
         assert done.code == 2
         assert told in done.err
         assert server.requests == []
     assert bench.content == before
+
+
+def test_another_model_has_trials_of_its_own(bench: Bench, task_file: Path) -> None:
+    asked(task_file, bench, faults.ok)
+    done, server = asked(task_file, bench, faults.ok, "--model", "openai:n")
+    assert done.code == 0, done.err
+    assert len(server.requests) == 6
+    with Trials(bench.directory) as trials:
+        assert [run.model for run in trials.runs()] == ["openai:m", "openai:n"]
+        assert {sum(trials.statuses(run.number).values()) for run in trials.runs()} == {6}
 
 
 def test_other_problems_are_refused_and_named(bench: Bench, task_file: Path) -> None:
@@ -182,7 +196,7 @@ def test_a_file_of_a_newer_version_is_left_alone(bench: Bench, task_file: Path) 
     data = path.read_bytes()
     done, server = asked(task_file, bench, faults.ok)
     assert done.code == 2
-    assert "newer passband (layout 99; this one knows 1)" in done.err
+    assert "newer passband (layout 99; this one knows 2)" in done.err
     assert path.read_bytes() == data
     assert server.requests == []
 
@@ -191,9 +205,9 @@ def test_a_disk_that_is_nearly_full(
     bench: Bench, task_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage(bench.directory.parent)
-    monkeypatch.setattr(store.shutil, "disk_usage", lambda path: usage._replace(free=10**6))
+    monkeypatch.setattr(writer.shutil, "disk_usage", lambda path: usage._replace(free=10**6))
     done, server = asked(task_file, bench, faults.ok)
-    assert done.code == 4
+    assert done.code == 6
     assert "1 MB are free" in done.err
     assert "make room and run the same command again" in done.err
     assert server.requests == []

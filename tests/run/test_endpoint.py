@@ -134,7 +134,8 @@ def test_while_open_one_probe_goes_at_a_time() -> None:
         clock.now += 10
         await endpoint.ready()  # the probe
         waiting = [asyncio.ensure_future(endpoint.ready()) for _ in range(5)]
-        await asyncio.sleep(0.01)
+        for _ in range(20):
+            await asyncio.sleep(0)
         assert not any(task.done() for task in waiting)
         endpoint.failed(DOWN)  # the next one may try
         for _ in range(20):

@@ -18,6 +18,8 @@ from passband.run.settings import Patience
 from passband.score.pipeline import make_scorer
 from runs import HURRIED, Bench, sums
 
+pytestmark = pytest.mark.process
+
 
 def for_second(fault: Behaviour) -> faults.Script:
     """A fault whenever the second problem is asked."""
@@ -502,21 +504,23 @@ def test_several_completions_of_one_request_are_several_trials(bench: Bench) -> 
     assert bench.notes.warnings == []
 
 
-def test_fewer_completions_than_asked_are_asked_singly_from_then_on(bench: Bench) -> None:
+def test_fewer_completions_than_asked_are_requested_one_by_one_from_then_on(bench: Bench) -> None:
     server = bench.play(faults.short_n, n=4, batch=4, concurrency=1)
     assert [request.n for request in server.requests] == [4] + [1] * 11
     assert bench.statuses == {"ok": 12}
     assert bench.notes.warnings == [
-        "asked for n=4, the server gave 1 of 4 completions; asking one by one instead."
+        "the server answered a request with n=4 with 1 of 4 completions; requesting one "
+        "completion at a time instead."
     ]
 
 
-def test_a_server_that_knows_no_n_is_asked_singly_from_then_on(bench: Bench) -> None:
+def test_a_server_that_knows_no_n_is_asked_one_by_one_from_then_on(bench: Bench) -> None:
     server = bench.play(faults.reject_n, sums(20), n=4, batch=4)
     assert [request.n for request in server.requests] == [4] + [1] * 80
     assert bench.statuses == {"ok": 80}
     assert bench.notes.warnings == [
-        "asked for n=4, the server gave an error; asking one by one instead."
+        "the server answered a request with n=4 with an error; requesting one completion at a "
+        "time instead."
     ]
 
 

@@ -18,11 +18,11 @@ from passband.generate.providers import Connection
 from passband.run import loop, recorder
 from passband.run.ask import NothingAnswered
 from passband.run.loop import Runner
-from passband.run.session import Finished, run_session
+from passband.run.session import Finished
 from passband.run.settings import Settings
-from passband.trials import store
+from passband.trials import store, writer
 from passband.trials.store import DiskNearlyFull
-from runs import HURRIED, Bench, Notes, sums
+from runs import HURRIED, Bench, run_watched, sums
 
 
 class Model:
@@ -50,13 +50,13 @@ class Model:
 
 def run(bench: Bench, model: Any, task: Any = None, **settings: Any) -> Finished:
     patience = settings.pop("patience", HURRIED)
-    return run_session(
+    return run_watched(
+        bench.notes,
         [task or sums()],
         model,
         bench.directory,
         settings=Settings(patience=patience, **({"concurrency": 4} | settings)),
         connection=Connection(),
-        watcher=bench.notes,
         low_water=0,
     )
 
@@ -139,9 +139,10 @@ def fill(monkeypatch: pytest.MonkeyPatch, bench: Bench, after: int) -> None:
         looks[0] += 1
         return usage._replace(free=0 if looks[0] > after else 10**12)
 
-    monkeypatch.setattr(store.shutil, "disk_usage", look)
+    monkeypatch.setattr(writer.shutil, "disk_usage", look)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("after", range(1, 5))
 def test_a_disk_that_fills_up_stops_the_run_which_can_go_on(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, after: int
@@ -258,10 +259,10 @@ def test_a_watcher_that_fails_does_not_lose_anything(
 
 
 def test_the_watcher_sees_the_end(bench: Bench) -> None:
-    seen = []
-    bench.notes = Notes(on_tick=lambda runner: seen.append(runner.parts[0].counters.done))
     bench.play()
-    assert seen[-1] == 6
+    (task,) = bench.notes.progress[-1].tasks
+    assert (task.task, task.done, task.planned) == ("sums", 6, 6)
+    assert bench.notes.progress[-1].under_way == 0
 
 
 # --- stopping --------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Scores for trials that are recorded already."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from passband.run.rescore import Rescoring, chosen_scorers, score_again, score_r
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Score
 from passband.trials.reader import RunRecord, Trials
+from passband.trials.rows import ScorerEntry
 from passband.trials.store import Store
 from runs import NAME, Bench, number_scorer, sums
 
@@ -105,11 +107,16 @@ def test_scoring_stops_when_told_to(bench: Bench) -> None:
     scorer = Counting()
     store = Store(bench.directory, low_water=0)
     try:
-        (number,) = store.set_scorers(run_of(bench).number, [("counting", "1")])
+        (number,) = store.set_scorers(run_of(bench).number, [ScorerEntry("counting", "1")])
         grader = Grader([(number, scorer)], [Reference(("1",))] * 20)
         noted: list[int] = []
         made = score_recorded(
-            store, NAME, grader, lambda: len(scorer.texts) >= 5, lambda p, s: noted.append(p)
+            store,
+            run_of(bench).number,
+            grader,
+            range(20),
+            lambda: len(scorer.texts) >= 5,
+            lambda problem, score: noted.append(problem),
         )
     finally:
         store.close()
@@ -126,7 +133,7 @@ def test_names_that_are_not_there(bench: Bench) -> None:
 def test_scorers_by_name(bench: Bench) -> None:
     bench.play(task=sums(scorers=[make_scorer("exact_match")]))
     run = run_of(bench)
-    renamed = RunRecord(run.number, "arithmetic", run.model, run.spec, {}, run.created, run.scorers)
+    renamed = replace(run, task="arithmetic", config={})
     (plan,) = chosen_scorers([renamed], ["numeric", "f1"], ["last_number"], [])
     assert [scorer.name for scorer in plan.added] == ["numeric", "f1"]
     assert [scorer.name for scorer in plan.own] != []

@@ -36,6 +36,7 @@ def stops_at(number: int) -> Any:
 # --- stops -----------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("seed", range(4))
 def test_stops_leave_no_trace(

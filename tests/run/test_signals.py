@@ -1,13 +1,13 @@
 """Ctrl-C, SIGTERM and SIGKILL: what was answered is recorded, and the rest is asked next time."""
 
+import json
 import os
 import random
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,15 @@ import passband
 from commands import Done, finish, process
 from fault_server import FaultServer, Received
 from passband.errors import PassbandError
+from passband.run.loop import Runner
 from passband.score.scorer import Score
 from passband.trials.reader import Trials
 from runs import Bench, sums
 
+pytestmark = pytest.mark.process
 SOURCE = str(Path(passband.__file__).resolve().parents[1])
+LONGEST = 60.0  # seconds that a process may live
+Event = dict[str, Any]
 
 
 def words(task: Path, server: FaultServer, bench: Bench, *more: object) -> list[object]:
@@ -32,54 +36,82 @@ def words(task: Path, server: FaultServer, bench: Bench, *more: object) -> list[
 
 @contextmanager
 def running(*arguments: object) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the command; kill it at the end of the block, or if it lives for too long."""
     with process(*arguments) as started:
+        watchdog = threading.Timer(LONGEST, started.kill)
+        watchdog.start()
         try:
             yield started
         finally:
+            watchdog.cancel()
             started.kill()
 
 
 def ended(started: subprocess.Popen[bytes]) -> Done:
-    out, err = started.communicate(timeout=30)
-    return Done(started.returncode, out.decode(), err.decode())
+    """Read what is left of the output, and wait for the end."""
+    assert started.stdout is not None
+    assert started.stderr is not None
+    out, err = started.stdout.read(), started.stderr.read()
+    return Done(started.wait(), out.decode(), err.decode())
+
+
+def heard(started: subprocess.Popen[bytes], holds: Callable[[Event], bool]) -> Event:
+    """Read the events of a run with --json up to the first one for which `holds` is true."""
+    assert started.stdout is not None
+    for line in started.stdout:
+        event = json.loads(line)
+        if holds(event):
+            return event
+    raise EOFError("the run ended before it said so")
+
+
+def waits_for(event: Event, reason: str) -> bool:
+    waiting = event["waiting"] if event["event"] == "progress" else None
+    return waiting is not None and waiting["reason"] == reason
+
+
+def is_stopping(event: Event) -> bool:
+    return waits_for(event, "stopping")
+
+
+def has_recorded(count: int) -> Callable[[Event], bool]:
+    def holds(event: Event) -> bool:
+        return event["event"] == "progress" and sum(t["done"] for t in event["tasks"]) >= count
+
+    return holds
+
+
+def is_paused(event: Event) -> bool:
+    return waits_for(event, "rate-limited")
 
 
 def ok_then_held(request: Received) -> faults.Behaviour:
     return faults.ok if request.number == 0 else faults.held()
 
 
-def recorded(bench: Bench, count: int) -> None:
-    """Wait until so many trials can be read."""
-    stop = time.monotonic() + 30
-    while time.monotonic() < stop:
-        with suppress(PassbandError):  # nothing is there yet
-            if sum(bench.statuses.values()) >= count:
-                return
-        time.sleep(0.02)
-    raise TimeoutError(bench.statuses)
-
-
-@pytest.mark.parametrize(
-    ("number", "code", "told"),
+SIGNALS = pytest.mark.parametrize(
+    ("number", "code", "ending"),
     [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
 )
+
+
+@SIGNALS
 def test_one_signal_waits_for_what_is_under_way(
-    bench: Bench, task_file: Path, number: signal.Signals, code: int, told: str
+    bench: Bench, task_file: Path, number: signal.Signals, code: int, ending: str
 ) -> None:
     with FaultServer(ok_then_held) as server:
-        with running(*words(task_file, server, bench, "--concurrency", 6)) as started:
+        with running(*words(task_file, server, bench, "--concurrency", 6, "--json")) as started:
             server.wait_for(7)
             started.send_signal(number)
-            time.sleep(0.3)  # so that a run that did not wait would be gone
+            heard(started, is_stopping)
             assert started.poll() is None
             server.release()
             done = ended(started)
         assert done.code == code
+        assert json.loads(done.out.splitlines()[-1])["ending"] == ending
         assert len(server.requests) == 7
         assert server.abandoned == []
         assert bench.statuses == {"ok": 7}
-        assert f"{told}; what was answered is recorded: 7 of 40 trials" in done.err
-        assert "# go on where it stopped" in done.err
         again = finish(*words(task_file, server, bench))
         assert again.code == 0
         assert len(server.requests) == 40
@@ -87,13 +119,29 @@ def test_one_signal_waits_for_what_is_under_way(
     assert len(set(bench.keys)) == 40
 
 
+@SIGNALS
+def test_a_signal_ends_in_words(
+    bench: Bench, task_file: Path, number: signal.Signals, code: int, ending: str
+) -> None:
+    with FaultServer(ok_then_held) as server:
+        with running(*words(task_file, server, bench, "--concurrency", 2)) as started:
+            server.wait_for(3)
+            started.send_signal(number)
+            server.release()
+            done = ended(started)
+        assert done.code == code
+        recorded = len(server.requests)
+    assert f"{ending}; what was answered is recorded: {recorded}/40 trials" in done.err
+    assert "# go on where it stopped" in done.err
+
+
 def test_two_signals_do_not_wait(bench: Bench, task_file: Path) -> None:
     with FaultServer(ok_then_held) as server:
-        with running(*words(task_file, server, bench, "--concurrency", 6)) as started:
+        with running(*words(task_file, server, bench, "--concurrency", 6, "--json")) as started:
             server.wait_for(7)
-            recorded(bench, 1)
+            heard(started, has_recorded(1))
             started.send_signal(signal.SIGINT)
-            time.sleep(0.2)
+            heard(started, is_stopping)
             started.send_signal(signal.SIGINT)
             done = ended(started)
         assert done.code == 130
@@ -107,29 +155,30 @@ def test_two_signals_do_not_wait(bench: Bench, task_file: Path) -> None:
 
 
 def test_a_signal_ends_a_pause_at_once(bench: Bench, task_file: Path) -> None:
+    """The pause is of 999 seconds, and a process that lives for a minute is killed."""
     script = lambda r: faults.ok if r.number == 0 else faults.rate_limit("999")  # noqa: E731
     with FaultServer(script) as server:
         with running(*words(task_file, server, bench, "--concurrency", 4, "--json")) as started:
-            server.wait_for(2)
-            time.sleep(0.3)
-            told = len(server.requests)  # with those that were under way when it said so
-            time.sleep(1.0)
-            assert len(server.requests) == told <= 5
+            heard(started, is_paused)
+            server.wait_until(lambda server: server.in_flight == 0)
+            heard(started, is_paused)  # and still is, at the next tick
             started.send_signal(signal.SIGINT)
-            asked = time.monotonic()
             done = ended(started)
-        assert time.monotonic() - asked < 5
+        asked = len(server.requests)
     assert done.code == 130
-    assert "asks to wait until" in done.out
+    assert 2 <= asked <= 5  # the first, and those that were under way when the server said so
     assert bench.statuses == {"ok": 1}
-    assert bench.outcomes == ["rate_limited"] * (told - 1)
+    assert bench.outcomes == ["rate_limited"] * (asked - 1)
 
 
 def test_a_signal_before_the_first_answer(bench: Bench, task_file: Path) -> None:
-    with FaultServer(faults.hang) as server, running(*words(task_file, server, bench)) as started:
+    with (
+        FaultServer(faults.hang) as server,
+        running(*words(task_file, server, bench, "--json")) as started,
+    ):
         server.wait_for(1)
         started.send_signal(signal.SIGINT)
-        time.sleep(0.2)
+        heard(started, is_stopping)
         started.send_signal(signal.SIGINT)
         done = ended(started)
     assert done.code == 130
@@ -141,37 +190,40 @@ def test_a_function_that_never_returns_does_not_hold_the_run(
     bench: Bench, task_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = task_file.parent
+    os.mkfifo(folder / "asked")
     (folder / "stuck.py").write_text(
-        "import pathlib, threading\n"
+        "import threading\n"
         "def answer(prompt):\n"
-        "    pathlib.Path('asked').touch()\n"
+        "    open('asked', 'w').close()\n"
         "    threading.Event().wait()\n"
     )
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [SOURCE, str(folder)])))
     monkeypatch.chdir(folder)
-    with running("run", task_file, "--model", "python:stuck:answer", "--out", "here") as started:
-        while not (folder / "asked").exists():
-            time.sleep(0.02)
-        for _ in range(2):
-            started.send_signal(signal.SIGINT)
-            time.sleep(0.1)
+    model = ("--model", "python:stuck:answer", "--concurrency", 1)
+    with running("run", task_file, *model, "--out", "here", "--json") as started:
+        (folder / "asked").read_bytes()  # waits until the function has been called
+        started.send_signal(signal.SIGINT)
+        heard(started, is_stopping)
+        started.send_signal(signal.SIGINT)
         assert ended(started).code == 130
 
 
-class Sleepy:
-    """A slow scorer that takes long."""
+class Held:
+    """A slow scorer that scores nothing before it is let go."""
 
-    name = identity = "sleepy"
+    name = identity = "held"
     slow = True
 
     def __init__(self) -> None:
         self.begun = threading.Event()
+        self.released = threading.Event()
         self.count = 0
 
     def score(self, text: str | None, reference: Any) -> Score:
         self.count += 1
         self.begun.set()
-        time.sleep(0.2)
+        if not self.released.wait(LONGEST):
+            raise TimeoutError("nobody let go of the scorer")
         return Score(1.0)
 
     def same(self, one: str, other: str) -> bool:
@@ -181,41 +233,49 @@ class Sleepy:
         pass
 
 
-def interrupt_when(event: threading.Event) -> threading.Thread:
+@contextmanager
+def interrupted_at(event: threading.Event) -> Iterator[None]:
     """Send SIGINT to this process when something has happened."""
 
     def wait() -> None:
-        if event.wait(30):
+        if event.wait(LONGEST):
             signal.raise_signal(signal.SIGINT)
 
     thread = threading.Thread(target=wait)
     thread.start()
-    return thread
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def test_a_signal_while_only_scores_are_missing(bench: Bench) -> None:
-    scorer = Sleepy()
+    scorer = Held()
     task = sums(30, scorers=[scorer])
-    with FaultServer() as server:
-        thread = interrupt_when(scorer.begun)
-        began = time.monotonic()
-        ended = bench.run(server, task, n=2)
-        thread.join()
-        assert time.monotonic() - began < 2.5  # all scores would take 3 seconds
-        assert ended.ending == "interrupted"
-        assert scorer.count < 60
+    with FaultServer() as server, interrupted_at(scorer.begun):
+        try:
+            finished = bench.run(server, task, n=2)  # which ends though no score has come
+        finally:
+            scorer.released.set()
+    assert finished.ending == "interrupted"
+    assert 0 < scorer.count < 60
 
 
-def test_a_signal_while_catching_up_on_scores(bench: Bench) -> None:
+def test_a_signal_while_catching_up_on_scores(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bench.play(task=sums(30, scorers=[]), n=2)
-    scorer = Sleepy()
-    with FaultServer() as server:
-        thread = interrupt_when(scorer.begun)
-        began = time.monotonic()
-        ended = bench.run(server, sums(30, scorers=[scorer]), n=3)
-        thread.join()
-        assert time.monotonic() - began < 2.5
-    assert ended.ending == "interrupted"
+    scorer = Held()
+    interrupt = Runner.interrupt
+
+    def interrupt_and_let_go(self: Runner, *arguments: Any) -> None:
+        interrupt(self, *arguments)
+        scorer.released.set()
+
+    monkeypatch.setattr(Runner, "interrupt", interrupt_and_let_go)
+    with FaultServer() as server, interrupted_at(scorer.begun):
+        finished = bench.run(server, sums(30, scorers=[scorer]), n=3)
+    assert finished.ending == "interrupted"
     assert server.requests == []
     scored = sum(bool(row.scores) for row in bench.rows)
     assert 0 < scored == scorer.count < 60
@@ -263,7 +323,7 @@ def test_a_second_process_is_told_who_is_there(bench: Bench, task_file: Path) ->
         with running(*words(task_file, server, bench, "--concurrency", 2)) as started:
             server.wait_for(3)
             second = finish(*words(task_file, server, bench))
-            assert second.code == 3
+            assert second.code == 5
             assert f"process {started.pid}" in second.err
             with Trials(bench.directory) as trials:  # reading is free
                 assert trials.runs()

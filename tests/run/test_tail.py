@@ -10,6 +10,7 @@ from passband.run.session import run_session
 from passband.run.settings import Patience, Settings
 from passband.trials.reader import Trials
 from runs import sums
+from stores import recount
 
 QUICK = Patience(first_pause=0.001, longest_pause=0.01, outage=20.0)
 
@@ -32,7 +33,10 @@ class Poisoned:
 
 
 class Silent:
-    def tick(self, runner: object) -> None:
+    def tick(self, progress: object) -> None:
+        pass
+
+    def note(self, text: str) -> None:
         pass
 
     def warn(self, text: str) -> None:
@@ -67,8 +71,10 @@ def test_a_problem_that_was_never_asked_is_there(tmp_path: Path) -> None:
     from passband.trials.store import Store
 
     store = Store(tmp_path, low_water=0)
-    store._connection.execute("DELETE FROM trial WHERE problem=1")
-    store._connection.execute("DELETE FROM score WHERE problem=1")
+    with store.transaction():
+        store._connection.execute("DELETE FROM trial WHERE problem=1")
+        store._connection.execute("DELETE FROM score WHERE problem=1")
+        recount(store)
     store.close()
     with Trials(tmp_path) as trials:
         assert trials.outcomes().trials.tolist() == [1, 0, 1]

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, Place
 from passband.tasks.data import DataSource, plain_rows, read_rows
-from passband.tasks.diagnostics import Place
 
 OBJECTS = [{"q": "a", "n": 1}, {"q": "b", "n": 2}, {"q": "c", "n": 3}]
 
@@ -126,14 +125,14 @@ def test_no_more_is_read_than_asked_for(write, source):
         ("x.json", '{"a": 1}\n5\n', r"x.json:2: every row must be an object; got 5"),
         ("x.json", '[{"a": 1}, 5]', r"x.json: item 2: every row must be an object"),
         ("x.json", '[\n{"a": 1},\n{"a": }\n]', r"x.json:3: is not JSON"),
-        ("x.json", '{\n"data": [{"a": 1}]\n}', r"dataset_kwargs.field. Its fields are data"),
+        ("x.json", '{\n"data": [{"a": 1}]\n}', r"dataset_kwargs.field\)\. Its fields are data"),
         ("x.json", '"text"', "every row must be an object"),
         ("x.json", "{", r"x.json:1: is not JSON"),
-        ("x.json", "[" * 100_000, r"x.json:1: is not JSON"),
+        ("x.json", "[" * 100_000, r"x.json:1: JSON too large or too deeply nested"),
         ("x.json", "[]", "the data set has no rows"),
         ("x.jsonl", "", "the data set has no rows"),
-        ("x.csv", "a,b\n1\n", r"x.csv:2: has 1 cells; there are 2 columns"),
-        ("x.csv", "a,a\n1,2\n", "two columns have the same name"),
+        ("x.csv", "a,b\n1\n", r"x.csv:2: has 1 cell, but there are 2 columns"),
+        ("x.csv", "a,a\n1,2\n", "x.csv:1: column names must be distinct; got a, a"),
         ("x.csv", 'a\n"b\n', r"x.csv:2: is not CSV"),
     ],
 )

@@ -3,8 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.errors import InvalidInput
-from passband.tasks.diagnostics import Place
+from passband.errors import InvalidInput, Place
 from passband.tasks.fewshot import ExamplePool, Prompt, Turn
 from passband.tasks.field import Answers, ProblemField
 

@@ -2,8 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from passband.errors import InvalidInput
-from passband.tasks.diagnostics import Place
+from passband.errors import InvalidInput, Place
 from passband.tasks.field import Answers, ProblemField
 
 PLACE = Place(Path("t.yaml"), 7)
@@ -93,8 +92,8 @@ def test_a_number_is_a_position_among_the_choices(setting, choice, expected):
 @pytest.mark.parametrize(
     ("setting", "choice", "told"),
     [
-        (2, ["a", "b"], "2 is no position among 2 choices"),
-        (-1, ["a", "b"], "-1 is no position"),
+        (2, ["a", "b"], "2 is not a position among 2 choices"),
+        (-1, ["a", "b"], "-1 is not a position"),
         ("{{ 'c' }}", ["a", "b"], "'c' is not among the choices"),
         (0, "question", "must give a list of texts"),
         (0, [], "must give a list of texts"),

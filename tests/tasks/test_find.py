@@ -3,7 +3,10 @@ import os
 import pytest
 
 from passband.errors import InvalidInput, UnknownName
+from passband.tasks import find, yaml_file
+from passband.tasks.check import check_task
 from passband.tasks.find import find_task, find_tasks, list_tasks
+from passband.tasks.loader import load_task
 
 TASK = "dataset_path: rows.jsonl\ndoc_to_text: q\ndoc_to_target: a\n"
 
@@ -26,6 +29,8 @@ def here(write, tmp_path, monkeypatch):
     write("tasks/python.yaml", "task: python\ndoc_to_text: !!python/name:os.system ''\n")
     write("tasks/code.yaml", "task: code\nprocess_docs: !function utils.f\n" + TASK)
     write("tasks/utils.py", "raise SystemExit('imported')\n")
+    write("rows.jsonl", "{}\n")
+    write("data/rows.csv", "q,a\n")
     return tmp_path
 
 
@@ -41,7 +46,7 @@ def test_listing(here):
         "broken",
         "task",
     )
-    assert "broken.yaml:2: is not YAML" in (found["broken"].problem or "")
+    assert "broken.yaml:2: is not YAML" in str(found["broken"].diagnostic)
     assert [entry.name for entry in list_tasks()] == sorted(found, key=str.lower)
 
 
@@ -60,13 +65,17 @@ def test_by_name_and_by_path(here):
 
 
 def test_groups_tags_and_folders(here):
-    assert [path.name for path in find_tasks("all")] == ["two.yaml", "three.yml"]
-    assert [path.name for path in find_tasks("nested")] == ["two.yaml", "three.yml", "one.yaml"]
-    assert [path.name for path in find_tasks("more/all.yaml")] == ["two.yaml", "three.yml"]
-    assert sorted(path.name for path in find_tasks("both")) == ["three.yml", "two.yaml"]
-    assert [path.name for path in find_tasks("more/")] == ["three.yml"]
-    assert [path.name for path in find_tasks("more")] == ["three.yml"]
-    with pytest.raises(InvalidInput, match="'all' stands for 2 tasks"):
+    assert [entry.path.name for entry in find_tasks("all")] == ["two.yaml", "three.yml"]
+    assert [entry.path.name for entry in find_tasks("nested")] == [
+        "two.yaml",
+        "three.yml",
+        "one.yaml",
+    ]
+    assert [entry.path.name for entry in find_tasks("more/all.yaml")] == ["two.yaml", "three.yml"]
+    assert sorted(entry.path.name for entry in find_tasks("both")) == ["three.yml", "two.yaml"]
+    assert [entry.path.name for entry in find_tasks("more/")] == ["three.yml"]
+    assert [entry.path.name for entry in find_tasks("more")] == ["three.yml"]
+    with pytest.raises(InvalidInput, match="'all' is 2 tasks"):
         find_task("all")
 
 
@@ -77,6 +86,10 @@ def test_groups_tags_and_folders(here):
         ("zzzzzz", "no task named 'zzzzzz'. Known: "),
         ("none.yaml", "there is no task file none.yaml"),
         ("no/where", "there is no task file"),
+        ("", "the name of a task is empty"),
+        (" ", "the name of a task is empty"),
+        ("rows.jsonl", "rows.jsonl is not a task: a task is a YAML file"),
+        ("data/rows.csv", "data/rows.csv is not a task: a task is a YAML file"),
     ],
 )
 def test_what_is_not_there(here, name, told):
@@ -102,3 +115,35 @@ def test_groups_that_cannot_be_expanded(here, write):
         find_tasks("set")
     with pytest.raises(InvalidInput, match="no task file in empty"):
         find_tasks("empty")
+
+
+def test_known_names_are_listed_once(here, write):
+    for number in range(3):
+        write(f"tasks/{number}.yaml", "task: same\n" + TASK)
+    with pytest.raises(UnknownName) as caught:
+        find_task("zzzzzz")
+    assert str(caught.value).count("same") == 1
+
+
+def test_a_file_is_read_once(here, monkeypatch):
+    reads = []
+
+    def counted(path, reader=yaml_file.read_yaml):
+        reads.append(path.name)
+        return reader(path)
+
+    monkeypatch.setattr(yaml_file, "read_yaml", counted)
+    monkeypatch.setattr(find, "read_yaml", counted)
+    for name in ("one.yaml", "one", "both"):
+        reads.clear()
+        for entry in find_tasks(name):
+            assert load_task(entry).path == entry.path
+        assert len(reads) == len(set(reads))
+    (entry,) = find_tasks("one")
+    first, again = check_task(entry), check_task(entry)
+    assert first == again  # reading a file does not change it
+
+
+def test_the_files_of_other_tasks_are_not_kept(here):
+    assert {entry.name for entry in list_tasks(keep="both") if entry.file} == {"two", "three"}
+    assert not [entry for entry in list_tasks() if entry.file]

@@ -112,5 +112,5 @@ def test_the_examples_load(path):
 
 
 def test_templates_within_a_list_are_refused(task):
-    with pytest.raises(InvalidInput, match=r"doc_to_choice: a list is taken as it stands"):
+    with pytest.raises(InvalidInput, match=r"doc_to_choice: the items of a list are not templates"):
         load_task(task('doc_to_choice: ["{{answer}}", "b"]'))

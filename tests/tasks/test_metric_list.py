@@ -10,7 +10,7 @@ REGEX = "{function: regex, regex_pattern: '#### ([0-9]+)'}"
 
 def errors(path):
     reading = read_task(path)
-    return [(problem.line, problem.message) for problem in reading.problems]
+    return [(problem.line, problem.message) for problem in reading.diagnostics]
 
 
 def test_without_any_lists(task):
@@ -110,7 +110,7 @@ def test_take_first_ends_the_choice(task):
 def test_metrics_of_the_statistics_reduce_repeats(task, name):
     text = f"repeats: 8\nmetric_list: [{{metric: exact_match, repeat_aggregation: '{name}'}}]"
     reading = read_task(task(text))
-    assert reading.problems == []
+    assert reading.diagnostics == []
     assert reading.task is not None
     assert reading.task.metrics[0].repeat_aggregation == name
 
@@ -162,9 +162,9 @@ def test_translation_metrics_are_of_the_whole_corpus_unless_repeats_are_reduced(
         ("{metric: exact_match, repeat_aggregation: majorty}", "Did you mean 'majority'?"),
         ("{metric: exact_match, repeat_aggregation: pas@8}", "Did you mean 'pass@8'?"),
         ("{metric: exact_match, repeat_aggregation: pass}", "pass"),
-        ("{metric: exact_match, repeat_aggregation: 'pass@1,2'}", "stands for several metrics"),
-        ("{metric: exact_match, repeat_aggregation: 'pass@*'}", "stands for several metrics"),
-        ("{metric: exact_match, repeat_aggregation: '???'}", "is not the name of a metric"),
+        ("{metric: exact_match, repeat_aggregation: 'pass@1,2'}", "several metrics; give one k"),
+        ("{metric: exact_match, repeat_aggregation: 'pass@*'}", "several metrics; give one k"),
+        ("{metric: exact_match, repeat_aggregation: '???'}", "no repeat aggregation named '???'"),
         ("{metric: exact_match, repeat_options: {a: 1}}", "'first' has no option 'a'"),
         (
             "{metric: exact_match, repeat_aggregation: pass@2, repeat_options: {a: 1}}",
@@ -195,7 +195,7 @@ def test_a_corpus_metric_cannot_be_of_reduced_repeats(task):
         ("{function: custom}", "filter_fn"),
         ("{function: extract, rules: [{a: b}]}", "extract"),
         ("{function: regex, regex_pattern: 5}", "regex"),
-        ("{function: majority_vote}, {function: lowercase}", "must stand before majority_vote"),
+        ("{function: majority_vote}, {function: lowercase}", "must come before majority_vote"),
     ],
 )
 def test_wrong_filters(task, filters, told):
@@ -214,6 +214,6 @@ def test_too_few_repeats_are_a_warning(task):
     text = "repeats: 4\nmetric_list:\n  - {metric: exact_match, repeat_aggregation: pass@8}"
     reading = read_task(task(text))
     assert reading.task is not None
-    assert [str(p).split(": ", 1)[1] for p in reading.problems] == [
+    assert [str(p).split(": ", 1)[1] for p in reading.diagnostics] == [
         "warning: pass@8 looks at 8 repeats of a problem; repeats is 4."
     ]

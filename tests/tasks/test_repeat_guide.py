@@ -167,12 +167,10 @@ def test_the_old_way_needs_trust(task, write):
             k: [1, 10]
     """
     loaded = load_task(task(text), trust=True)
-    (entry,) = loaded.metrics
-    assert (entry.name, entry.filter, entry.repeat_aggregation) == (
-        "pass_at_k",
-        "create_test",
-        "first",
-    )
+    assert [(m.name, m.scorer, m.filter, m.repeat_aggregation) for m in loaded.metrics] == [
+        ("pass@1", "pass_at_k", "create_test", "pass@1"),
+        ("pass@10", "pass_at_k", "create_test", "pass@10"),
+    ]
     reference = loaded.load(1)[0].reference
     (scorer,) = loaded.scorers
     assert scorer.score("?", reference).value == 0

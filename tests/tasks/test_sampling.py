@@ -10,7 +10,7 @@ def read(path):
     file = read_yaml(path)
     keys = read_keys(file)
     assert keys is not None
-    return read_sampling(file, keys), file.problems
+    return read_sampling(file, keys), file.diagnostics
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_generation_kwargs(task, text, expected):
         ("do_sample: 'no'", "do_sample must be true or false"),
         ("max_gen_toks: 0", "max_gen_toks must be a whole number"),
         ("max_gen_toks: many", "max_gen_toks must be a whole number"),
-        ("max_tokens: 5, max_gen_toks: 6", "say the same thing differently"),
+        ("max_tokens: 5, max_gen_toks: 6", "are the same setting with different values"),
         ("until: 5", "until must be text or a list of texts"),
         ("until: [5]", "until must be text or a list of texts"),
     ],

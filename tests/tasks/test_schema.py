@@ -19,7 +19,7 @@ LM_EVAL = set(_NAMES.split())
 def problems(path: Path) -> list[str]:
     file = read_yaml(path)
     read_keys(file)
-    return [f"{problem.line}: {problem.message}" for problem in file.problems]
+    return [f"{problem.line}: {problem.message}" for problem in file.diagnostics]
 
 
 def test_every_key_of_lm_eval_is_known():

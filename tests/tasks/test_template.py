@@ -112,6 +112,7 @@ def test_a_regular_expression_that_never_ends_is_ended(monkeypatch):
         Template("{{ ('a' * 60 ~ '!') | regex_replace('(a+)+$', 'b') }}").render(ROW)
 
 
+@pytest.mark.slow
 def test_rounds_are_counted_anew_for_every_problem():
     template = Template("{% for i in range(60000) %}{% endfor %}{{ question }}")
     assert [template.render(ROW) for _ in range(3)] == ["What?"] * 3

@@ -28,6 +28,9 @@ CODE = """
     def several(references, predictions):
         return {"x": 1, "y": 2}
 
+    def empty(references, predictions):
+        return {}
+
     def fails(references, predictions):
         raise RuntimeError("no")
 
@@ -93,6 +96,65 @@ def test_the_migration_example_of_pass_at_k(scorers):
     assert value(scorer, "no") == 0
 
 
+HUMANEVAL_64 = """
+    repeats: 64
+    filter_list:
+      - name: create_test
+        filter: [{function: custom, filter_fn: !function utils.build}]
+    metric_list:
+      - metric: !function utils.pass_at_k
+        aggregation: mean
+        higher_is_better: true
+        k: [2, 8, 64]
+"""
+
+
+def test_pass_at_k_of_all_repeats_is_estimated_from_single_trials(task, write):
+    # As code_eval does, the function leaves out every k above the number of answers it sees.
+    write(
+        "utils.py",
+        """
+        def build(resps, docs):
+            return resps
+
+        def pass_at_k(references, predictions, k=None):
+            right = references[0] in predictions[0]
+            return {f"pass@{n}": float(right) for n in k if n <= len(predictions[0])}
+        """,
+    )
+    loaded = load_task(task(HUMANEVAL_64), trust=True)
+    assert [(m.name, m.scorer, m.repeat_aggregation) for m in loaded.metrics] == [
+        (f"pass@{k}", "pass_at_k", f"pass@{k}") for k in (2, 8, 64)
+    ]
+    (scorer,) = loaded.scorers
+    assert [scorer.score(text, REFERENCE).value for text in ("yes", "no")] == [1.0, 0.0]
+    assert scorer.spec is None
+
+
+@pytest.mark.parametrize(
+    ("metric", "names"),
+    [
+        ("k: 4", ["pass@4"]),
+        ("k: [1, 1, 4]", ["pass@1", "pass@4"]),
+        ("k: [1], repeat_aggregation: mean", ["pass_at_k"]),
+    ],
+)
+def test_the_names_of_pass_at_k(task, write, metric, names):
+    write("utils.py", "def pass_at_k(references, predictions, k):\n    return 1.0\n")
+    line = f"repeats: 8\nmetric_list: [{{metric: !function utils.pass_at_k, {metric}}}]"
+    loaded = load_task(task(line), trust=True)
+    assert [entry.name for entry in loaded.metrics] == names
+    assert loaded.scorers[0].name == "pass_at_k"
+
+
+@pytest.mark.parametrize("k", ["[]", "0", "[1, many]", "[true]"])
+def test_a_k_that_is_none(task, write, k):
+    write("utils.py", "def pass_at_k(references, predictions, k):\n    return 1.0\n")
+    line = f"metric_list: [{{metric: !function utils.pass_at_k, k: {k}}}]"
+    with pytest.raises(InvalidInput, match=r"sums.yaml:1: k must be a whole number"):
+        load_task(task(line), trust=True)
+
+
 def test_filters_of_the_task(scorers):
     letter, upper = scorers("""
         filter_list:
@@ -132,7 +194,12 @@ def test_one_call_does_for_all_metrics_of_a_trial(scorers):
 
 
 @pytest.mark.parametrize(
-    ("function", "told"), [("fails", "RuntimeError: no"), ("several", "several values, x, y")]
+    ("function", "told"),
+    [
+        ("fails", "RuntimeError: no"),
+        ("several", "returned several values (x, y), none named several or pass@1"),
+        ("empty", "empty returned no value for one trial"),
+    ],
 )
 def test_a_metric_that_fails_is_an_error_and_no_zero(scorers, function, told):
     (scorer,) = scorers(f"metric_list: [{{metric: !function utils.{function}}}]")

@@ -13,12 +13,12 @@ from passband.tasks.yaml_file import (
 
 
 def messages(path: Path) -> list[str]:
-    return [f"{problem.line}: {problem.message}" for problem in read_yaml(path).problems]
+    return [f"{problem.line}: {problem.message}" for problem in read_yaml(path).diagnostics]
 
 
 def test_every_key_keeps_its_line(write):
     file = read_yaml(write("t.yaml", "a: 1\nb:\n  - c: x\n    d: y\n  - z\n"))
-    assert file.problems == []
+    assert file.diagnostics == []
     assert file.values == {"a": 1, "b": [{"c": "x", "d": "y"}, "z"]}
     assert [file.place(*keys).line for keys in (("a",), ("b",), ("b", 0, "d"), ("b", 1))] == [
         1,
@@ -49,7 +49,7 @@ def test_functions_are_named_and_not_imported(write, tmp_path):
     write("utils.py", "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n")
     path = write("t.yaml", "a: 1\nb: [!function utils.score, {c: !function deep.utils.load}]\n")
     file = read_yaml(path)
-    assert file.problems == []
+    assert file.diagnostics == []
     assert [*references(file.values)] == [
         FunctionReference("utils", "score", path, 2),
         FunctionReference("deep.utils", "load", path, 2),
@@ -69,8 +69,8 @@ def test_functions_are_named_and_not_imported(write, tmp_path):
         ("a: !!binary aGk=\n", 1, "!!binary"),
         ("a: !!set {x, y}\n", 1, "!!set"),
         ("a: !other x\n", 1, "!other"),
-        ("a: 1\nb: 2\na: 3\n", 3, "stands twice, the first time in line 1"),
-        ("a:\n  b: 1\n  b: 2\n", 3, "stands twice"),
+        ("a: 1\nb: 2\na: 3\n", 3, "duplicate key 'a'; the first one is in line 1"),
+        ("a:\n  b: 1\n  b: 2\n", 3, "duplicate key"),
         ("a: &x [1]\nb: *x\n", 2, "aliases"),
         ("a: {<<: {b: 1}}\n", 1, "merge keys"),
         ("a: 1\n\tb: 2\n", 2, "tab"),
@@ -134,7 +134,7 @@ def test_the_including_file_wins_whole_keys(write):
     write("middle.yaml", "include: deep/base.yaml\nc: 4\nd: 5\n")
     path = write("t.yaml", "include: middle.yaml\nb: {x: 9}\n")
     file = read_with_includes(path)
-    assert file.problems == []
+    assert file.diagnostics == []
     assert file.values == {"a": 1, "b": {"x": 9}, "c": 4, "d": 5}
     assert (file.place("a").file.name, file.place("a").line) == ("base.yaml", 1)
     assert (file.place("c").file.name, file.place("c").line) == ("middle.yaml", 2)
@@ -147,7 +147,7 @@ def test_several_includes_and_the_same_twice(write):
     write("one.yaml", "include: base\nb: 2\n")
     write("two.yaml", "include: base\nc: 3\n")
     file = read_with_includes(write("t.yaml", "include: [one.yaml, two.yaml]\n"))
-    assert file.problems == []
+    assert file.diagnostics == []
     assert file.values == {"a": 1, "b": 1, "c": 3}  # later ones win, as in lm-eval
 
 
@@ -166,7 +166,7 @@ def test_wrong_includes(write, text, told):
     write("other.yaml", "include: t.yaml\n")
     write("broken.yaml", "a: 1\nb: !x y\n")
     file = read_with_includes(write("t.yaml", text))
-    assert any(told in str(problem) for problem in file.problems)
+    assert any(told in str(problem) for problem in file.diagnostics)
 
 
 def test_a_function_of_an_included_file_stands_beside_that_file(write):

@@ -12,13 +12,15 @@ import pytest
 
 from passband.trials.lock import Busy, Lock, holder
 
+pytestmark = pytest.mark.process
+
 HOLDING = """
-import sys, time
+import signal, sys
 from pathlib import Path
 from passband.trials.lock import Lock
 lock = Lock(Path(sys.argv[1]))
 print("locked", flush=True)
-time.sleep(60)
+signal.pause()
 """
 
 
@@ -39,7 +41,7 @@ def test_the_second_process_is_told_who_was_first(tmp_path: Path) -> None:
     with another_process(tmp_path) as first:
         with pytest.raises(Busy, match=f"in use by process {first.pid} on .") as caught:
             Lock(tmp_path)
-        assert caught.value.exit_code == 3
+        assert caught.value.exit_code == 5
         assert str(tmp_path) in str(caught.value)
         assert f"process {first.pid}" in str(holder(tmp_path))
 
@@ -58,7 +60,7 @@ def test_a_lock_does_not_outlive_its_holder(tmp_path: Path) -> None:
 
 def test_a_child_does_not_keep_the_lock(tmp_path: Path) -> None:
     lock = Lock(tmp_path)
-    with subprocess.Popen(["sleep", "30"], close_fds=False) as child:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, close_fds=False) as child:
         lock.release()
         Lock(tmp_path).release()
         child.kill()

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
@@ -20,11 +20,6 @@ from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow,
 from passband.trials.schema import FILE, CorruptStore
 from stores import TASK, any_text, begin, filled, problem, read_back, writing
 
-ANY = settings(
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
 scored = st.sampled_from(["ok", "no_answer"])
 unscored = st.sampled_from(["error", "timeout"])
 
@@ -102,13 +97,11 @@ def check(folder: Path, wins: list, keys: list[str], clusters: list[str | None])
     return found
 
 
-@ANY
 @given(drawn_trials(st.sampled_from([0.0, 1.0])))
 def test_binary_outcomes_are_what_the_rows_say(tmp_path: Path, wins: list) -> None:
     assert check(tmp_path, wins, [f"p{at}" for at in range(len(wins))], [None] * len(wins))
 
 
-@ANY
 @given(drawn_trials(st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda value: value + 0.0)))
 def test_graded_outcomes_are_what_the_rows_say(tmp_path: Path, wins: list) -> None:
     check(tmp_path, wins, [f"p{at}" for at in range(len(wins))], [None] * len(wins))
@@ -117,7 +110,6 @@ def test_graded_outcomes_are_what_the_rows_say(tmp_path: Path, wins: list) -> No
 names = st.sampled_from(["1", "1.0", "01", "nan", "NA", "None", "true", " a", "a", "é", "-"])
 
 
-@ANY
 @given(st.data(), st.booleans())
 def test_any_name_of_a_problem_or_a_cluster_will_do(
     tmp_path: Path, data: st.DataObject, graded: bool

@@ -20,6 +20,8 @@ from passband.trials.salvage import salvage
 from passband.trials.schema import FILE, CorruptStore
 from stores import begin, problem, read_back, writing
 
+pytestmark = pytest.mark.slow
+
 PAGE = 4096
 PROBLEMS, TRIALS = 150, 12
 

@@ -111,6 +111,7 @@ def crashed(directory: Path) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @both
 def test_a_damaged_store_with_a_log_stays_as_it_is(tmp_path: Path, opened) -> None:
     """Opening for writing would bring the log into the file, damaged as it is."""

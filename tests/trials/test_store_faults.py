@@ -24,6 +24,8 @@ from passband.trials.schema import FILE
 from passband.trials.store import Store
 from stores import begin, forget, problem, read_back
 
+pytestmark = pytest.mark.slow
+
 BATCHES = 4
 
 

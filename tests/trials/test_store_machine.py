@@ -7,6 +7,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -21,7 +22,10 @@ from passband.trials.rows import (
     TrialRow,
 )
 from passband.trials.store import SettingsChanged, Store
+from properties import one_in
 from stores import MODEL, any_text, forget, problem
+
+pytestmark = pytest.mark.slow
 
 TASKS = ("a", "b")
 tasks = st.sampled_from(TASKS)
@@ -183,9 +187,6 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=25,
-    stateful_step_count=20,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    one_in(2), suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 TestStore = StoreMachine.TestCase

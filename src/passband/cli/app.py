@@ -1,25 +1,29 @@
-"""The `passband` command: its verbs, and how an error reaches the user."""
+"""The `passband` command: its verbs, and how an error or a warning reaches the user."""
 
 from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
+from passband import plugins
+from passband.cli.command import Command
 from passband.cli.compare import compare
 from passband.cli.export import export
 from passband.cli.ls import ls
 from passband.cli.merge import merge
 from passband.cli.metrics import metrics
+from passband.cli.options import ImportOption, with_imports
 from passband.cli.plan import plan
 from passband.cli.run import run
 from passband.cli.salvage import salvage
 from passband.cli.score import score
 from passband.cli.stats import stats
 from passband.cli.validate import validate
-from passband.errors import PassbandError
+from passband.errors import PassbandError, PassbandWarning
 from passband.report.render import printable
 from passband.version import __version__
 
@@ -34,11 +38,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (run, score, stats, compare, plan, export, merge, salvage, ls, validate, metrics):
-    app.command()(verb)
+    app.command(cls=Command)(with_imports(verb))
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"passband {__version__}")
         raise typer.Exit
 
@@ -49,23 +53,45 @@ def _options(
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
+    imports: ImportOption = None,
 ) -> None:
     """Evaluate stochastic models by asking every problem many times."""
+    plugins.import_modules(imports)
 
 
 def main() -> None:
-    """Run the command: exit 0 if all is well, or with the code of the error (docs/run.md)."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a name must not fail for want of a letter
+    """Run the command; exit with 0, or with the exit code of the error (docs/run.md)."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Never crash on a character that the terminal cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        _run()
+
+
+def _run() -> None:
     try:
         app()
     except PassbandError as error:
         typer.echo("passband: " + "\n".join(map(printable, error.lines())), err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read the output has had enough
+        sys.stderr.close()  # the reader of the output, such as head, closed the pipe
         sys.exit(1)
     except OSError as error:  # a full disk, a folder that may not be written
         where = f"{error.filename}: " if error.filename else ""
         typer.echo(f"passband: {printable(where + str(error.strerror or error))}", err=True)
         sys.exit(1)
+
+
+_show = warnings.showwarning
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *place: Any, **options: Any
+) -> None:
+    """Print passband's own warnings as one line; others as Python does."""
+    if issubclass(category, PassbandWarning):
+        typer.echo(f"warning: {printable(str(message))}", err=True)
+    else:
+        _show(message, category, *place, **options)

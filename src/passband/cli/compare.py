@@ -20,6 +20,7 @@ from passband.cli.options import (
     ProblemColumn,
     Quiet,
     ScoreColumn,
+    StatusColumn,
     Target,
     Threshold,
     TrialColumn,
@@ -30,51 +31,63 @@ __all__ = ["compare"]
 
 def compare(
     files: Annotated[
-        list[Path], typer.Argument(help="Two files or more, or one that holds several models.")
+        list[Path],
+        typer.Argument(
+            help="Two or more files of trials or run directories, or one with several models."
+        ),
     ],
     metric: Metrics = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="Task to compare (default: all; repeatable).")
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Column that tells the models apart, e.g. checkpoint.")
+    ] = None,
     problem: ProblemColumn = None,
     trial: TrialColumn = None,
     score: ScoreColumn = None,
+    status: StatusColumn = None,
     cluster: ClusterColumn = None,
     threshold: Threshold = None,
     over: Over = Target.problems,
     level: Level = 0.95,
     unpaired: Annotated[
-        bool, typer.Option("--unpaired", help="The two were asked different problems on purpose.")
+        bool, typer.Option("--unpaired", help="The two models were asked different problems.")
     ] = False,
     policy: PolicyOption = Policies.drop,
     format: FormatOption = Format.table,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare models problem by problem: difference, interval, p-value, who flipped."""
-    from passband.report.compare import compare_files
+    """Compare models problem by problem, task by task: difference, interval, p-value, flips."""
+    from passband.report.compare import explanation, full_rows, pair_rows, rows
     from passband.report.render import printable, render
+    from passband.summary.compare import Contest, compare_sources
 
-    report = compare_files(
+    summary = compare_sources(
         files,
-        metric or [],
-        columns={"problem": problem, "trial": trial, "score": score, "cluster": cluster},
+        Contest(tuple(metric or ()), over.value, level, not unpaired, policy.value),
+        columns={
+            "problem": problem, "trial": trial, "score": score, "status": status,
+            "cluster": cluster,
+        },
+        by=by,
+        tasks=task or (),
         threshold=threshold,
-        over=over.value,
-        level=level,
-        paired=not unpaired,
-        policy=policy.value,
-    )
+    )  # fmt: skip
     if json or format is Format.json:
         from json import dumps
 
-        typer.echo(dumps(report.as_json(), indent=2))
+        typer.echo(dumps(summary.as_json(), indent=2))
         return
-    if not quiet:
-        for line in report.remarks:
-            typer.echo(printable(line), err=True)
-    rows = report.full_rows() if format is Format.csv else report.rows()
-    typer.echo(render(rows, format.value), nl=False)
-    if report.rankings and format is not Format.csv:
-        typer.echo("\n" + render(report.pair_rows(), format.value), nl=False)
+    for remark in summary.remarks:
+        if remark.important or not quiet:
+            typer.echo(printable(str(remark)), err=True)
+    tables = full_rows(summary) if format is Format.csv else rows(summary)
+    if format is not Format.csv and (pairs := pair_rows(summary)):
+        tables.append(pairs)
+    typer.echo("\n".join(render(table, format.value) for table in tables), nl=False)
     if not quiet:
         typer.echo("", err=True)
-        for line in report.explanation():
+        for line in explanation(summary):
             typer.echo(printable(line), err=True)

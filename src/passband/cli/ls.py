@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import typer
 
 from passband.cli.options import JsonOption
 
+if TYPE_CHECKING:
+    from passband.tasks.find import TaskEntry
+
 __all__ = ["ls"]
+
+_WIDEST = 60  # characters of the last column; --json has all of it
 
 
 def ls(json: JsonOption = False) -> None:
     """List built-in tasks and those of this folder, of ./tasks and of PASSBAND_TASKS."""
-    from dataclasses import asdict
     from json import dumps
 
     from passband.report.render import Row, render
@@ -19,15 +25,36 @@ def ls(json: JsonOption = False) -> None:
 
     entries = list_tasks()
     if json:
-        typer.echo(dumps([asdict(entry) for entry in entries], indent=2, default=str))
+        typer.echo(dumps([_as_json(entry) for entry in entries], indent=2))
         return
     rows: list[Row] = [
         {
             "task": entry.name,
             "kind": entry.kind,
             "file": str(entry.path),
-            "": entry.problem or ", ".join(entry.members) or ", ".join(entry.tags),
+            "members, tags or error": _shortened(_remark(entry)),
         }
         for entry in entries
     ]
     typer.echo(render(rows, "table"), nl=False)
+
+
+def _remark(entry: TaskEntry) -> str:
+    if entry.diagnostic is not None:
+        return str(entry.diagnostic)
+    return ", ".join(entry.members or entry.tags)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 3].rstrip()}..."
+
+
+def _as_json(entry: TaskEntry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "path": str(entry.path),
+        "kind": entry.kind,
+        "tags": list(entry.tags),
+        "members": list(entry.members),
+        "diagnostic": None if entry.diagnostic is None else str(entry.diagnostic),
+    }

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+
+from passband import plugins
 
 __all__ = [
     "ClusterColumn",
     "Format",
     "FormatOption",
+    "ImportOption",
     "JsonOption",
     "Level",
     "Metrics",
@@ -20,14 +26,18 @@ __all__ = [
     "ProblemColumn",
     "Quiet",
     "ScoreColumn",
+    "StatusColumn",
     "Target",
     "Threshold",
     "TrialColumn",
+    "Truncated",
+    "TrustTaskCode",
+    "with_imports",
 ]
 
 
 class Format(str, enum.Enum):
-    """How a result is printed."""
+    """Output formats."""
 
     table = "table"
     json = "json"
@@ -37,7 +47,7 @@ class Format(str, enum.Enum):
 
 
 class Target(str, enum.Enum):
-    """What an interval is for."""
+    """What an interval is about."""
 
     problems = "problems"
     trials = "trials"
@@ -51,30 +61,75 @@ class Policies(str, enum.Enum):
     error = "error"
 
 
+class Truncated(str, enum.Enum):
+    """What to do with truncated completions."""
+
+    leave = "leave"
+    score = "score"
+
+
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", "-m", help="Such as pass@1,8, pass^8, pass@*, avg; repeatable."),
+    typer.Option("--metric", "-m", help="Metric, e.g. pass@8, pass@1,8, pass@*, avg (repeatable)."),
 ]
 ProblemColumn = Annotated[
     str | None, typer.Option("--problem", help="Column that names the problem.")
 ]
 TrialColumn = Annotated[str | None, typer.Option("--trial", help="Column that numbers the trial.")]
-ScoreColumn = Annotated[str | None, typer.Option("--score", help="Column that holds the score.")]
+ScoreColumn = Annotated[
+    str | None,
+    typer.Option("--score", help="Column with the score; in a run directory, name of a scorer."),
+]
+StatusColumn = Annotated[
+    str | None, typer.Option("--status", help="Column with the trial's status.")
+]
 ClusterColumn = Annotated[
-    str | None, typer.Option("--cluster", help="Column that groups problems.")
+    str | None, typer.Option("--cluster", help="Column with the cluster of the problem.")
 ]
 Threshold = Annotated[
-    float | None, typer.Option("--threshold", help="Scores of at least this count as successes.")
+    float | None, typer.Option("--threshold", help="Count scores of at least this as successes.")
 ]
 Over = Annotated[
     Target,
     typer.Option("--over", help="Intervals for problems like these, or for these very problems."),
 ]
-Level = Annotated[float, typer.Option("--level", help="Coverage that the intervals aim at.")]
+Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
 PolicyOption = Annotated[
     Policies,
-    typer.Option("--policy", help="Trials without a score: leave out, count as 0, or stop."),
+    typer.Option(
+        "--policy", help="Trials without a score: leave out, count as 0, or stop with an error."
+    ),
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How to print the result.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Short for --format json.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
+TrustTaskCode = Annotated[
+    bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+ImportOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        metavar="MODULE",
+        help="Python module to import first, e.g. one that registers a metric (repeatable).",
+    ),
+]
+
+
+def with_imports(verb: Callable[..., None]) -> Callable[..., None]:
+    """Return a verb that also takes --import, which is processed before the verb runs."""
+
+    @functools.wraps(verb)
+    def command(*, imports: list[str] | None = None, **options: Any) -> None:
+        plugins.import_modules(imports)
+        verb(**options)
+
+    signature = inspect.signature(verb, eval_str=True)
+    option = inspect.Parameter(
+        "imports", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=ImportOption
+    )
+    parameters = [*signature.parameters.values(), option]
+    # typer reads both: the signature for the order, the annotations for the types.
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {**verb.__annotations__, "imports": ImportOption}
+    return command

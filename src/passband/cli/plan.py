@@ -1,15 +1,22 @@
-"""`passband plan`: how many problems and trials a question needs."""
+"""`passband plan`: how many problems and trials an evaluation needs."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from passband.cli.options import Target
+from passband.errors import InvalidInput
 
-__all__ = ["plan"]
+if TYPE_CHECKING:
+    from passband.stats.decision.plan.plan import Detectable, Plan
+
+__all__ = ["plan", "with_option_names"]
 
 
 def plan(
@@ -17,15 +24,16 @@ def plan(
         float | None, typer.Option(help="Half-width that the interval should have.")
     ] = None,
     difference: Annotated[
-        float | None, typer.Option(help="Difference between two models that should be found.")
+        float | None, typer.Option(help="Difference between two models that should be detected.")
     ] = None,
     pilot: Annotated[
-        Path | None, typer.Option(help="File of trials to take the variances from.")
+        Path | None,
+        typer.Option(help="File of trials, or run directory, to take the variances from."),
     ] = None,
     metric: Annotated[str, typer.Option("--metric", "-m", help="Metric of the pilot.")] = "pass@1",
     over: Annotated[
         Target | None,
-        typer.Option(help="Half-width for problems like these (default), or for these alone."),
+        typer.Option(help="Target: problems like these (default), or these very problems."),
     ] = None,
     between: Annotated[
         float | None,
@@ -35,43 +43,94 @@ def plan(
         float | None, typer.Option(help="Variance of one trial around its problem's value.")
     ] = None,
     trials: Annotated[
-        int | None, typer.Option(help="Trials per problem, for a difference; 1 unless told.")
+        int | None, typer.Option(help="Trials per problem (with --difference; default 1).")
     ] = None,
     problems: Annotated[
-        int | None, typer.Option(help="Problems there are, for a half-width.")
+        int | None, typer.Option(help="Number of problems available (with --half-width).")
     ] = None,
     correlation: Annotated[
         float | None,
-        typer.Option(help="Of the two models' values, for a difference from a pilot; 0.5."),
+        typer.Option(
+            help="Assumed correlation between the two models across problems (default 0.5)."
+        ),
     ] = None,
-    level: Annotated[float, typer.Option(help="Coverage, or one minus the error rate.")] = 0.95,
+    level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.95,
     power: Annotated[
-        float | None, typer.Option(help="Chance to find the difference; 0.8 unless told.")
+        float | None,
+        typer.Option(help="Power: probability of detecting the difference (default 0.8)."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the plan here, for passband stats --plan.")
+        Path | None, typer.Option(help="Write the plan to this file, for passband stats --plan.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Say how many problems and trials are needed, or what a pilot could detect."""
-    from passband.report.plan import make_plan
+    """Compute how many problems and trials are needed, or what a pilot could detect."""
+    from passband.report.plan import plan_text
+    from passband.stats.decision.plan.plan import Detectable
 
-    report = make_plan(
-        half_width=half_width,
-        difference=difference,
-        pilot=pilot,
-        metric=metric,
-        over=None if over is None else over.value,
-        between=between,
-        within=within,
-        trials=trials,
-        problems=problems,
-        correlation=correlation,
-        level=level,
-        power=power,
-    )
+    options = {
+        "half_width": half_width, "difference": difference, "pilot": pilot, "metric": metric,
+        "over": None if over is None else over.value, "between": between, "within": within,
+        "trials": trials, "problems": problems, "correlation": correlation, "level": level,
+        "power": power,
+    }  # fmt: skip
+    with with_option_names():
+        result = _planned({name: value for name, value in options.items() if value is not None})
     if out is not None:
-        report.save(out)
-    typer.echo(report.as_json() if json else report.text(), nl=False)
-    if out is not None and not json:
+        if isinstance(result, Detectable):
+            raise InvalidInput("there is no plan to write; give --half-width or --difference.")
+        result.save(out)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(result.as_json(), indent=2))
+        return
+    typer.echo(plan_text(result), nl=False)
+    if out is not None:
         typer.echo(f"written to {out}; check a run against it with passband stats --plan {out}")
+
+
+def _planned(options: Mapping[str, Any]) -> Plan | Detectable:
+    """Return the plan; without a goal, what the pilot detects."""
+    from passband import api
+
+    if "half_width" in options or "difference" in options:
+        plan: Plan = api.plan(**options)
+        return plan
+    if "pilot" not in options:
+        raise InvalidInput("give --half-width, --difference, or a --pilot to see what it detects.")
+    for name in ("over", "between", "within", "trials", "problems"):
+        if name in options:
+            raise InvalidInput(f"{name} does not apply to a pilot alone; leave it out.")
+    detectable: Detectable = api.detectable(
+        options["pilot"],
+        **{name: value for name, value in options.items() if name != "pilot"},
+    )
+    return detectable
+
+
+#: Arguments of the planning functions as they appear in messages, and the options they come from.
+_OPTION_NAMES = (
+    (r"\bwithin_a and within_b\b", "--within"),
+    (r"\bover='(\w+)'", r"--over \1"),
+    (r"\bhalf_width\b", "--half-width"),
+    (r"\bdelta\b", "--difference"),
+    (r"\bwithin_[ab]\b", "--within"),
+    (r"(?<![-\w])(between|within)(?! -?\d)\b(?! (0|-1) and)", r"--\1"),
+    (r"\b(trials|problems)=(\d+)", r"--\1 \2"),
+    (r"\ba pilot\b", "a --pilot"),
+    (r"\bor difference\b", "or --difference"),
+    (r"^(trials|problems|power|level|correlation|over|metric)(?= (must|does|is))", r"--\1"),
+)
+
+
+@contextmanager
+def with_option_names() -> Iterator[None]:
+    """Name options rather than arguments in the errors of planning functions."""
+    try:
+        yield
+    except InvalidInput as error:
+        message = str(error)
+        for pattern, replacement in _OPTION_NAMES:
+            message = re.sub(pattern, replacement, message)
+        raise type(error)(message) from None

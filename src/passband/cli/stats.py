@@ -20,6 +20,7 @@ from passband.cli.options import (
     ProblemColumn,
     Quiet,
     ScoreColumn,
+    StatusColumn,
     Target,
     Threshold,
     TrialColumn,
@@ -29,25 +30,31 @@ __all__ = ["stats"]
 
 
 def stats(
-    file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials.")
+    source: Annotated[
+        Path,
+        typer.Argument(
+            help="Run directory, or a CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials."
+        ),
     ],
     metric: Metrics = None,
+    task: Annotated[
+        list[str] | None, typer.Option(help="Only this task of a run directory (repeatable).")
+    ] = None,
     problem: ProblemColumn = None,
     trial: TrialColumn = None,
     score: ScoreColumn = None,
-    status: Annotated[str | None, typer.Option(help="Column with the fate of a trial.")] = None,
+    status: StatusColumn = None,
     cluster: ClusterColumn = None,
     by: Annotated[
-        list[str] | None, typer.Option(help="Column to split by, such as model; repeatable.")
+        list[str] | None, typer.Option(help="Column to split by, such as model (repeatable).")
     ] = None,
     threshold: Threshold = None,
     policy: PolicyOption = Policies.drop,
     over: Over = Target.problems,
     level: Level = 0.95,
-    method: Annotated[str, typer.Option(help="How the intervals are made.")] = "auto",
+    method: Annotated[str, typer.Option(help="Interval method (docs/intervals.md).")] = "auto",
     seed: Annotated[
-        str | None, typer.Option(help="Number or name, for methods that draw random numbers.")
+        str | None, typer.Option(help="Seed of methods that draw random numbers: number or name.")
     ] = None,
     plan: Annotated[
         Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
@@ -56,42 +63,35 @@ def stats(
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
-    """Print metrics, with intervals, of a file with one row per trial or of a matrix."""
-    from passband.report.render import printable, render
-    from passband.report.stats import Wanted, measure_file
+    """Print metrics with intervals for recorded trials."""
+    from passband.cli.output import print_notes, print_rows
+    from passband.report import summary as text
+    from passband.summary.summarize import summarize
 
-    report = measure_file(
-        file,
+    summary = summarize(
+        source,
         metric or [],
-        columns={
-            "problem": problem,
-            "trial": trial,
-            "score": score,
-            "status": status,
-            "cluster": cluster,
-        },
+        over=over.value,
+        method=method,
+        level=level,
+        policy=policy.value,
+        seed=int(seed) if seed and seed.isdecimal() else seed,
+        task=task or [],
         by=by or [],
+        problem=problem,
+        trial=trial,
+        score=score,
+        status=status,
+        cluster=cluster,
         threshold=threshold,
-        wanted=Wanted(
-            over=over.value,
-            method=method,
-            level=level,
-            policy=policy.value,
-            seed=int(seed) if seed and seed.isdecimal() else seed,
-        ),
+        plan=plan,
     )
-    said = [*report.explanation(), *report.against(plan)]
+    summary.require_estimate()
     if json or format is Format.json:
-        from json import dumps
-
-        typer.echo(dumps(report.as_json(), indent=2))
+        typer.echo(summary.to_json(), nl=False)
         return
+    print_notes(text.remark_lines(summary, quiet=quiet))
+    rows = text.full_rows(summary) if format is Format.csv else text.rows(summary)
+    print_rows(rows, format.value)
     if not quiet:
-        for line in report.remarks():
-            typer.echo(printable(line), err=True)
-    rows = report.full_rows() if format is Format.csv else report.rows()
-    typer.echo(render(rows, format.value), nl=False)
-    if not quiet:
-        typer.echo("", err=True)
-        for line in said:
-            typer.echo(printable(line), err=True)
+        print_notes(["", *text.explanation(summary)])

@@ -1,4 +1,4 @@
-"""`passband validate`: what is wrong with task files."""
+"""`passband validate`: the mistakes in task files."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption
-from passband.cli.run import TrustTaskCode
+from passband.cli.options import JsonOption, TrustTaskCode
 
 __all__ = ["validate"]
 
@@ -20,7 +19,7 @@ def validate(
     trust_task_code: TrustTaskCode = False,
     json: JsonOption = False,
 ) -> None:
-    """Check task files, their data and their first prompts; exit with 2 if something is wrong."""
+    """Check task files, their data and their first prompts; exit with 2 on any error."""
     from dataclasses import asdict
     from json import dumps
 
@@ -28,17 +27,17 @@ def validate(
     from passband.tasks.check import check_task
     from passband.tasks.find import find_tasks
 
-    paths = list(dict.fromkeys(path for name in task for path in find_tasks(name)))
+    entries = dict.fromkeys(entry for name in task for entry in find_tasks(name))
     limit = None if every else 5
-    found = {path: check_task(path, trust=trust_task_code, limit=limit) for path in paths}
+    checked = {
+        str(entry.path): check_task(entry, trust=trust_task_code, limit=limit) for entry in entries
+    }
     if json:
-        told = {str(path): [asdict(each) for each in them] for path, them in found.items()}
-        typer.echo(dumps(told, indent=2, default=str))
+        files = {path: [asdict(line) for line in lines] for path, lines in checked.items()}
+        typer.echo(dumps(files, indent=2, default=str))
     else:
-        for path, problems in found.items():
-            for problem in problems:
-                typer.echo(printable(str(problem)))
-            if not problems:
-                typer.echo(f"{printable(str(path))}: ok")
-    if any(each.level == "error" for problems in found.values() for each in problems):
+        for path, lines in checked.items():
+            for text in map(str, lines) if lines else [f"{path}: ok"]:
+                typer.echo(printable(text))
+    if any(line.level == "error" for lines in checked.values() for line in lines):
         raise typer.Exit(2)

@@ -5,8 +5,7 @@ mean, the posterior standard deviation, and a normal-approximation credible inte
 latent value, as ``(mu, sigma, lo, hi)``.
 
 Binary metrics take entries 0 and 1. Categorical ones take 0..C with a weight vector w. A masked
-entry is a trial that is not there. Everything else that is missing is refused here; use
-`passband.Outcomes`, which counts it.
+entry is a missing trial; anything else that is missing is refused. `passband.Outcomes` counts it.
 """
 
 from passband.eval._blends import (

@@ -28,11 +28,11 @@ __all__ = [
 
 
 def geom_at_k(R: ArrayLike, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5) -> float:
-    r"""Pass@k to a power times pass^k to a power within each problem, averaged over problems.
+    r"""Return pass@k to a power times pass^k to a power within each problem, averaged.
 
     .. math:: \frac{1}{M} \sum_i \mathrm{pass@}k_i^{\,a}\; \mathrm{pass\hat{}}k_i^{\,b}
 
-    GradedScores problems that are both reachable and reliable. `geom_ds_at_k` averages first.
+    Rewards problems that are both reachable and reliable. `geom_ds_at_k` averages first.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> round(geom_at_k(R, 2), 6)
@@ -55,10 +55,10 @@ def geom_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Delta-method posterior summary of the latent `geom_at_k`; k may exceed the trials.
+    """Return the delta-method posterior summary of the latent `geom_at_k`.
 
-    The blend is evaluated at posterior means and its spread is linearised, so the centre is too
-    high where the posterior is wide (docs/known-errors.md).
+    k may exceed the trials. The blend is evaluated at posterior means and its spread is linearised,
+    so the centre is too high where the posterior is wide (docs/known-errors.md).
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> tuple(round(x, 4) for x in geom_at_k_ci(R, 2))
@@ -75,7 +75,7 @@ def geom_at_k_ci(
 def geom_ds_at_k(
     R: ArrayLike, k: int, pass_power: float = 0.5, unanimous_power: float = 0.5
 ) -> float:
-    r"""Pass@k to a power times pass^k to a power, both averaged over all problems first.
+    r"""Return pass@k to a power times pass^k to a power, both averaged over all problems first.
 
     .. math:: \mathrm{pass@}k^{\,a}\; \mathrm{pass\hat{}}k^{\,b}
 
@@ -99,7 +99,9 @@ def geom_ds_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Delta-method posterior summary of the latent `geom_ds_at_k`; k may exceed the trials.
+    """Return the delta-method posterior summary of the latent `geom_ds_at_k`.
+
+    k may exceed the trials.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> tuple(round(x, 4) for x in geom_ds_at_k_ci(R, 2))
@@ -119,7 +121,7 @@ def geo_spectrum_at_k(
     weights: ArrayLike | None = None,
     lambda_: float | None = None,
 ) -> float:
-    r"""Pass@k to the power lam times a threshold spectrum to the power 1 - lam.
+    r"""Return pass@k to the power lam times a threshold spectrum to the power 1 - lam.
 
     .. math:: \mathrm{pass@}k^{\lambda}\; S_{w,k}^{\,1-\lambda}
 
@@ -148,7 +150,9 @@ def geo_spectrum_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Delta-method posterior summary of the latent `geo_spectrum_at_k`; k may exceed the trials.
+    """Return the delta-method posterior summary of the latent `geo_spectrum_at_k`.
+
+    k may exceed the trials.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> geo_spectrum_at_k_ci(R, 3) == geo_spectrum_star_at_k_ci(R, 3)
@@ -163,7 +167,7 @@ def geo_spectrum_at_k_ci(
 
 
 def geo_spectrum_star_at_k(R: ArrayLike, k: int) -> float:
-    r"""Square root of pass@k times mG-Pass@k: `geo_spectrum_at_k` with its defaults.
+    r"""Return the square root of pass@k times mG-Pass@k: `geo_spectrum_at_k` with its defaults.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> round(geo_spectrum_star_at_k(R, 3), 6)
@@ -180,7 +184,7 @@ def geo_spectrum_star_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Delta-method posterior summary of the latent `geo_spectrum_star_at_k`.
+    """Return the delta-method posterior summary of the latent `geo_spectrum_star_at_k`.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> [round(x, 4) for x in geo_spectrum_star_at_k_ci(R, 2)] == [0.6121, 0.1328, 0.3519, 0.8723]

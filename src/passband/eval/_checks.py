@@ -1,8 +1,8 @@
 """Checks of the arguments that the functions of `passband.eval` share.
 
 Each check returns what the computation works on, or raises `InvalidInput` (a ValueError) with
-the argument, the rule and the value. Reading the data and checking it is one pass; only when the
-pass fails does a second one find out what to say.
+the argument, the rule and the value. Reading the data and checking it is one pass; only when it
+fails does a second pass find the reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Four = tuple[float, float, float, float]
 
 
 class _Unset(float):
-    """A default that can be told from the same number given by the caller."""
+    """A default that differs in type from the same number given by the caller."""
 
 
 DEFAULT_LAM = _Unset(0.5)
@@ -40,7 +40,7 @@ _MOST_DRAWS = 100_000  # of a latent value, whose cost grows with the square of 
 
 
 def binary(R: Any) -> Histogram:
-    """Read a matrix of 0 and 1; a masked entry is a trial that is not there."""
+    """Read a matrix of 0 and 1; a masked entry is a missing trial."""
     values, present = matrix("R", R)
     if present is not None:
         return _masked_binary(values, present)
@@ -119,7 +119,7 @@ def _trials(present: Bools) -> Ints:
 
 
 def _not_categories(name: str, values: NDArray[np.generic], count: int) -> InvalidInput:
-    """Find out why the values are not category numbers."""
+    """Return the error that explains why the values are not category numbers."""
     if values.dtype.kind in "uf":
         if not np.isfinite(values).all():
             return InvalidInput(f"{name} must contain only finite values.")
@@ -131,7 +131,7 @@ def _not_categories(name: str, values: NDArray[np.generic], count: int) -> Inval
 
 
 def _not_binary(values: NDArray[np.generic]) -> InvalidInput:
-    """Find out why a matrix without weights is not one of 0 and 1."""
+    """Return the error that explains why a matrix without weights is not of 0 and 1."""
     reason = _not_categories("R", values, 2)
     if not str(reason).startswith("Entries"):
         return reason
@@ -200,7 +200,7 @@ def _reshaped(prior: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
 
 
 def _warn_about_prior(counts: CategoryCounts, rewards: Floats) -> None:
-    """The prior adds one outcome to every category, so categories nobody meant move the answer."""
+    """Warn of unused or equal categories, to each of which the prior adds one outcome."""
     if len(rewards) <= 2:
         return
     unused = np.flatnonzero(counts.vectors.sum(axis=0) == 0)
@@ -286,16 +286,16 @@ def coupling(lam: Any, lambda_: Any) -> float:
 
 def powers(pass_power: Any, unanimous_power: Any) -> tuple[float, float]:
     """Check the exponents of a geometric blend."""
-    found = (
+    exponents = (
         float(number("pass_power", pass_power)),
         float(number("unanimous_power", unanimous_power)),
     )
-    for name, value in zip(("pass_power", "unanimous_power"), found, strict=True):
+    for name, value in zip(("pass_power", "unanimous_power"), exponents, strict=True):
         if not math.isfinite(value):
             raise InvalidInput(f"{name} must be finite; got {value}.")
-    if found == (0.0, 0.0):
+    if exponents == (0.0, 0.0):
         raise InvalidInput("at least one power must be non-zero; got 0 and 0.")
-    return found
+    return exponents
 
 
 # -- intervals -----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""From a histogram and a credit vector to the numbers that the functions return."""
+"""Observed and posterior values of credit vectors on a histogram."""
 
 from __future__ import annotations
 

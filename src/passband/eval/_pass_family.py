@@ -21,7 +21,7 @@ __all__ = [
 
 
 def pass_at_k(R: ArrayLike, k: int) -> float:
-    r"""Probability that at least one of k trials succeeds, averaged over problems.
+    r"""Return the probability that at least one of k trials succeeds, averaged over problems.
 
     Use it where a checker can pick the good answer among k. Use `pass_hat_k` where every answer
     must be good. The estimator is unbiased: it averages over all subsets of k recorded trials.
@@ -48,7 +48,7 @@ def pass_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    r"""Posterior mean, standard deviation and normal credible interval of latent pass@k.
+    r"""Return posterior mean, sd and normal credible interval of latent pass@k.
 
     Every problem has a success probability p with a Beta(alpha0, beta0) prior of its own, and the
     latent value is :math:`1-(1-p)^k`. With few trials per problem the uniform prior dominates:
@@ -65,7 +65,7 @@ def pass_at_k_ci(
 
 
 def pass_hat_k(R: ArrayLike, k: int) -> float:
-    r"""Probability that all of k trials succeed (pass^k), averaged over problems.
+    r"""Return the probability that all of k trials succeed (pass^k), averaged over problems.
 
     Use it where a system must work every time. Unbiased, as `pass_at_k` is.
 
@@ -90,7 +90,7 @@ def pass_hat_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    r"""Posterior mean, standard deviation and normal credible interval of latent pass^k.
+    r"""Return posterior mean, sd and normal credible interval of latent pass^k.
 
     The latent value is :math:`p^k`. The model and its limits are those of `pass_at_k_ci`.
 
@@ -108,7 +108,7 @@ unanimous_at_k_ci = pass_hat_k_ci
 
 
 def auc_at_k(R: ArrayLike, k: int) -> float:
-    r"""Area under pass@1 .. pass@k by the trapezoidal rule, divided by k - 1.
+    r"""Return the area under pass@1 .. pass@k by the trapezoidal rule, divided by k - 1.
 
     One number for a whole budget of up to k trials; it lies between pass@1 and pass@k, and is
     pass@1 at k = 1.
@@ -134,7 +134,7 @@ def auc_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Posterior mean, standard deviation and normal credible interval of the latent area.
+    """Return posterior mean, sd and normal credible interval of the latent area.
 
     The model and its limits are those of `pass_at_k_ci`.
 

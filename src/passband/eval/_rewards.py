@@ -1,4 +1,4 @@
-"""GradedScores by category: the posterior mean, the plain mean, and the best of k."""
+"""Rewards by category: the posterior mean, the plain mean, and the best of k."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["avg", "avg_ci", "bayes", "bayes_ci", "max_at_k", "max_at_k_ci"]
 
 
 def bayes(R: ArrayLike, w: ArrayLike | None = None, R0: ArrayLike | None = None) -> Two:
-    r"""Posterior mean and standard deviation of the expected reward of one trial.
+    r"""Return posterior mean and standard deviation of the expected reward of one trial.
 
     Entries of R are categories 0..C, worth ``w[category]``. Every category starts with one
     pseudo-outcome per problem, to which the outcomes in R0 are added. With
@@ -27,8 +27,8 @@ def bayes(R: ArrayLike, w: ArrayLike | None = None, R0: ArrayLike | None = None)
     (0.575, 0.084275)
     """
     counts, rewards = _checks.categories(R, w, R0)
-    found = categories.mean_moments(counts, rewards)
-    return found.mean, found.sd
+    posterior = categories.mean_moments(counts, rewards)
+    return posterior.mean, posterior.sd
 
 
 def bayes_ci(
@@ -38,7 +38,7 @@ def bayes_ci(
     confidence: float = 0.95,
     bounds: tuple[float, float] | None = None,
 ) -> Four:
-    """`bayes` with a normal credible interval, clipped to `bounds` if given.
+    """Return `bayes` with a normal credible interval, clipped to `bounds` if given.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> tuple(round(x, 4) for x in bayes_ci(R, bounds=(0.0, 1.0)))
@@ -49,15 +49,15 @@ def bayes_ci(
 
 
 def avg(R: ArrayLike, w: ArrayLike | None = None) -> Two:
-    r"""Mean reward, with the uncertainty of `bayes` brought to its scale: :math:`\sigma T / N`.
+    r"""Return the mean reward, with the uncertainty of `bayes` scaled by :math:`T / N`.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> tuple(round(x, 4) for x in avg(R))
     (0.7, 0.1658)
     """
     counts, rewards = _checks.categories(R, w, averaging=True)
-    found = categories.observed_mean_moments(counts, rewards)
-    return found.mean, found.sd
+    posterior = categories.observed_mean_moments(counts, rewards)
+    return posterior.mean, posterior.sd
 
 
 def avg_ci(
@@ -66,7 +66,7 @@ def avg_ci(
     confidence: float = 0.95,
     bounds: tuple[float, float] | None = None,
 ) -> Four:
-    """`avg` with a normal credible interval, clipped to `bounds` if given.
+    """Return `avg` with a normal credible interval, clipped to `bounds` if given.
 
     >>> R = [[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]]
     >>> tuple(round(x, 4) for x in avg_ci(R, bounds=(0.0, 1.0)))
@@ -77,7 +77,7 @@ def avg_ci(
 
 
 def max_at_k(R: ArrayLike, k: int, w: ArrayLike | None = None) -> float:
-    r"""Expected best reward among k trials, averaged over problems.
+    r"""Return the expected best reward among k trials, averaged over problems.
 
     With rewards :math:`g_1 \le \dots \le g_n` of a problem,
 
@@ -104,7 +104,7 @@ def max_at_k_ci(
     confidence: float = 0.95,
     bounds: tuple[float, float] | None = None,
 ) -> Four:
-    """Posterior mean, standard deviation and normal credible interval of latent max@k.
+    """Return posterior mean, sd and normal credible interval of latent max@k.
 
     The prior is that of `bayes`. k may exceed the recorded trials. Without `bounds` the interval
     is clipped to the smallest and largest reward, except at k = 1, which is `bayes_ci`.
@@ -115,8 +115,8 @@ def max_at_k_ci(
     """
     k = _checks.draws(k)
     counts, rewards = _checks.categories(R, w, R0)
-    found = categories.max_moments(counts, rewards, k)
+    posterior = categories.max_moments(counts, rewards, k)
     limits = bounds
     if bounds is None and k > 1:
         limits = (float(rewards.min()), float(rewards.max()))
-    return _checks.interval(found.mean, found.sd, confidence, limits)
+    return _checks.interval(posterior.mean, posterior.sd, confidence, limits)

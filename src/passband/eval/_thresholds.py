@@ -1,4 +1,4 @@
-"""Metrics that ask for a share of k successes: majority, G-Pass, mG-Pass, threshold spectra."""
+"""Metrics that require a share of k successes: majority, G-Pass, mG-Pass, threshold spectra."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def maj_at_k(R: ArrayLike, k: int) -> float:
-    r"""Probability that more than half of k trials succeed, averaged over problems.
+    r"""Return the probability that more than half of k trials succeed, averaged over problems.
 
     A stand-in for majority voting when only correctness is known; a tie counts as failure. It
     asks for :math:`\lfloor k/2 \rfloor + 1` successes.
@@ -46,7 +46,7 @@ def maj_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Posterior mean, standard deviation and normal credible interval of latent maj@k.
+    """Return posterior mean, sd and normal credible interval of latent maj@k.
 
     The model and its limits are those of `pass_at_k_ci`.
 
@@ -60,7 +60,7 @@ def maj_at_k_ci(
 
 
 def g_pass_at_k(R: ArrayLike, k: int) -> float:
-    """Probability that all of k trials succeed, under the name of the G-Pass paper at tau = 1.
+    """Return the probability that all of k trials succeed, which is G-Pass at tau = 1.
 
     The same number as `pass_hat_k`.
 
@@ -83,7 +83,7 @@ def g_pass_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Posterior mean, standard deviation and normal credible interval of latent G-Pass@k.
+    """Return posterior mean, sd and normal credible interval of latent G-Pass@k.
 
     The same numbers as `pass_hat_k_ci`.
 
@@ -97,7 +97,7 @@ def g_pass_at_k_ci(
 
 
 def g_pass_at_k_tau(R: ArrayLike, k: int, tau: float) -> float:
-    r"""Probability that a share of at least tau of k trials succeeds, averaged over problems.
+    r"""Return the probability that a share of at least tau of k trials succeeds.
 
     It asks for :math:`\max(1, \lceil \tau k \rceil)` successes, so tau = 0 is pass@k and tau = 1
     is pass^k. The product is taken as a person would: 0.28 of 25 is 7. A Fraction is exact.
@@ -123,7 +123,7 @@ def g_pass_at_k_tau_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Posterior mean, standard deviation and normal credible interval of latent G-Pass@k_tau.
+    """Return posterior mean, sd and normal credible interval of latent G-Pass@k_tau.
 
     The model and its limits are those of `pass_at_k_ci`.
 
@@ -139,12 +139,12 @@ def g_pass_at_k_tau_ci(
 
 
 def mg_pass_at_k(R: ArrayLike, k: int) -> float:
-    r"""Mean of G-Pass@k over the thresholds above one half, averaged over problems.
+    r"""Return the mean of G-Pass@k over the thresholds above one half, averaged over problems.
 
     .. math:: \frac{2}{k} \sum_{j=m+1}^{k} (j - m)\, P(j \text{ successes}),
               \quad m = \lceil k/2 \rceil
 
-    The discrete sum of the paper. At odd k it is not the integral over tau that it stands for: a
+    The discrete sum of the paper. At odd k it differs from the integral over tau: a
     perfect model scores 0 at k = 1 and 2/3 at k = 3. The metric ``mg-pass-integral@k`` is the
     integral; the two agree at even k.
 
@@ -168,7 +168,7 @@ def mg_pass_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Posterior mean, standard deviation and normal credible interval of latent mG-Pass@k.
+    """Return posterior mean, sd and normal credible interval of latent mG-Pass@k.
 
     The model and its limits are those of `pass_at_k_ci`.
 
@@ -183,7 +183,7 @@ def mg_pass_at_k_ci(
 
 
 def threshold_spectrum_at_k(R: ArrayLike, k: int, weights: ArrayLike) -> float:
-    r"""Weighted sum of the probabilities of at least 1, 2, ..., k successes among k trials.
+    r"""Return the weighted sum of the probabilities of at least 1, 2, ..., k successes.
 
     .. math:: \sum_{r=1}^{k} w_r\, P(\text{at least } r \text{ of } k)
 
@@ -207,7 +207,7 @@ def threshold_spectrum_at_k_ci(
     alpha0: float = 1.0,
     beta0: float = 1.0,
 ) -> Four:
-    """Posterior mean, standard deviation and normal credible interval of a latent spectrum.
+    """Return posterior mean, sd and normal credible interval of a latent spectrum.
 
     k may exceed the number of recorded trials: the latent value asks for new ones. The model and
     its limits are those of `pass_at_k_ci`.

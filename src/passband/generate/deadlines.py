@@ -16,7 +16,7 @@ _LOOKS = 50  # looks at the oldest request within the time that it has: late by 
 
 
 class Deadlines:
-    """Cancels whoever is inside a `Deadline` for longer than `seconds`."""
+    """Cancels the task that is inside a `Deadline` for longer than `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -69,7 +69,7 @@ class Deadline:
         self._of.inside.pop(self, None)
         if self._expired and kind is asyncio.CancelledError:
             uncancel = getattr(self._task, "uncancel", None)  # since Python 3.11
-            if uncancel is not None and uncancel() > 0:  # somebody else has cancelled it too
+            if uncancel is not None and uncancel() > 0:  # it was cancelled elsewhere too
                 return
             raise asyncio.TimeoutError from None
 

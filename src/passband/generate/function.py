@@ -1,4 +1,4 @@
-"""A Python function as a model: `python:module:function`, plain or async."""
+"""A provider that calls a Python function: `python:module:function`, plain or async."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["Function", "function_named"]
 class Function:
     """A model that is a function of the prompt.
 
-    The function takes the prompt as its first argument and gets, of the following, those that
-    it has parameters for: `messages` (a list of dicts), `temperature`, `top_p`, `max_tokens`,
-    `stop`, `seed`. It returns the answer: a string, or a `Completion`.
+    The function takes the prompt as its first argument and, of the following, those that it has
+    parameters for: `messages` (a list of dicts), `temperature`, `top_p`, `max_tokens`, `stop`,
+    `seed`. It returns the answer: a string, or a `Completion`.
     """
 
     batch = 1
@@ -80,10 +80,10 @@ class Function:
 
 
 class _Threads:
-    """Threads that call functions, and that do not keep the program from ending.
+    """Daemon threads that call functions.
 
-    Those of `concurrent.futures` are waited for when the program ends, even where it has been
-    told twice to stop, and a function that never returns would hold it for ever.
+    The program waits for the threads of `concurrent.futures` when it ends, even after a second
+    Ctrl-C, and a function that never returns would hold it for ever.
     """
 
     def __init__(self, most: int) -> None:
@@ -94,7 +94,7 @@ class _Threads:
         self._calls = queue.SimpleQueue()
 
     def run(self, call: Callable[[], Any]) -> asyncio.Future[Any]:
-        """Return what is going to be the result of a call."""
+        """Return a future of the result of a call."""
         future = asyncio.get_running_loop().create_future()
         self._calls.put((future, call))
         if self._idle:
@@ -105,7 +105,7 @@ class _Threads:
         return future
 
     def close(self) -> None:
-        """Let threads end as soon as they have nothing to do."""
+        """End each thread once it is idle."""
         for _ in range(self._started):
             self._calls.put(None)
 
@@ -120,11 +120,11 @@ class _Threads:
                 error = raised
             except BaseException as raised:  # sys.exit() of the function is not ours
                 error = RuntimeError(f"{type(raised).__name__}: {raised}")
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: nothing waits any more
                 future.get_loop().call_soon_threadsafe(self._done, future, result, error)
 
     def _done(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
-        """Hand over the result, in the thread of the event loop."""
+        """Resolve the future, in the thread of the event loop."""
         self._idle += 1
         if future.cancelled():
             return
@@ -137,10 +137,10 @@ class _Threads:
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """Return the function that `module:function` names; modules are looked for here first."""
+    """Return the function named `module:function`; the working folder is searched first."""
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
-        raise InvalidInput(f"a function is named python:module:function; got 'python:{name}'.")
+        raise InvalidInput(f"--model must be python:module:function; got 'python:{name}'.")
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
@@ -149,26 +149,27 @@ def function_named(name: str) -> Callable[..., Any]:
         raise InvalidInput(f"python:{name}: {error}.") from error
     function = getattr(module, attribute, None)
     if not callable(function):
-        hint = nearest(attribute, [n for n in dir(module) if not n.startswith("_")])
+        names = [n for n in dir(module) if not n.startswith("_") and callable(getattr(module, n))]
+        hint = nearest(attribute, names)
         raise InvalidInput(f"{module_name} has no function named {attribute!r}.{hint}")
     return function  # type: ignore[no-any-return]
 
 
 def _without_key(text: str) -> str:
-    """Take the key out of an error, which clients of servers may repeat."""
+    """Remove the API key from an error text, where a client may repeat it."""
     key = os.environ.get("OPENAI_API_KEY", "").strip()
     return text.replace(key, "[redacted]") if key else text
 
 
 def _parameters(function: Callable[..., Any]) -> set[str] | None:
-    """Return the names that the function takes beside the prompt; None means any."""
+    """Return the names of the parameters after the prompt; None means any name."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return set()
-    if any(each.kind is each.VAR_KEYWORD for each in parameters):
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return None
-    return {each.name for each in parameters[1:] if each.kind is not each.VAR_POSITIONAL}
+    return {p.name for p in parameters[1:] if p.kind is not p.VAR_POSITIONAL}
 
 
 def _completion(answer: Any, seed: int | None) -> Completion:
@@ -176,5 +177,5 @@ def _completion(answer: Any, seed: int | None) -> Completion:
         return answer
     if isinstance(answer, str):
         return Completion(answer, seed=seed)
-    what = "nothing" if answer is None else type(answer).__name__
-    raise InvalidReply(f"the function returned {what}, not text")
+    kind = "nothing" if answer is None else type(answer).__name__
+    raise InvalidReply(f"the function returned {kind}, not text")

@@ -1,4 +1,4 @@
-"""Any server that speaks the OpenAI protocol, over HTTP."""
+"""A provider for servers that speak the OpenAI protocol over HTTP."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["OpenAIServer"]
 
 _LARGEST = 32_000_000  # bytes of a reply; more is not an answer
 _CONNECT = 10.0  # seconds to reach the server
-_LONG_KEY = 16  # characters; "none" and the like are no secrets, and may stand in any answer
+_LONG_KEY = 16  # characters; "none" and the like are no secrets, and may be in any answer
 _REDACTED = b"[redacted]"
 _DEFAULT_URL = "https://api.openai.com/v1"
 
@@ -44,16 +44,17 @@ class OpenAIServer:
         timeout: float = 600.0,
         batch: int = 16,
     ) -> None:
-        given = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
+        url = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
         self.batch = batch
         self._model = model
         self._chat = chat
         self._key = os.environ.get("OPENAI_API_KEY", "").strip()
-        self._url = _endpoint(given, "chat/completions" if chat else "completions")
+        self._url = _endpoint(url, "chat/completions" if chat else "completions")
+        self.address = _address(url)
         self._secrets = _spellings(self._key)
         if not self._key.isprintable():
             raise InvalidInput("OPENAI_API_KEY holds a line break or the like; set it again.")
-        if not self._key and given == _DEFAULT_URL:
+        if not self._key and url == _DEFAULT_URL:
             raise InvalidInput(
                 "OPENAI_API_KEY is not set. Set it, or give the address of another server with "
                 "--base-url (or OPENAI_BASE_URL)."
@@ -76,19 +77,18 @@ class OpenAIServer:
                         return read_reply(raw, request, chat=self._chat)
                     raise fault_of(reply.status, reply.headers, raw, time.time())
         except aiohttp.ServerTimeoutError as error:
-            raise Unavailable(self._said(error), everyone=True) from None
+            raise Unavailable(self._described(error), everyone=True) from None
         except asyncio.TimeoutError:
-            told = f"no complete answer within {self._deadlines.seconds:g} s"
-            raise TimedOut(told) from None
+            raise TimedOut(f"no complete answer within {self._deadlines.seconds:g} s") from None
         except aiohttp.InvalidURL:
             raise Hopeless(f"{self._url} is not an address") from None
         except aiohttp.ClientConnectorError as error:
-            raise Unavailable(self._said(error), everyone=True) from None
+            raise Unavailable(self._described(error), everyone=True) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise Unavailable(self._said(error)) from None
+            raise Unavailable(self._described(error)) from None
 
     async def reset(self) -> None:
-        """Drop every connection, since a sleep of the machine has left them dead."""
+        """Drop every connection: a sleep of the machine has left them dead."""
         await self._disconnect()
 
     async def close(self) -> None:
@@ -96,7 +96,7 @@ class OpenAIServer:
         await self._disconnect()
 
     async def _disconnect(self) -> None:
-        session, self._session = self._session, None  # who asks meanwhile opens another
+        session, self._session = self._session, None  # a request made meanwhile opens another
         if session is not None:
             await session.close()
 
@@ -106,7 +106,7 @@ class OpenAIServer:
             if self._key:
                 headers["Authorization"] = f"Bearer {self._key}"
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),  # who asks, limits
+                connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),  # the caller limits
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
                 headers=headers,
                 auto_decompress=True,
@@ -115,19 +115,19 @@ class OpenAIServer:
         return self._session
 
     def _without_secrets(self, raw: bytes) -> bytes:
-        """Take the key out of what the server sent, so that it cannot get any further."""
+        """Remove the key from a reply, so that it cannot get any further."""
         for secret in self._secrets:
             if secret in raw:
                 raw = raw.replace(secret, _REDACTED)
         return raw
 
-    def _said(self, error: Exception) -> str:
+    def _described(self, error: Exception) -> str:
         text = str(error).encode("utf-8", "replace")
         return self._without_secrets(text).decode() or type(error).__name__
 
 
 async def _read(reply: aiohttp.ClientResponse) -> bytes:
-    """Read the whole body, unless it is longer than any answer can be."""
+    """Read the body of a reply; raise `InvalidReply` if it is longer than any answer."""
     length = reply.content_length
     if length is not None and length <= _LARGEST and "Content-Encoding" not in reply.headers:
         return await reply.read()
@@ -142,20 +142,31 @@ async def _read(reply: aiohttp.ClientResponse) -> bytes:
 
 
 def _spellings(key: str) -> list[bytes]:
-    """Return how a key may be written in JSON; some servers escape slashes."""
+    """Return the spellings of a key in JSON; some servers escape slashes."""
     plain, escaped = key.encode(), json.dumps(key)[1:-1].encode()
     return sorted({s for s in (plain, escaped, escaped.replace(b"/", b"\\/")) if s})
 
 
 def _endpoint(base_url: str, path: str) -> str:
-    """Return the address to ask."""
+    """Return the URL that requests go to."""
     parts = urlsplit(base_url)
     if parts.username or parts.password:
         raise InvalidInput(
-            "--base-url must not hold a name or a password; put the key in OPENAI_API_KEY."
+            "--base-url must not contain a user name or password; put the key in OPENAI_API_KEY."
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidInput(
             f"--base-url must be an address such as http://localhost:8000/v1; got {base_url!r}."
         )
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment=""))
+
+
+def _address(base_url: str) -> str:
+    """Return scheme, host and path of a URL: what tells servers apart, and nothing secret.
+
+    >>> _address("https://me@host:8000/v1/?key=secret#x")
+    'https://host:8000/v1'
+    """
+    parts = urlsplit(base_url)
+    host = parts.netloc.rpartition("@")[2].lower()
+    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"

@@ -1,17 +1,17 @@
 """The seam between passband and any model: a request in, completions out.
 
-A provider makes one attempt and no more. It neither retries nor sleeps nor stores: what an
-attempt's failure means for the trial, and for the run, is decided by who asked.
+A provider makes one attempt and no more. It neither retries nor sleeps nor stores: the caller
+decides what a failed attempt means for the trial and for the run.
 
 ProviderFault(PassbandError)   one attempt gave no completion
-├── RateLimited                asked too fast; says when to come back, where the server said so
+├── RateLimited                asked too fast; has the time to wait, where the server names one
 ├── Unavailable                the server or the way to it is down; the same request may work later
 ├── TimedOut                   no complete answer within the deadline
 ├── Crashed                    the model itself failed on this request
-├── InvalidReply               an answer came that is not one
+├── InvalidReply               the reply holds no completion
 ├── Rejected                   this request will never be answered; another might be
-├── Filtered                   the server's content filter turned the prompt away
-└── Hopeless                   no request will be answered: wrong key, no such model, no money
+├── Filtered                   the server's content filter rejected the prompt
+└── Hopeless                   no request will be answered: wrong key, no such model, no credit
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from passband.errors import PassbandError
+from passband.score.scorer import Score
 
 __all__ = [
     "Completion",
@@ -53,7 +54,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How completions are drawn; None leaves a setting to the model's own default."""
+    """Sampling parameters; None leaves a parameter to the model's own default."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -63,7 +64,7 @@ class Sampling:
 
 
 class Request(NamedTuple):
-    """One prompt, and one seed for each completion that is wanted of it."""
+    """One prompt, and one seed for each completion that is requested."""
 
     messages: tuple[Message, ...]
     sampling: Sampling
@@ -71,28 +72,34 @@ class Request(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """One answer of the model, as it came."""
+    """One answer of the model, unprocessed."""
 
     text: str | None
     finish: Finish = "stop"
     reasoning: str | None = None  # where the server keeps it apart from the answer
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    seed: int | None = None  # the one that was used, not the one that was asked for
+    seed: int | None = None  # the one that was used, not the one that was requested
     request_id: str | None = None
+    transcript: list[dict[str, Any]] | None = None  # messages and tool calls on the way
+    cost: float | None = None  # where the model knows it; else tokens times price
+    scores: Mapping[str, Score] | None = None  # that the model brings, by name of the scorer
 
 
 class Provider(Protocol):
-    """A model that can be asked."""
+    """A model that answers requests.
+
+    A provider that asks a server also has `address`: scheme, host and path, nothing secret.
+    """
 
     batch: int  # completions that one call may ask for
 
     async def generate(self, request: Request) -> Sequence[Completion]:
-        """Make one attempt; return completions, perhaps fewer than asked, or raise a fault."""
+        """Make one attempt; return completions, perhaps fewer than seeds, or raise a fault."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections, threads and memory."""
+        """Release connections, threads and memory."""
         ...
 
 
@@ -106,13 +113,13 @@ class ProviderFault(PassbandError):
 
 
 class RateLimited(ProviderFault):
-    """Asked too fast."""
+    """The server turned the request away because there were too many."""
 
     def __init__(
         self, detail: str, *, http: int | None = None, retry_after: float | None = None
     ) -> None:
         super().__init__(detail, http=http)
-        self.retry_after = retry_after  # seconds from now, where the server said
+        self.retry_after = retry_after  # seconds from now, where the server names them
 
 
 class Unavailable(ProviderFault):
@@ -128,20 +135,20 @@ class TimedOut(ProviderFault):
 
 
 class Crashed(ProviderFault):
-    """The model itself failed on this request; the next one may go well."""
+    """The model itself failed on this request; the next attempt may succeed."""
 
 
 class InvalidReply(ProviderFault):
-    """An answer came that is not one: not JSON, no choices, an error in a success."""
+    """The reply holds no completion: not JSON, no choices, an error with status 200."""
 
 
 class Rejected(ProviderFault):
-    """This request will never be answered; another one might be."""
+    """The server will never answer this request; it may answer others."""
 
 
 class Filtered(ProviderFault):
-    """The server's content filter turned the prompt away."""
+    """The server's content filter rejected the prompt."""
 
 
 class Hopeless(ProviderFault):
-    """No request will be answered: wrong key, no such model, no money."""
+    """The server will answer no request: wrong key, no such model, no credit."""

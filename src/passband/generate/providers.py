@@ -1,36 +1,57 @@
-"""Models by name: `tiny`, `openai:NAME`, `python:module:function`, and whatever is registered."""
+"""Models by name: `tiny`, `openai:NAME`, `python:module:function`, and registered providers."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from passband.errors import InvalidInput, UnknownName
 from passband.generate.provider import Provider
 from passband.registry import Registry
 
-__all__ = ["Connection", "ProviderFactory", "make_provider", "register_provider"]
+__all__ = [
+    "Connection",
+    "ProviderFactory",
+    "RegisteredProvider",
+    "is_local",
+    "make_provider",
+    "providers",
+    "register_provider",
+]
 
 
 @dataclass(frozen=True)
 class Connection:
-    """How a model is to be reached."""
+    """How to reach a model."""
 
     base_url: str | None = None
     timeout: float = 600.0  # seconds for one answer, from the first byte sent to the last received
-    concurrency: int = 64  # requests under way at a time
-    batch: int = 16  # completions to ask for in one request, where the server can
+    concurrency: int = 64  # requests in flight, at most
+    batch: int = 16  # completions per request, if the server supports `n`
 
 
 ProviderFactory = Callable[[str, Connection], Provider]
-providers: Registry[ProviderFactory] = Registry("provider")
 
 
-def register_provider(name: str) -> Callable[[ProviderFactory], ProviderFactory]:
-    """Register a way to reach models, as `--model name:MODEL`.
+class RegisteredProvider(NamedTuple):
+    """A factory of providers, and what passband has to know before it makes one."""
 
-    The factory gets what stands after the colon and a `Connection`, and returns a `Provider`:
+    make: ProviderFactory
+    is_local: bool  # runs on this machine and costs nothing
+
+
+providers: Registry[RegisteredProvider] = Registry("provider")
+
+
+def register_provider(
+    name: str, *, is_local: bool = False
+) -> Callable[[ProviderFactory], ProviderFactory]:
+    """Register a factory of providers, for `--model name:MODEL`.
+
+    The factory gets the text after the colon and a `Connection`, and returns a `Provider`. A
+    provider that `is_local` has the price 0; the prices of others are read from a price file.
 
     >>> from passband.generate.provider import Completion
     >>> class Echo:
@@ -47,38 +68,47 @@ def register_provider(name: str) -> Callable[[ProviderFactory], ProviderFactory]
     """
 
     def register(factory: ProviderFactory) -> ProviderFactory:
-        providers.add(name, factory)
+        providers.add(name, RegisteredProvider(factory, is_local))
         return factory
 
     return register
 
 
-def make_provider(model: str, connection: Connection | None = None) -> Provider:
-    """Return the model of that name.
+def is_local(model: str) -> bool:
+    """Tell whether a model runs on this machine and costs nothing."""
+    kind = model.partition(":")[0]
+    return kind in providers and providers.get(kind).is_local
 
-    A name without a provider is a model of the server at `--base-url` or OPENAI_BASE_URL.
+
+def make_provider(model: str, connection: Connection | None = None) -> Provider:
+    """Return the provider of a model name.
+
+    A name without a prefix is a model of the server at `--base-url` or OPENAI_BASE_URL.
     """
     connection = connection or Connection()
     kind, colon, rest = model.partition(":")
-    if kind in providers:
-        return providers.get(kind)(rest, connection)
-    if connection.base_url or os.environ.get("OPENAI_BASE_URL"):
+    has_server = connection.base_url or os.environ.get("OPENAI_BASE_URL")
+    if kind not in providers and has_server:
         return _openai(model, connection)
     try:
-        providers.get(kind)
+        provider = providers.get(kind)
     except UnknownName as error:
-        say = "" if colon else " A model of a server is openai:NAME with --base-url URL."
-        raise InvalidInput(f"--model {model}: {error}{say}") from None
-    raise AssertionError(kind)
+        hint = (
+            "" if colon else " For an OpenAI-compatible server use openai:NAME with --base-url URL."
+        )
+        raise InvalidInput(f"--model {model}: {error}{hint}") from None
+    return provider.make(rest, connection)
 
 
 @register_provider("openai")
 def _openai(model: str, connection: Connection) -> Provider:
+    """An OpenAI-compatible server, by its chat completions."""
     return _server(model, connection, chat=True)
 
 
 @register_provider("openai-completions")
 def _openai_completions(model: str, connection: Connection) -> Provider:
+    """An OpenAI-compatible server, by its text completions."""
     return _server(model, connection, chat=False)
 
 
@@ -86,7 +116,7 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
     from passband.generate.openai import OpenAIServer
 
     if not model:
-        raise InvalidInput("--model openai: needs a name, such as openai:gpt-4o-mini.")
+        raise InvalidInput("--model openai: needs the name of a model, such as openai:gpt-4o-mini.")
     return OpenAIServer(
         model,
         chat=chat,
@@ -96,8 +126,9 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
     )
 
 
-@register_provider("python")
+@register_provider("python", is_local=True)
 def _python(name: str, connection: Connection) -> Provider:
+    """A Python function, as python:module:function."""
     from passband.generate.function import Function, function_named
 
     return Function(
@@ -105,10 +136,11 @@ def _python(name: str, connection: Connection) -> Provider:
     )
 
 
-@register_provider("tiny")
+@register_provider("tiny", is_local=True)
 def _tiny(name: str, connection: Connection) -> Provider:
+    """The built-in model for arithmetic."""
     from passband.generate.tiny.provider import Tiny
 
     if name:
-        raise InvalidInput(f"there is only one tiny; got 'tiny:{name}'.")
+        raise InvalidInput(f"--model tiny takes no name after it; got 'tiny:{name}'.")
     return Tiny()

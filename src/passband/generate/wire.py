@@ -24,15 +24,15 @@ from passband.generate.provider import (
 __all__ = ["fault_of", "payload", "read_reply", "retry_after"]
 
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
-_BROKEN_OFF = ("abort", "aborted", "cancelled", "error")  # the server did not finish the answer
+_BROKEN_OFF = ("abort", "aborted", "cancelled", "error")  # reasons of a server that did not finish
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _EXCERPT = 300  # characters of an error that are shown and kept
-_LONGEST = 86_400.0  # seconds; whoever asks for more is asked again after a day
+_LONGEST = 86_400.0  # seconds; a server that names a longer wait is tried again after a day
 
 
 def payload(model: str, request: Request, *, chat: bool) -> bytes:
-    """Return the body of a request; settings that were left open are not sent."""
+    """Return the body of a request; parameters that are None are not sent."""
     sampling, count = request.sampling, len(request.seeds)
     fields: dict[str, Any] = {"model": model}
     if chat:
@@ -52,7 +52,7 @@ def payload(model: str, request: Request, *, chat: bool) -> bytes:
 
 
 def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
-    """Return the completions of a successful reply, or raise what is wrong with it."""
+    """Return the completions of a reply with status 200, or raise a `ProviderFault`."""
     reply = _parsed(raw)
     if reply.get("error"):
         raise _fault_in_success(reply["error"], raw)
@@ -70,17 +70,19 @@ def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
             text,
             _finish(choice),
             reasoning,
-            taken,
-            given,
+            tokens_in,
+            tokens_out,
             seed,
             request_id,
         )
-        for choice, (text, reasoning), (taken, given) in zip(wanted, texts, tokens, strict=True)
+        for choice, (text, reasoning), (tokens_in, tokens_out) in zip(
+            wanted, texts, tokens, strict=True
+        )
     ]
 
 
 def fault_of(status: int, headers: Mapping[str, str], raw: bytes, now: float) -> ProviderFault:
-    """Return what an unsuccessful reply means. `now` is the Unix time."""
+    """Return the fault that a reply with another status means. `now` is the Unix time."""
     code, message = _error(raw)
     detail = f"HTTP {status}: {message}"
     if code in _NO_MONEY or (status == 429 and "exceeded your current quota" in message):
@@ -108,20 +110,20 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     >>> retry_after({"Retry-After": "Thu, 01 Jan 1970 00:01:00 GMT"}, 20.0)
     40.0
     """
-    found = {name.lower(): value.strip() for name, value in headers.items()}
+    fields = {name.lower(): value.strip() for name, value in headers.items()}
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
         try:
-            seconds = float(found[name]) * unit
+            seconds = float(fields[name]) * unit
         except (KeyError, ValueError):
             continue
         if 0 <= seconds < float("inf"):
             return min(seconds, _LONGEST)
-    if "retry-after" not in found:
+    if "retry-after" not in fields:
         return None
     from email.utils import parsedate_to_datetime
 
     try:
-        seconds = parsedate_to_datetime(found["retry-after"]).timestamp() - now
+        seconds = parsedate_to_datetime(fields["retry-after"]).timestamp() - now
         return min(max(0.0, seconds), _LONGEST)
     except (ValueError, TypeError, OverflowError):
         return None
@@ -173,20 +175,20 @@ def _content(content: Any) -> str | None:
 def _tokens(
     usage: Any, texts: Sequence[tuple[str | None, str | None]]
 ) -> list[tuple[int | None, int | None]]:
-    """Share the tokens of a request, in and out, among its completions, so that they add up.
+    """Share the tokens of a request among its completions, so that they add up.
 
-    The prompt is paid for once, by the first. What came out is shared by length, since servers
-    only tell the sum; with one completion, which is the usual case, it is exact.
+    The first completion pays for the prompt. Completion tokens are shared by length, since servers
+    report only the sum; with one completion, which is the usual case, they are exact.
     """
-    found = usage if isinstance(usage, dict) else {}
-    taken, given = _count(found.get("prompt_tokens")), _count(found.get("completion_tokens"))
+    counts = usage if isinstance(usage, dict) else {}
+    prompt, completion = (_count(counts.get(f"{kind}_tokens")) for kind in ("prompt", "completion"))
     if len(texts) == 1:
-        return [(taken, given)]
-    ins = [taken, *[None if taken is None else 0] * (len(texts) - 1)]
-    if given is None:
-        return [(each, None) for each in ins]
+        return [(prompt, completion)]
+    ins = [prompt, *[None if prompt is None else 0] * (len(texts) - 1)]
+    if completion is None:
+        return [(tokens, None) for tokens in ins]
     lengths = [len(text or "") + 1 for text, _ in texts]
-    ends = [given * passed // sum(lengths) for passed in accumulate(lengths, initial=0)]
+    ends = [completion * passed // sum(lengths) for passed in accumulate(lengths, initial=0)]
     outs = [end - start for start, end in pairwise(ends)]
     return list(zip(ins, outs, strict=True))
 
@@ -196,7 +198,7 @@ def _count(value: Any) -> int | None:
 
 
 def _fault_in_success(error: Any, raw: bytes) -> ProviderFault:
-    """Return what an error with status 200 means; some routers put the true status inside."""
+    """Return the fault of an error with status 200; some routers put the true status inside."""
     status = error.get("code") if isinstance(error, dict) else None
     if isinstance(status, int) and 400 <= status < 600:
         return fault_of(status, {}, raw, 0.0)
@@ -207,14 +209,14 @@ def _fault_in_success(error: Any, raw: bytes) -> ProviderFault:
 
 
 def _error(raw: bytes) -> tuple[str, str]:
-    """Return the code and the message of an error, or an excerpt of what came instead."""
+    """Return the code and the message of an error, or an excerpt of the reply."""
     try:
-        found = json.loads(raw)
+        reply = json.loads(raw)
     except (ValueError, RecursionError):
         return "", _excerpt(raw)
-    if not isinstance(found, dict):
+    if not isinstance(reply, dict):
         return "", _excerpt(raw)
-    return _described(found.get("error", found))
+    return _described(reply.get("error", reply))
 
 
 def _described(error: Any) -> tuple[str, str]:

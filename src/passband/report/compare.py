@@ -1,27 +1,19 @@
-"""Two models, or several, on the same problems: what `passband compare` has to say."""
+"""Comparisons of models as text: rows for the table, and what they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import asdict
 
-from passband.errors import InvalidInput
-from passband.report.groups import Reading, read_groups
-from passband.report.render import Row
-from passband.report.stats import default_metrics
-from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.compare import Comparison, compare
-from passband.stats.decision.ranking import Ranking, compare_all
-from passband.stats.interval.estimate import Over
+from passband.report.render import Cell, Row
+from passband.stats.decision.compare import Comparison
+from passband.stats.decision.ranking import Ranking
 from passband.stats.interval.rounding import rounded_interval, rounded_value
-from passband.stats.metric.registry import expand_metrics
+from passband.summary.compare import ComparisonSummary, TaskComparison
 
-__all__ = ["CompareReport", "compare_files", "models_of"]
+__all__ = ["explanation", "full_rows", "pair_rows", "rows"]
 
-
-_HEADS = ("metric", "difference", "p", "P(b > a)", "better", "worse", "problems")
+_HEADS = ("task", "metric", "difference", "p", "P(b > a)", "better", "worse", "problems")
 _COMPARISON_FIELDS = (
     "metric", "value_a", "value_b", "value", "low", "high", "se", "p_value", "probability",
     "level", "over", "method", "improved", "worsened", "flipped", "n_problems", "only_a", "only_b",
@@ -29,192 +21,149 @@ _COMPARISON_FIELDS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class CompareReport:
-    """The comparisons of two models by each metric, or of several by one."""
+def rows(summary: ComparisonSummary) -> list[list[Row]]:
+    """Return the tables: one for the comparisons of two models, one for the rankings of more."""
+    heads = _model_heads(summary)
+    differences: list[Row] = [
+        _task(summary, task) | _difference(summary, task, comparison, heads)
+        for task in summary.tasks
+        for comparison in task.comparisons
+    ]
+    standings: list[Row] = [
+        _task(summary, task) | row
+        for task in summary.tasks
+        for ranking in task.rankings
+        for row in _standings(summary, ranking)
+    ]
+    return [table for table in (differences, standings) if table]
 
-    models: tuple[str, ...]
-    comparisons: list[Comparison]
-    rankings: list[Ranking]
-    level: float
-    over: Over
-    remarks: tuple[str, ...] = ()  # on how the files were read
 
-    def rows(self) -> list[Row]:
-        """Return a row per metric for two models, or a row per model and metric for several."""
-        if self.comparisons:
-            return [self._difference(found) for found in self.comparisons]
-        return [
-            {
-                "metric": found.metric,
-                "rank": _span(each.rank_low, each.rank_high),
-                "model": each.model,
-                "value": rounded_value(each.value, each.low, each.high),
-                self._interval: rounded_interval(each.low, each.high),
-                "P(best)": None if each.p_best is None else round(each.p_best, 3),
-            }
-            for found in self.rankings
-            for each in found.standings
-        ]
-
-    def pair_rows(self) -> list[Row]:
-        """Return a row per pair of models; their intervals hold all at once."""
-        return [
-            {
-                "metric": found.metric,
-                "difference": f"{pair.b} - {pair.a}",
-                "value": rounded_value(pair.value, pair.low, pair.high),
-                f"simultaneous {self._interval}": rounded_interval(pair.low, pair.high),
-                "p": _p(pair.p_value),
-                "p (Holm)": _p(pair.p_holm),
-                "p (BH)": _p(pair.p_bh),
-            }
-            for found in self.rankings
-            for pair in found.pairs
-        ]
-
-    def full_rows(self) -> list[Row]:
-        """Return the same for programs, numbers in full."""
-        if self.comparisons:
-            return [
-                {name: getattr(found, name) for name in _COMPARISON_FIELDS}
-                for found in self.comparisons
-            ]
-        return [
-            {"metric": found.metric, **asdict(each)}
-            for found in self.rankings
-            for each in found.standings
-        ]
-
-    def explanation(self) -> list[str]:
-        """Return what the numbers mean, which problems count, and what to keep in mind."""
-        target = "problems like these" if self.over == "problems" else "these very problems"
-        lines = [f"{self._pairing()}; {self._interval}s are for {target}."]
-        for found in self.comparisons:
-            lines.append(_counts(found))
-            lines += [f"{found.metric}: {note}" for note in found.notes]
-        for ranking in self.rankings:
-            dropped = ", ".join(f"{n} of {name}" for name, n in ranking.dropped.items() if n)
-            left_out = f"; left out: {dropped}" if dropped else ""
-            lines.append(
-                f"{ranking.metric}: {ranking.n_problems} problems shared by all models{left_out}"
-            )
-            lines += [f"{ranking.metric}: {note}" for note in ranking.notes]
-        return lines
-
-    def _pairing(self) -> str:
-        if any(not found.paired for found in self.comparisons):
-            return "Differences are not paired"
-        if self.over == "trials":
-            return "Differences are on the shared problems, each model with the noise of its trials"
-        return "Differences are paired by problem"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the report for programs, numbers in full."""
-        rankings = [{**_plain(found), "dropped": dict(found.dropped)} for found in self.rankings]
-        return {
-            "models": list(self.models),
-            "comparisons": [_plain(found) for found in self.comparisons],
-            "rankings": rankings,
+def pair_rows(summary: ComparisonSummary) -> list[Row]:
+    """Return a row per pair of ranked models; their intervals hold simultaneously."""
+    return [
+        {
+            **_task(summary, task),
+            "metric": ranking.metric,
+            "difference": f"{pair.b} - {pair.a}",
+            "value": rounded_value(pair.value, pair.low, pair.high),
+            f"simultaneous {_interval(summary)}": rounded_interval(pair.low, pair.high),
+            "p": _p(pair.p_value),
+            "p (Holm)": _p(pair.p_holm),
+            "p (BH)": _p(pair.p_bh),
         }
+        for task in summary.tasks
+        for ranking in task.rankings
+        for pair in ranking.pairs
+    ]
 
-    @property
-    def _interval(self) -> str:
-        return f"{100 * self.level:.10g}% interval"
 
-    def _difference(self, found: Comparison) -> Row:
-        a, b = (_head(name) for name in self.models)
-        return {
-            "metric": found.metric,
-            a: rounded_value(found.value_a, found.low, found.high),
-            b: rounded_value(found.value_b, found.low, found.high),
-            "difference": rounded_value(found.value, found.low, found.high),
-            self._interval: rounded_interval(found.low, found.high),
-            "p": _p(found.p_value),
-            "P(b > a)": None if found.probability is None else round(found.probability, 3),
-            "better": found.improved,
-            "worse": found.worsened,
-            "problems": found.n_problems,
+def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
+    """Return the tables with numbers in full."""
+    differences: list[Row] = [
+        {
+            **_task(summary, task),
+            **_sides(summary, task),
+            **{name: getattr(comparison, name) for name in _COMPARISON_FIELDS},
         }
+        for task in summary.tasks
+        for comparison in task.comparisons
+    ]
+    standings: list[Row] = [
+        {**_task(summary, task), "metric": ranking.metric, **asdict(standing)}
+        for task in summary.tasks
+        for ranking in task.rankings
+        for standing in ranking.standings
+    ]
+    return [table for table in (differences, standings) if table]
 
 
-def models_of(readings: Sequence[Reading]) -> dict[str, Outcomes]:
-    """Return the models that files hold: one per file, or the groups of a single file."""
-    if len(readings) == 1:
-        return _models_of_one(readings[0])
-    found: dict[str, Outcomes] = {}
-    for reading, name in zip(readings, _names(readings), strict=True):
-        if len(reading.groups) > 1:
-            raise InvalidInput(
-                f"{reading.source}: holds several groups, split by {', '.join(reading.by)}; "
-                "give it alone to compare them."
-            )
-        found[name] = reading.groups[0][1]
-    return found
+def explanation(summary: ComparisonSummary) -> list[str]:
+    """Return what the numbers mean, which problems count, and what to keep in mind."""
+    target = "problems like these" if summary.contest.over == "problems" else "these very problems"
+    lines = [f"{_pairing(summary)}; {_interval(summary)}s are for {target}."]
+    for task in summary.tasks:
+        prefix = f"{task.task}: " if len(summary.tasks) > 1 else ""
+        lines += [f"{prefix}{line}" for line in _notes(task)]
+    return lines
 
 
-def _models_of_one(reading: Reading) -> dict[str, Outcomes]:
-    if len(reading.groups) < 2:
-        raise InvalidInput(
-            f"{reading.source}: one file must hold several models, in a column named model; "
-            "or give two files."
-        )
-    if len(reading.by) > 1:
-        raise InvalidInput(
-            f"{reading.source}: differs in {' and '.join(reading.by)}; only one of them can tell "
-            "the models apart. Take the file apart by the other first."
-        )
-    return {key[0]: outcomes for key, outcomes in reading.groups}
+def _notes(task: TaskComparison) -> Iterator[str]:
+    for comparison in task.comparisons:
+        yield _counts(comparison)
+        yield from (f"{comparison.metric}: {note}" for note in comparison.notes)
+    for ranking in task.rankings:
+        dropped = ", ".join(f"{n} of {name}" for name, n in ranking.dropped.items() if n)
+        left_out = f"; left out: {dropped}" if dropped else ""
+        yield f"{ranking.metric}: {ranking.n_problems} problems shared by all models{left_out}"
+        yield from (f"{ranking.metric}: {note}" for note in ranking.notes)
 
 
-def compare_files(
-    paths: Sequence[Path],
-    metrics: Sequence[str],
-    *,
-    columns: Mapping[str, str | None],
-    threshold: float | None = None,
-    over: Over = "problems",
-    level: float = 0.95,
-    paired: bool = True,
-    policy: Policy = "drop",
-) -> CompareReport:
-    """Compare two models by each metric, or rank several."""
-    readings = [read_groups(path, columns=columns, threshold=threshold) for path in paths]
-    models = models_of(readings)
-    names = tuple(models)
-    remarks = tuple(f"{each.source}: {line}" for each in readings for line in each.understood())
-    counted = [outcomes.under(policy) for outcomes in models.values()]
-    most = min(outcomes.most_trials() for outcomes in counted)
-    fewest = min(counted, key=lambda outcomes: int(outcomes.trials.min()))
-    asked = list(metrics) or default_metrics(fewest)[:1]
-    wanted = [metric.name for text in asked for metric in expand_metrics(text, most)]
-    if len(names) == 2:
-        a, b = models.values()
-        found = [
-            compare(a, b, name, over=over, level=level, paired=paired, policy=policy)
-            for name in wanted
-        ]
-        return CompareReport(names, found, [], level, over, remarks)
-    if not paired:
-        raise InvalidInput("several models are compared on the problems they share; not unpaired.")
-    rankings = [compare_all(models, name, over=over, level=level, policy=policy) for name in wanted]
-    return CompareReport(names, [], rankings, level, over, remarks)
+def _pairing(summary: ComparisonSummary) -> str:
+    if not summary.contest.paired:
+        return "Differences are not paired"
+    if summary.contest.over == "trials":
+        return "Differences are on the shared problems, each model with the noise of its trials"
+    return "Differences are paired by problem"
 
 
-def _names(readings: Sequence[Reading]) -> list[str]:
-    """Name each file by its stem, or by its path where stems repeat."""
-    for names in (
-        [Path(each.source).stem for each in readings],
-        [each.source for each in readings],
-    ):
-        if len(set(names)) == len(names):
-            return names
-    raise InvalidInput("the same file is given twice; a model cannot be compared with itself.")
+def _interval(summary: ComparisonSummary) -> str:
+    return f"{100 * summary.contest.level:.10g}% interval"
 
 
-def _head(name: str) -> str:
-    """Return a column head for a model, apart from the heads of the table."""
-    return f"{name} (model)" if name in _HEADS else name
+def _task(summary: ComparisonSummary, task: TaskComparison) -> dict[str, Cell]:
+    return {"task": task.task} if len(summary.tasks) > 1 else {}
+
+
+def _sides(summary: ComparisonSummary, task: TaskComparison) -> dict[str, Cell]:
+    """Return who is compared, where that differs from row to row."""
+    if _model_heads(summary) is not None:
+        return {}
+    return dict(zip(("a", "b"), task.models, strict=True))
+
+
+def _model_heads(summary: ComparisonSummary) -> tuple[str, ...] | None:
+    """Return the column heads of two models, or None where tasks have different pairs."""
+    pairs = {task.models for task in summary.tasks if task.comparisons}
+    if len(pairs) != 1:
+        return None
+    taken = (*_HEADS, _interval(summary))
+    return tuple(f"{name} (model)" if name in taken else name for name in pairs.pop())
+
+
+def _difference(
+    summary: ComparisonSummary,
+    task: TaskComparison,
+    comparison: Comparison,
+    heads: tuple[str, ...] | None,
+) -> dict[str, Cell]:
+    low, high = comparison.low, comparison.high
+    a, b = heads or ("value of a", "value of b")
+    return {
+        **_sides(summary, task),
+        "metric": comparison.metric,
+        a: rounded_value(comparison.value_a, low, high),
+        b: rounded_value(comparison.value_b, low, high),
+        "difference": rounded_value(comparison.value, low, high),
+        _interval(summary): rounded_interval(low, high),
+        "p": _p(comparison.p_value),
+        "P(b > a)": None if comparison.probability is None else round(comparison.probability, 3),
+        "better": comparison.improved,
+        "worse": comparison.worsened,
+        "problems": comparison.n_problems,
+    }
+
+
+def _standings(summary: ComparisonSummary, ranking: Ranking) -> Iterator[dict[str, Cell]]:
+    for standing in ranking.standings:
+        low, high = standing.low, standing.high
+        yield {
+            "metric": ranking.metric,
+            "rank": _span(standing.rank_low, standing.rank_high),
+            "model": standing.model,
+            "value": rounded_value(standing.value, low, high),
+            _interval(summary): rounded_interval(low, high),
+            "P(best)": None if standing.p_best is None else round(standing.p_best, 3),
+        }
 
 
 def _span(low: int, high: int) -> str:
@@ -227,31 +176,16 @@ def _p(value: float | None) -> str:
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
 
 
-def _counts(found: Comparison) -> str:
-    lines = f"{found.metric}: {found.n_problems} problems count"
+def _counts(comparison: Comparison) -> str:
+    line = f"{comparison.metric}: {comparison.n_problems} problems count"
     for number, reason in (
-        (found.only_a, "only in the first"),
-        (found.only_b, "only in the second"),
-        (found.left_out, "with too few trials"),
+        (comparison.only_a, "only in the first"),
+        (comparison.only_b, "only in the second"),
+        (comparison.left_out, "with too few trials"),
     ):
-        lines += f", {number} {reason}" if number else ""
-    flips = ", ".join(f"{f.problem} {f.value_a:.2f} -> {f.value_b:.2f}" for f in found.flips[:3])
-    return lines + (f"; {found.flipped} flipped, most of all {flips}" if flips else "")
-
-
-def _plain(found: Any) -> dict[str, Any]:
-    return {k: v for k, v in asdict_shallow(found).items() if k != "dropped"}
-
-
-def asdict_shallow(found: Any) -> dict[str, Any]:
-    """Return the fields of a result, nested ones as dictionaries too."""
-    return {
-        name: [_item(each) for each in value] if isinstance(value, tuple) else value
-        for name, value in vars(found).items()
-    }
-
-
-def _item(value: Any) -> Any:
-    if hasattr(value, "_asdict"):
-        return value._asdict()
-    return asdict(value) if hasattr(value, "__dataclass_fields__") else value
+        line += f", {number} {reason}" if number else ""
+    flips = ", ".join(
+        f"problem {flip.problem}: {flip.value_a:.2f} -> {flip.value_b:.2f}"
+        for flip in comparison.flips[:3]
+    )
+    return line + (f"; {comparison.flipped} flipped, most of all {flips}" if flips else "")

@@ -1,7 +1,7 @@
-"""One block of trials: attempt after attempt, until there are answers or a reason for none.
+"""One batch of trials: attempt after attempt, until there are answers or a reason for none.
 
-Whether to ask again depends on how an attempt failed and never on what the model said, so that
-the trials that are recorded are the model's, not the ones somebody liked.
+Whether there is another attempt depends on how the last one failed and never on the answer, so
+that the recorded trials are the model's, not a selection of them.
 """
 
 from __future__ import annotations
@@ -9,25 +9,27 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from passband.errors import PassbandError
+from passband.generate.problem import Problem
 from passband.generate.provider import (
     Completion,
     Crashed,
     Filtered,
     Hopeless,
     InvalidReply,
-    Provider,
     ProviderFault,
     RateLimited,
     Rejected,
-    Request,
+    Sampling,
     TimedOut,
     Unavailable,
 )
+from passband.generate.subject import Seeds, Subject
 from passband.run.endpoint import Endpoint
+from passband.score.scorer import Score
 from passband.trials.rows import AttemptRow, Status, TrialRow
 
 __all__ = ["Asker", "BatchRefused", "NothingAnswered", "PendingBatch"]
@@ -46,24 +48,28 @@ _OUTCOMES: dict[type[ProviderFault], str] = {
 
 
 class NothingAnswered(PassbandError):
-    """The very first requests failed, so that going on would only repeat it."""
+    """No request was answered, and the next one would not be either."""
 
 
 class BatchRefused(Exception):
-    """The server does not take requests for several completions."""
+    """The server rejects a request for several completions."""
 
 
 @dataclass(slots=True)
 class PendingBatch:
-    """A block of trials on its way to an answer."""
+    """A block of trials on its way to an answer, and its attempts so far."""
 
     problem: int
     trials: Sequence[int]
-    request: Request
+    asked: Problem
+    sampling: Sampling
+    seeds: Seeds
+    reason: str | None = None  # why a schedule chose these trials
     attempts: int = 0  # made so far, those of earlier processes included
-    failures: int = 0  # of them, failures that are held against it
+    failures: int = 0  # of them, failures that count against it
     replies: int = 0  # of them, invalid replies and timeouts
     limited: int = 0  # of them, turned away before anything was drawn
+    scores: dict[int, Mapping[str, Score]] = field(default_factory=dict)  # with answers, by trial
 
     @property
     def draws(self) -> int:
@@ -71,82 +77,89 @@ class PendingBatch:
         return self.attempts - self.limited
 
     def failed(self, status: Status) -> list[TrialRow]:
-        """Return its rows if it has come to nothing."""
+        """Return its rows if it got no answer."""
         return [
-            TrialRow(self.problem, trial, status, attempts=self.draws, seed=seed)
-            for trial, seed in zip(self.trials, self.request.seeds, strict=True)
+            TrialRow(
+                self.problem, trial, status, attempts=self.draws, seed=seed, reason=self.reason
+            )
+            for trial, seed in zip(self.trials, self.seeds, strict=True)
         ]
 
     def answered(self, completions: Sequence[Completion], latency_ms: int) -> list[TrialRow]:
-        """Return its rows, as many as there are completions."""
+        """Return its rows, as many as there are completions; keep the scores that came along."""
+        pairs = list(zip(self.trials, completions, strict=False))
+        for trial, completion in pairs:
+            if completion.scores:
+                self.scores[trial] = completion.scores
         return [
             TrialRow(
                 problem=self.problem,
                 trial=trial,
-                status=_STATUS[each.finish],
-                text=each.text,
-                reasoning=each.reasoning,
-                prompt_tokens=each.prompt_tokens,
-                completion_tokens=each.completion_tokens,
+                status=_STATUS[completion.finish],
+                text=completion.text,
+                reasoning=completion.reasoning,
+                prompt_tokens=completion.prompt_tokens,
+                completion_tokens=completion.completion_tokens,
                 latency_ms=latency_ms,
                 attempts=self.draws,
-                seed=each.seed,
-                request_id=each.request_id,
+                seed=completion.seed,
+                request_id=completion.request_id,
+                transcript=completion.transcript,
+                cost=completion.cost,
+                reason=self.reason,
             )
-            for trial, each in zip(self.trials, completions, strict=False)
+            for trial, completion in pairs
         ]
 
 
 class Asker:
-    """Asks a provider, in the way that an endpoint allows, and notes each attempt that fails."""
+    """Sends batches to a subject, as the endpoint allows, and notes each failed attempt."""
 
-    def __init__(self, provider: Provider, endpoint: Endpoint) -> None:
-        self._provider = provider
+    def __init__(self, subject: Subject, endpoint: Endpoint) -> None:
+        self._subject = subject
         self._endpoint = endpoint
         self._patience = endpoint.patience
         self._unanswered = 0
-        self.last_loss = ""  # what the last question that was given up failed of
+        self.last_loss = ""  # why the last batch was given up
 
-    async def ask(
-        self, question: PendingBatch, note: Callable[[AttemptRow], None]
-    ) -> list[TrialRow]:
-        """Return the rows of a question's trials, perhaps fewer than were asked for."""
+    async def ask(self, batch: PendingBatch, note: Callable[[AttemptRow], None]) -> list[TrialRow]:
+        """Return the rows of a batch, perhaps fewer than its trials."""
         known = self._endpoint.answered
         while True:
             if not self._endpoint.is_clear:
                 await self._endpoint.ready()
-            question.attempts += 1
+            batch.attempts += 1
             start = time.monotonic()
             try:
-                completions = await self._provider.generate(question.request)
+                completions = await self._subject.answer(batch.asked, batch.sampling, batch.seeds)
                 if not completions:
-                    raise InvalidReply("the provider gave no completion")
+                    raise InvalidReply("the model returned no completion")
             except ProviderFault as fault:
-                note(_attempt(question, _outcome(fault), fault.detail, fault.http))
-                status = self._verdict(question, fault, known)
+                note(_attempt(batch, _outcome(fault), fault.detail, fault.http))
+                status = self._verdict(batch, fault, known)
                 known = self._endpoint.answered
                 if status is not None:
-                    return question.failed(status)
+                    return batch.failed(status)
                 if isinstance(fault, RateLimited):  # `ready` waits for as long as it must
                     continue
             except BaseException as error:
                 if isinstance(error, asyncio.CancelledError):  # perhaps drawn, but never seen
-                    note(_attempt(question, "cancelled", "the run was stopped"))
+                    note(_attempt(batch, "cancelled", "the run was stopped"))
                 self._endpoint.released()
                 raise
             else:
                 self._endpoint.succeeded()
-                return question.answered(completions, int(1000 * (time.monotonic() - start)))
-            await self._endpoint.sleep(self._pause(question.failures + question.replies))
+                return batch.answered(completions, int(1000 * (time.monotonic() - start)))
+            await self._endpoint.sleep(self._pause(batch.failures + batch.replies))
 
-    def _verdict(self, question: PendingBatch, fault: ProviderFault, known: int) -> Status | None:
-        """Return what the trials have come to, or None to try again; raise what ends the run."""
+    def _verdict(self, batch: PendingBatch, fault: ProviderFault, known: int) -> Status | None:
+        """Return the trials' final status, or None to try again; raise what ends the run."""
         if isinstance(fault, RateLimited):
             self._endpoint.limited(fault)
-            question.limited += 1
+            batch.limited += 1
             return None
         if isinstance(fault, Unavailable):
-            return self._unavailable(question, fault, known)
+            return self._unavailable(batch, fault, known)
         self._endpoint.released()
         if isinstance(fault, Hopeless):
             raise fault
@@ -154,30 +167,30 @@ class Asker:
             self._endpoint.succeeded()
             return "refused"
         if isinstance(fault, Rejected):
-            return self._rejection(question, fault)
-        question.replies += 1
-        if question.replies < self._patience.replies:
+            return self._rejection(batch, fault)
+        batch.replies += 1
+        if batch.replies < self._patience.replies:
             return None
         return self._lost(fault, "invalid" if isinstance(fault, InvalidReply) else "gave_up")
 
-    def _unavailable(self, question: PendingBatch, fault: Unavailable, known: int) -> Status | None:
+    def _unavailable(self, batch: PendingBatch, fault: Unavailable, known: int) -> Status | None:
         if fault.everyone and fault.http is None and not self._endpoint.answered:
             raise NothingAnswered(f"the server cannot be reached: {fault.detail}")
         self._endpoint.failed(fault)
-        # Down for everyone, unless somebody was answered since: then it is this question's own.
+        # Down for everyone, unless another was answered since: then this batch is to blame.
         if not fault.everyone or (self._endpoint.answered > known and not self._endpoint.is_down):
-            question.failures += 1
-        if question.failures < self._patience.attempts:
+            batch.failures += 1
+        if batch.failures < self._patience.attempts:
             return None
         return self._lost(fault, "gave_up")
 
-    def _rejection(self, question: PendingBatch, fault: Rejected) -> Status:
-        if len(question.trials) > 1:
+    def _rejection(self, batch: PendingBatch, fault: Rejected) -> Status:
+        if len(batch.trials) > 1:
             raise BatchRefused
         return self._lost(fault, "invalid")
 
     def _lost(self, fault: ProviderFault, status: Status) -> Status:
-        """Give a question up, or everything, if question after question comes to nothing."""
+        """Give a batch up, or the run, if batch after batch gets no answer."""
         self._unanswered += 1
         self.last_loss = fault.detail
         nothing = not (self._endpoint.answered or self._endpoint.answered_before)
@@ -191,17 +204,15 @@ class Asker:
 
 
 def _outcome(fault: ProviderFault) -> str:
-    """Return an attempt's failure in a word; a provider may have faults of its own."""
+    """Return the word for a failed attempt; a provider may raise faults of its own."""
     return next((name for kind, name in _OUTCOMES.items() if isinstance(fault, kind)), "failed")
 
 
-def _attempt(
-    question: PendingBatch, outcome: str, detail: str, http: int | None = None
-) -> AttemptRow:
+def _attempt(batch: PendingBatch, outcome: str, detail: str, http: int | None = None) -> AttemptRow:
     return AttemptRow(
-        problem=question.problem,
-        trial=question.trials[0],
-        attempt=question.attempts,
+        problem=batch.problem,
+        trial=batch.trials[0],
+        attempt=batch.attempts,
         at_ms=int(1000 * time.time()),
         outcome=outcome,
         http=http,

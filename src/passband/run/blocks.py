@@ -1,4 +1,4 @@
-"""What is still to be asked: for each problem the trials that no row records."""
+"""Blocks of trials to request: for each problem, those that no row records."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ __all__ = ["Block", "count_missing", "missing_blocks", "trial_seed"]
 
 
 class Block(NamedTuple):
-    """Trials of one problem that can be asked for in one request."""
+    """Trials of one problem that fit in one request."""
 
     problem: int  # position
     trials: range
+    reason: str | None = None  # why the schedule chose them, where it has more than one choice
 
 
 def missing_blocks(
     problems: int, n: int, recorded: Mapping[int, int], size: int
 ) -> Iterator[Block]:
-    """Yield what is missing, every problem's first trials before any problem's second ones.
+    """Yield blocks of missing trials, every problem's first before any problem's second.
 
     So an interrupted run has seen every problem about equally often. Blocks begin at multiples
-    of `size`, whatever is missing, so that a resumed run asks what an uninterrupted one asks.
+    of `size`, whatever is missing, so that a resumed run makes the requests of an uninterrupted
+    one.
 
     >>> [(b.problem, list(b.trials)) for b in missing_blocks(2, 3, {0: 0b001}, 2)]
     [(0, [1]), (1, [0, 1]), (0, [2]), (1, [2])]
@@ -34,17 +36,17 @@ def missing_blocks(
 
 
 def count_missing(problems: int, n: int, recorded: Mapping[int, int]) -> int:
-    """Return how many trials are missing.
+    """Return the number of missing trials.
 
     >>> count_missing(2, 3, {0: 0b001})
     5
     """
     wanted = (1 << n) - 1
-    return sum(n - (recorded.get(at, 0) & wanted).bit_count() for at in range(problems))
+    return sum(n - (recorded.get(position, 0) & wanted).bit_count() for position in range(problems))
 
 
 def trial_seed(base: str, task: str, problem: str, trial: int) -> int:
-    """Return the seed of a trial: another for each, the same each time, 31 bits.
+    """Return the seed of a trial: 31 bits, a hash of its place in the run.
 
     >>> trial_seed("demo", "arithmetic", "add2-01", 0)
     102965349
@@ -54,7 +56,7 @@ def trial_seed(base: str, task: str, problem: str, trial: int) -> int:
 
 
 def _gaps(problem: int, done: int, start: int, stop: int) -> Iterator[Block]:
-    """Yield the stretches of a block whose trials are missing."""
+    """Yield the runs of missing trials between `start` and `stop`."""
     first = None
     for trial in range(start, stop):
         if done >> trial & 1:

@@ -1,4 +1,4 @@
-"""Money: what tokens cost, and when to stop asking."""
+"""The cost of a run: prices of models, and when to stop requesting."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from passband.errors import InvalidInput, PassbandError, nearest
+from passband.generate.providers import is_local
 from passband.run.counters import Price
 from passband.run.task_run import TaskRun
 from passband.trials.rows import FAILED, TrialRow
@@ -18,11 +19,11 @@ Verdict = Literal["go", "wait", "stop"]
 
 
 class NoTokenCounts(PassbandError):
-    """The server does not say how many tokens it took, so that no limit can be kept."""
+    """The server reports no token counts, so --max-cost cannot be kept."""
 
 
 class Budget:
-    """What has been spent on all tasks of a run, and whether more may be."""
+    """The cost of all tasks of a run so far, and whether there is room for more."""
 
     def __init__(self, price: Price | None, limit: float | None) -> None:
         if limit is not None and not limit > 0:
@@ -35,71 +36,68 @@ class Budget:
             )
         self.price = price
         self.limit = limit
-        self._cost = self._dearest = 0.0
+        self._cost = self._most = 0.0  # in total, and of one trial at most
         self._drawn = 0
         self._is_counted = True
 
     def spent(self, parts: Sequence[TaskRun]) -> float | None:
-        """Return the cost of what is recorded; None if there is no price."""
-        if self.price is None:
-            return None
-        return sum(
-            self.price.of(part.counters.prompt_tokens, part.counters.completion_tokens)
-            for part in parts
-        )
+        """Return the cost of the recorded trials; None if some of it needs a price."""
+        costs = [part.counters.cost(self.price) for part in parts]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
 
     def begin(self, parts: Sequence[TaskRun]) -> None:
-        """Take over what is recorded already."""
+        """Start from the trials that are recorded already."""
         self._cost = self.spent(parts) or 0.0
         failed = sum(p.counters.statuses[s] for p in parts for s in ("refused", *FAILED))
         self._drawn = sum(part.counters.done for part in parts) - failed
 
     def add(self, rows: Sequence[TrialRow]) -> None:
-        """Count what has come, which is some time before it is recorded."""
+        """Count rows as they come, which is some time before they are recorded."""
         if self.price is None:
             return
         for row in rows:
-            taken, given = row.prompt_tokens, row.completion_tokens
-            cost = self.price.of(taken or 0, given or 0)
+            prompt, completion = row.prompt_tokens, row.completion_tokens
+            cost = self.price.of(prompt or 0, completion or 0) if row.cost is None else row.cost
             self._cost += cost
-            self._dearest = max(self._dearest, cost)
-            self._drawn += cost > 0  # what failed or was refused tells nothing of the price
-            if row.status == "ok" and taken is None and given is None:
+            self._most = max(self._most, cost)
+            self._drawn += cost > 0  # a failed or refused trial tells nothing of the price
+            if row.status == "ok" and row.cost is prompt is completion is None:
                 self._is_counted = False
 
     def verdict(self, under_way: int, wanted: int) -> Verdict:
-        """Tell whether so many more trials may be asked for, while others are under way.
+        """Decide whether `wanted` more trials fit the budget, given those in flight.
 
-        Every trial that has not come back yet counts as much as the dearest so far. Where that
-        does not fit, those under way are waited for; where it still does not, that was all.
-        Before anything is known of the price of an answer, one request goes alone.
+        Every trial in flight counts as much as the most expensive so far. Where that does not
+        fit, the worker waits for those in flight; where it still does not fit, it stops. Before
+        the cost of any answer is known, one request goes alone.
         """
-        if self.limit is None or self.price == Price(0.0, 0.0):
+        if self.limit is None or (self.price == Price(0.0, 0.0) and not self._cost):
             return "go"
         if not self._is_counted:
             raise NoTokenCounts(
                 "the server does not say how many tokens an answer took, so --max-cost cannot be "
-                "kept. Nothing more is asked."
+                "kept. No further request is sent."
             )
         if not self._drawn:
             return "wait" if under_way else "go"
-        each = max(self._dearest, self._cost / self._drawn)
-        if self._cost + (under_way + wanted) * each <= self.limit:
+        trial = max(self._most, self._cost / self._drawn)
+        if self._cost + (under_way + wanted) * trial <= self.limit:
             return "go"
         return "wait" if under_way else "stop"
 
 
 def price_files() -> list[Path]:
-    """Return where prices are looked for, the first found first."""
+    """Return the files that prices are read from, in the order of search."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    given = os.environ.get("PASSBAND_PRICES")
-    return [Path(given)] if given else [Path("prices.yaml"), home / "passband" / "prices.yaml"]
+    file = os.environ.get("PASSBAND_PRICES")
+    return [Path(file)] if file else [Path("prices.yaml"), home / "passband" / "prices.yaml"]
 
 
 def find_price(model: str, file: Path | None = None) -> Price | None:
-    """Return the price of a model; None if no file has one. What runs here costs nothing."""
-    kind, _, name = model.partition(":")
-    if kind in ("tiny", "python"):
+    """Return the price of a model; None if no file has one. Models in this process are free."""
+    name = model.partition(":")[2]
+    if is_local(model):
         return Price(0.0, 0.0)
     for path in [file] if file else price_files():
         if file is None and not path.is_file():
@@ -117,10 +115,10 @@ def _read(path: Path) -> dict[str, Price]:
     import yaml
 
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        prices = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
         return {
             str(name): Price(float(entry["prompt"]), float(entry["completion"]))
-            for name, entry in found.items()
+            for name, entry in prices.items()
         }
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror}.") from None

@@ -1,4 +1,4 @@
-"""How far a task is: counts of what is recorded, kept as rows are committed."""
+"""Counts of a task's recorded trials, kept as rows are committed."""
 
 from __future__ import annotations
 
@@ -18,26 +18,29 @@ _SHORT = 20  # characters
 
 @dataclass(frozen=True)
 class Price:
-    """What tokens cost, per million."""
+    """The price of a million tokens."""
 
     prompt: float
     completion: float
 
     def of(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """Return the cost of tokens."""
         return (self.prompt * prompt_tokens + self.completion * completion_tokens) / 1e6
 
 
 @dataclass
 class Counters:
-    """Counts of one task, of this process and of those before it."""
+    """Counts of one task, those of earlier processes included."""
 
     problems: int
-    planned: int  # trials, all in all
-    main: int | None = None  # number of the scorer whose scores are estimated from
+    planned: int  # trials in total
+    main: int | None = None  # number of the scorer that the estimate is of
     done: int = 0
     fresh: int = 0  # of those, recorded by this process
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    known_cost: float = 0.0  # of trials that came with their cost
+    known_tokens: tuple[int, int] = (0, 0)  # of those trials
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
     _scored: list[int] = field(default_factory=list)
     _sums: list[float] = field(default_factory=list)
@@ -50,15 +53,19 @@ class Counters:
         self._scored = [0] * self.problems
         self._sums = [0.0] * self.problems
 
-    def start_from(self, statuses: Mapping[str, int], tokens: tuple[int, int]) -> None:
-        """Take over what earlier processes recorded."""
+    def start_from(
+        self, statuses: Mapping[str, int], tokens: tuple[int, int], cost: float = 0.0
+    ) -> None:
+        """Add the counts of earlier processes; trials that came with a cost all did."""
         for status, count in statuses.items():
             self.statuses[status] += count
             self.done += count
         self.prompt_tokens, self.completion_tokens = tokens
+        if cost:
+            self.known_cost, self.known_tokens = cost, tokens
 
     def start_scores(self, problem: int, scored: int, total: float) -> None:
-        """Take over the scores that a problem already has."""
+        """Add the scores that a problem already has."""
         self._scored[problem] += scored
         self._sums[problem] += total
 
@@ -68,13 +75,27 @@ class Counters:
             self.done += 1
             self.fresh += 1
             self.statuses[row.status] += 1
-            taken, given = row.prompt_tokens or 0, row.completion_tokens or 0
-            self.prompt_tokens += taken
-            self.completion_tokens += given
+            prompt, completion = row.prompt_tokens or 0, row.completion_tokens or 0
+            self.prompt_tokens += prompt
+            self.completion_tokens += completion
+            if row.cost is not None:
+                self._add_cost(row.cost, prompt, completion)
             for score in row.scores:
                 self.scored(row.problem, score)
             if row.status == "ok":
                 self._compare(row)
+
+    def cost(self, price: Price | None) -> float | None:
+        """Return the cost of all trials; None if some of it needs a price."""
+        prompt = self.prompt_tokens - self.known_tokens[0]
+        completion = self.completion_tokens - self.known_tokens[1]
+        if price is None:
+            return self.known_cost if self.known_cost and not (prompt or completion) else None
+        return self.known_cost + price.of(prompt, completion)
+
+    def _add_cost(self, cost: float, prompt: int, completion: int) -> None:
+        self.known_cost += cost
+        self.known_tokens = self.known_tokens[0] + prompt, self.known_tokens[1] + completion
 
     def scored(self, problem: int, score: ScoreRow) -> None:
         """Count a score, if it is the main scorer's."""
@@ -83,7 +104,7 @@ class Counters:
             self._sums[problem] += score.value
 
     def _compare(self, row: TrialRow) -> None:
-        """Note whether a problem's answers differ."""
+        """Note whether a problem's answers are all the same."""
         problem, text = row.problem, hash((row.text, row.reasoning))
         self._characters += len(row.text or "") + len(row.reasoning or "")
         self._answers[problem] = self._answers.get(problem, 0) + 1
@@ -92,13 +113,13 @@ class Counters:
 
     @property
     def has_short_answers(self) -> bool:
-        """Whether answers are so short that a model which is sure may repeat itself."""
+        """Whether answers are so short that a confident model may well repeat itself."""
         return self._characters < _SHORT * sum(self._answers.values())
 
     def identical(self, least: int = 4) -> tuple[int, int]:
-        """Return of how many problems all answers are the same, and how many were looked at."""
-        judged = [problem for problem, count in self._answers.items() if count >= least]
-        return sum(problem not in self._varied for problem in judged), len(judged)
+        """Return (problems with identical answers, problems checked)."""
+        checked = [problem for problem, count in self._answers.items() if count >= least]
+        return sum(problem not in self._varied for problem in checked), len(checked)
 
     def estimate(self) -> Estimate | None:
         """Return the mean score so far with its interval, for problems like these."""

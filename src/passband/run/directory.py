@@ -1,9 +1,12 @@
-"""Where a run goes if nobody says: the same place for the same command, so that it resumes."""
+"""The default run directory: one per model, so that the same command resumes.
+
+Every task of a model goes there, so that a task requested alone and the same task requested beside
+others are never asked twice.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = ["default_directory"]
@@ -11,15 +14,17 @@ __all__ = ["default_directory"]
 _LONGEST = 60  # characters of a name
 
 
-def default_directory(tasks: Sequence[str], model: str) -> Path:
-    """Return the run directory of tasks and a model.
+def default_directory(model: str, name: str | None = None) -> Path:
+    """Return the run directory of a model, or of a run that has a name.
 
-    >>> default_directory(["arithmetic"], "openai:org/model").as_posix()
-    'runs/arithmetic-openai-org-model'
+    >>> default_directory("openai:org/model").as_posix()
+    'runs/openai-org-model'
+    >>> default_directory("openai:policy", "step 100").as_posix()
+    'runs/step-100'
     """
-    name = "+".join(tasks)
-    if len(name) > _LONGEST:
-        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-        name = f"{name[: _LONGEST - 10]}-{digest[:8]}"
-    safe = "".join(c if c.isalnum() or c in "._+-" else "-" for c in f"{name}-{model}")
-    return Path("runs") / safe.strip(".")
+    text = name or model
+    safe = "".join(c if c.isalnum() or c in "._+-" else "-" for c in text).strip(".") or "run"
+    if len(safe) > _LONGEST:
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        safe = f"{safe[: _LONGEST - 9]}-{digest[:8]}"
+    return Path("runs") / safe

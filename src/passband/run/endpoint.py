@@ -1,4 +1,4 @@
-"""What all requests to one server share: pauses, the circuit breaker, and the wish to stop."""
+"""The state that all requests to one server share: pauses, circuit breaker, stop signal."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ __all__ = ["Endpoint", "Outage", "Stopping"]
 
 
 class Stopping(Exception):
-    """The run is ending; what was about to be asked is left for the next time."""
+    """The run is ending; a batch that was not sent is left for the next run."""
 
 
 class Outage(PassbandError):
-    """The server has been down for longer than the run was told to wait."""
+    """The server has been down for longer than --max-outage."""
 
 
 class Endpoint:
-    """The state of a server, as far as its answers tell.
+    """The state of a server, inferred from its replies.
 
-    Closed, every request may go. After many failures in a row it opens: one request at a time
-    goes as a probe, the others wait, and the first success closes it again.
+    While the breaker is closed, every request may go. After many failures in a row it opens: one
+    request at a time goes as a probe, the others wait, and the first success closes it again.
     """
 
     def __init__(self, patience: Patience, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.patience = patience
-        self.answered = 0  # requests that were
+        self.answered = 0  # requests answered so far
         self.answered_before = False  # by earlier processes of this run
         self.first_answer = asyncio.Event()
         self.is_troubled = False  # whether the last request that ended had no answer
@@ -53,12 +53,12 @@ class Endpoint:
         return self._stop.is_set()
 
     def stop(self) -> None:
-        """Let no further request go."""
+        """Stop: no further request may go."""
         self._stop.set()
         self._changed.set()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait, unless the run is stopping or begins to."""
+        """Wait; raise `Stopping` if the run is stopping or begins to."""
         if not self._stop.is_set():
             try:
                 await asyncio.wait_for(self._stop.wait(), seconds)
@@ -90,7 +90,7 @@ class Endpoint:
             if self._stop.is_set():
                 raise Stopping
             if (pause := self.paused_for) > 0:
-                # Those who waited together must not come back together.
+                # Requests that waited together must not come back together.
                 await self.sleep(pause + random.uniform(0, min(5.0, 0.1 + 0.1 * pause)))
             elif not self._is_open:
                 return
@@ -101,10 +101,10 @@ class Endpoint:
                 self._changed.clear()
                 await self._changed.wait()
 
-    # -- what became of a request ----------------------------------------------------------
+    # -- outcomes of requests --------------------------------------------------------------
 
     def succeeded(self) -> None:
-        """Note an answer, of whatever kind: the server is there."""
+        """Note an answer of any kind: the server is up."""
         self.answered += 1
         self.first_answer.set()
         self.is_troubled = False
@@ -115,9 +115,9 @@ class Endpoint:
             self._changed.set()
 
     def limited(self, fault: RateLimited) -> None:
-        """Pause for as long as the server asks, or longer each time."""
+        """Pause for as long as the server asks, or else longer each time."""
         seconds = self._backoff(self._pauses, 60.0)
-        if fault.retry_after is not None:  # what was asked for, unless that was of no use before
+        if fault.retry_after is not None:  # unless that did not help before
             seconds = max(fault.retry_after, min(5.0, seconds) if self._pauses else 0.0)
         if self.paused_for == 0:
             self._pauses += 1
@@ -141,12 +141,12 @@ class Endpoint:
                 f"What was recorded is safe; run the same command again to go on."
             )
         if self.paused_for == 0:  # a probe; not one of many that failed together
-            # It may be the fault of the only requests that are left: then they are given up.
+            # The only requests left may be at fault: then they are given up.
             self._pause(self._backoff(self._probes, 30.0 if fault.everyone else 5.0))
             self._probes += 1
 
     def released(self) -> None:
-        """Let another request be the probe, since this one ended without an answer."""
+        """Let another request be the probe: this one ended without an answer."""
         self.is_troubled = True
         self._probed()
 

@@ -1,27 +1,30 @@
-"""Scores for rows: which rows are scored, and by whom."""
+"""Scores for rows: which rows are scored, by which scorers, at once or aside."""
 
 from __future__ import annotations
 
+import asyncio
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import Any
 
 from passband.run.settings import Truncated
-from passband.score.scorer import Reference, Score, Scorer
-from passband.trials.rows import ScoreRow, Status, TrialRow
+from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
+from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
-__all__ = ["Grader", "identity_of"]
+__all__ = ["Grader", "identity_of", "is_async", "score_row", "scorer_entry"]
 
 _DETAIL = 200  # characters of an error that are kept
 
 
 @dataclass(frozen=True)
 class Grader:
-    """The scorers of a run under their numbers in the store, and what they compare with.
+    """The scorers of a run under their numbers in the store, and the problems' references.
 
-    A trial that was refused, or that gave nothing, is not scored: it is no wrong answer. One
-    that was cut off is scored only if the task or the user says so, whatever it holds: a rule
-    that looked at the text first would keep the short ways to an answer and drop the long ones.
+    A trial that was refused, or that got no answer, is not scored: it is no wrong answer. A
+    truncated one is scored only if the task or the user says so, whatever its text: a rule that
+    looked at the text first would keep the short ways to an answer and drop the long ones.
     """
 
     scorers: Sequence[tuple[int, Scorer]]
@@ -30,47 +33,102 @@ class Grader:
 
     @property
     def scored_statuses(self) -> tuple[Status, ...]:
+        """Statuses of the trials that are scored."""
         return ("ok", "truncated") if self.truncated == "score" else ("ok",)
 
     def quick(self) -> Grader:
-        """Return only the scorers that take no time worth mentioning."""
-        return Grader([s for s in self.scorers if not s[1].slow], self.references, self.truncated)
+        """Return a grader of the scorers that may run between two requests."""
+        return self.only(lambda scorer: not scorer.slow and not is_async(scorer))
 
     def slow(self) -> Grader:
-        """Return only the scorers that must not hold up the run."""
-        return Grader([s for s in self.scorers if s[1].slow], self.references, self.truncated)
+        """Return a grader of the scorers that must not hold up the run: slow or async ones."""
+        return self.only(lambda scorer: scorer.slow or is_async(scorer))
+
+    def only(self, is_wanted: Callable[[Scorer], bool]) -> Grader:
+        """Return a grader of some of the scorers."""
+        return replace(self, scorers=[pair for pair in self.scorers if is_wanted(pair[1])])
 
     def grade(self, row: TrialRow) -> list[ScoreRow]:
-        """Return what each scorer says of a trial."""
+        """Return the scores of a trial by every scorer; async ones must not be among them."""
         if row.status not in self.scored_statuses:
             return []
         reference = self.references[row.problem]
         return [
-            _score_row(number, _score(scorer, row.text, reference), row.text)
+            score_row(number, _score(scorer, row, reference), row.text)
             for number, scorer in self.scorers
         ]
+
+    async def grade_async(self, row: TrialRow, threads: Executor | None) -> list[ScoreRow]:
+        """Return the scores of a trial; async scorers are awaited, others run in a thread."""
+        if row.status not in self.scored_statuses:
+            return []
+        reference = self.references[row.problem]
+        scores = [
+            score_row(number, await _score_async(scorer, row, reference), row.text)
+            for number, scorer in self.scorers
+            if is_async(scorer)
+        ]
+        rest = self.only(lambda scorer: not is_async(scorer))
+        if rest.scorers:
+            loop = asyncio.get_running_loop()
+            scores += await loop.run_in_executor(threads, rest.grade, row)
+        return scores
 
     def close(self) -> None:
         for _, scorer in self.scorers:
             scorer.close()
 
 
+def scorer_entry(scorer: Scorer, truncated: Truncated) -> ScorerEntry:
+    """Return a scorer as it is entered into the store."""
+    return ScorerEntry(scorer.name, identity_of(scorer, truncated), getattr(scorer, "spec", None))
+
+
 def identity_of(scorer: Scorer, truncated: Truncated) -> str:
-    """Return what the scores depend on; scoring what was cut off makes other scores."""
+    """Return what the scores depend on; scoring truncated completions makes other scores."""
     return scorer.identity + ("\ntruncated: score" if truncated == "score" else "")
 
 
-def _score(scorer: Scorer, text: str | None, reference: Reference) -> Score:
-    """Score a completion; what a scorer must not do costs one score and not the run."""
-    try:
-        return scorer.score(text, reference)
-    except Exception as error:
-        return Score(None, "error", detail=f"{type(error).__name__}: {error}"[:_DETAIL])
+def is_async(scorer: Scorer) -> bool:
+    """Return whether a scorer's scores have to be awaited."""
+    return getattr(scorer, "is_async", False)
 
 
-def _score_row(number: int, score: Score, text: str | None) -> ScoreRow:
+def score_row(number: int, score: Score, text: str | None) -> ScoreRow:
     """Return the row of a score; an answer that is the whole text is not stored twice."""
     if score.value is not None and not math.isfinite(score.value):
         score = Score(None, "error", score.answer, score.rule, f"the score was {score.value}")
     answer = None if score.answer == text else score.answer
     return ScoreRow(number, score.value, score.status, answer, score.rule, score.detail)
+
+
+def _score(scorer: Scorer, row: TrialRow, reference: Reference) -> Score:
+    """Score a completion; an exception of a scorer costs one score and not the run."""
+    try:
+        return scorer.score(row.text, reference, **_trial(scorer, row))
+    except Exception as error:
+        return _failed(error)
+
+
+async def _score_async(scorer: Any, row: TrialRow, reference: Reference) -> Score:
+    try:
+        score: Score = await scorer.score_async(row.text, reference, **_trial(scorer, row))
+        return score
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> Score:
+    return Score(None, "error", detail=f"{type(error).__name__}: {error}"[:_DETAIL])
+
+
+def _trial(scorer: Scorer, row: TrialRow) -> dict[str, ScoredTrial]:
+    """Return the further argument of a scorer that looks at more than the text."""
+    if not getattr(scorer, "takes_trial", False):
+        return {}
+    return {
+        "trial": ScoredTrial(
+            row.text, row.reasoning, row.transcript, row.status, row.prompt_tokens,
+            row.completion_tokens,
+        )
+    }  # fmt: skip

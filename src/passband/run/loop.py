@@ -1,100 +1,95 @@
-"""The run itself: prepare, catch up on scores, ask, finish."""
+"""The run loop: catch up on scores, make schedules, request blocks, finish."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Any, Literal
 
 from passband.errors import PassbandError
-from passband.generate.provider import Provider
+from passband.generate.subject import Subject
 from passband.run.ask import Asker, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
+from passband.run.progress import Meter, Watcher
 from passband.run.queue import Queue
 from passband.run.recorder import Recorder
+from passband.run.rerun import nothing_to_ask
 from passband.run.rescore import catch_up
+from passband.run.schedule import ScheduleFactory, every_problem
 from passband.run.settings import Patience
 from passband.run.task_run import TaskRun
+from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 
-__all__ = ["Ending", "Runner", "Watcher"]
+__all__ = ["Ending", "Runner", "StuckSchedule"]
 
 Ending = Literal["finished", "interrupted", "terminated", "max_cost"]
-_SLEPT = 60.0  # seconds by which the wall clock may run ahead of ours before we take it for sleep
+_SLEPT = 60.0  # seconds by which the wall clock runs ahead of the monotonic one after a sleep
 _TICK = 0.5
 
 
-class Watcher(Protocol):
-    """Somebody who is told how the run goes."""
-
-    def tick(self, runner: Runner) -> None: ...
-
-    def warn(self, text: str) -> None: ...
+class StuckSchedule(PassbandError):
+    """A schedule has no next block, is not finished, and nothing is left that it could wait for."""
 
 
 @dataclass(eq=False)
 class Runner:
-    """Asks everything that is missing, and stops in good order."""
+    """Requests the blocks of every task's schedule, and stops in good order."""
 
     parts: Sequence[TaskRun]
-    provider: Provider
+    subject: Subject
     store: Store
     budget: Budget
     watcher: Watcher
     concurrency: int = 64
     patience: Patience = field(default_factory=Patience)
-    under_way: int = 0  # trials that are being asked for
+    schedule: ScheduleFactory = every_problem
+    under_way: int = 0  # trials in flight
     started: float = 0.0
-    can_estimate: bool = False  # whether the statistics are loaded; the first request came first
     _ending: Ending = "finished"
-    _drain: float | None = None
+    _is_failing: bool = False  # whether a worker has ended with an error
     _workers: list[asyncio.Task[None]] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
     _refused: dict[tuple[int, int], int] = field(default_factory=dict)  # n that was, by problem
-    _unsettled: list[tuple[TaskRun, list[TrialRow]]] = field(default_factory=list)
+    _unsettled: list[tuple[TaskRun, list[TrialRow], PendingBatch]] = field(default_factory=list)
 
     async def run(self) -> Ending:
-        """Run to the end, or to where it has to stop; whatever was answered is recorded."""
-        self.started = time.monotonic()
-        self.endpoint = Endpoint(self.patience)
-        self.endpoint.answered_before = any(part.counters.done for part in self.parts)
-        self.asker = Asker(self.provider, self.endpoint)
-        self.queue = Queue(self.parts, max(1, self.provider.batch))
-        self.recorder = Recorder(self.store)
-        self.budget.begin(self.parts)
-        self._notes = {p.number: partial(self.recorder.attempt, p) for p in self.parts}
-        self.recorder.on_failure = lambda error: self._halt(0.0)
-        self.recorder.start()
+        """Run to the end, or to where it has to stop; every answer is recorded."""
+        self._start()
         ticker = asyncio.ensure_future(self._tick())
         try:
             for part in self.parts:
                 await catch_up(self.store, part, lambda: self.endpoint.is_stopping)
+            self._make_schedules()
+            if self.queue.is_finished:
+                self.watcher.note(nothing_to_ask(self.store.directory, self.parts))
             await self._ask()
             self._settle()
         finally:
             ticker.cancel()
             await asyncio.gather(ticker, return_exceptions=True)
             await self.recorder.close()
-            await self.provider.close()
+            await self.subject.close()
             for part in self.parts:
                 part.grader.close()
         if self.recorder.failure is not None:
             raise self.recorder.failure
-        if self._ending == "max_cost" and all(
-            p.counters.done >= p.counters.planned for p in self.parts
-        ):
+        if self._ending in ("finished", "max_cost") and self.queue.is_finished:
             self._ending = "finished"
+            for part in self.parts:
+                part.counters.planned = part.counters.done
         self._warn_if_identical(least=2)
-        self.watcher.tick(self)
+        self._show()
         return self._ending
 
     def interrupt(self, ending: Ending = "interrupted", drain: float | None = None) -> None:
-        """Stop asking and wait for what is under way; the second time, do not wait."""
+        """Send no further request and wait for those in flight; the second time, do not wait."""
         if self.endpoint.is_stopping:
             self._cancel()
             return
@@ -103,12 +98,35 @@ class Runner:
 
     # -- steps -----------------------------------------------------------------------------
 
+    def _start(self) -> None:
+        """Make what the steps share, inside the event loop."""
+        self.started = time.monotonic()
+        self.endpoint = Endpoint(self.patience)
+        self.endpoint.answered_before = any(part.counters.done for part in self.parts)
+        self.asker = Asker(self.subject, self.endpoint)
+        self.meter = Meter(self.parts, self.budget)
+        self.recorder = Recorder(self.store)
+        self.budget.begin(self.parts)
+        self._notes = {p.number: partial(self.recorder.attempt, p) for p in self.parts}
+        self._news = asyncio.Event()  # of the next commit
+        self.recorder.on_failure = lambda error: self._halt(0.0)
+        self.recorder.on_commit = self._committed
+        self.recorder.start()
+
+    def _make_schedules(self) -> None:
+        """Make each task's schedule from the rows that earlier processes recorded."""
+        size = max(1, self.subject.batch)
+        directory = self.store.directory
+        self.queue = Queue(
+            [(p, self.schedule(p, size, _recorded_rows(directory, p))) for p in self.parts], size
+        )
+
     async def _ask(self) -> None:
-        """Let workers ask; the first request goes alone, in case it is answered with a no."""
+        """Start the workers; the first request goes alone, in case it is refused."""
         self._workers = [asyncio.ensure_future(self._worker())]
         answered = asyncio.ensure_future(self.endpoint.first_answer.wait())
         done: set[asyncio.Future[Any]] = set()
-        while not done:  # a slow answer is not waited for, a failed request is asked again alone
+        while not done:  # a slow answer holds nothing up, a failed request is repeated alone
             done, _ = await asyncio.wait(
                 [*self._workers, answered],
                 timeout=self.patience.preflight,
@@ -118,14 +136,15 @@ class Runner:
                 break
         answered.cancel()
         if not self._workers[0].done():
-            loading = asyncio.get_running_loop().run_in_executor(None, _load_statistics)
-            loading.add_done_callback(lambda done: setattr(self, "can_estimate", True))
+            is_shown = getattr(self.watcher, "shows_estimates", False)
+            loading = asyncio.get_running_loop().run_in_executor(None, _load_statistics, is_shown)
+            loading.add_done_callback(lambda done: setattr(self.meter, "can_estimate", is_shown))
             more = range(self.concurrency - 1)
             self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
         await self._all_workers()
 
     async def _all_workers(self) -> None:
-        """Wait for the workers; raise what one of them failed of, when all have ended."""
+        """Wait for all workers; then raise the first error of any."""
         waiting = set(self._workers)
         failure: BaseException | None = None
         while waiting:
@@ -146,7 +165,7 @@ class Runner:
         return PassbandError("a request was cancelled by the model's own code, not by passband.")
 
     async def _worker(self) -> None:
-        """Ask one block after the other."""
+        """Request one block after the other."""
         while not self.endpoint.is_stopping:
             if self.recorder.is_crowded:
                 await self.recorder.room()
@@ -155,17 +174,23 @@ class Runner:
                 return
             taken = self.queue.take()
             if taken is None:
-                return
+                if self.queue.is_finished:
+                    return
+                await self._next_commit()
+                continue
             self.under_way += len(taken[1].trials)
             try:
                 await self._ask_block(*taken)
             except Stopping:
                 return
+            except BaseException:
+                self._is_failing = True
+                raise
             finally:
                 self.under_way -= len(taken[1].trials)
 
     async def _affordable(self) -> bool:
-        """Wait until the next question fits into the budget, or it is clear that it never will."""
+        """Wait until the next batch fits the budget; return False if it never will."""
         while True:
             verdict = self.budget.verdict(self.under_way, self.queue.batch)
             if verdict != "wait":
@@ -175,31 +200,49 @@ class Runner:
             except Stopping:
                 return True  # the worker sees to it
 
-    async def _ask_block(self, part: TaskRun, question: PendingBatch) -> None:
-        """Ask for a block and hand its rows to the recorder; what is lacking is asked singly."""
+    async def _ask_block(self, part: TaskRun, batch: PendingBatch) -> None:
+        """Request a block, record its rows, and re-queue missing completions one by one."""
         try:
-            rows = await self.asker.ask(question, self._notes[part.number])
-        except BatchRefused:  # for its n or for its prompt: asked singly, it will show
-            self._refused[part.number, question.problem] = len(question.trials)
-            self.queue.put_back(part, question.problem, question.trials)
+            rows = await self.asker.ask(batch, self._notes[part.number])
+        except BatchRefused:  # for its n or for its prompt: one by one, it will show
+            self._refused[part.number, batch.problem] = len(batch.trials)
+            self.queue.put_back(part, batch, batch.trials)
             return
         if self.budget.limit is not None:
             self.budget.add(rows)
         if self.endpoint.answered:
             self._settle()
-            self.recorder.add(part, rows)
+            self.recorder.add(part, rows, batch.scores)
         else:
-            self._unsettled.append((part, rows))
-        if len(rows) < len(question.trials):
-            self._ask_singly(len(rows), len(question.trials))
-            self.queue.put_back(part, question.problem, question.trials[len(rows) :])
+            self._unsettled.append((part, rows, batch))
+        if len(rows) < len(batch.trials):
+            self._ask_one_by_one(len(rows), len(batch.trials))
+            self.queue.put_back(part, batch, batch.trials[len(rows) :])
         elif self._refused and rows[0].status not in ("invalid", "gave_up"):
-            self._ask_singly(0, self._refused.get((part.number, question.problem), 0))
+            self._ask_one_by_one(0, self._refused.get((part.number, batch.problem), 0))
+
+    async def _next_commit(self) -> None:
+        """Wait until a commit may let a schedule go on, or the run is stopping."""
+        if not self.under_way and self.recorder.is_idle and not self._is_failing:
+            self._settle()
+            if self.recorder.is_idle:
+                tasks = ", ".join(self.queue.waiting)
+                raise StuckSchedule(f"{tasks}: the schedule has nothing to ask and no end.")
+        await self._news.wait()
+
+    def _committed(self, part: TaskRun, rows: Sequence[TrialRow]) -> None:
+        """Pass rows that are on disk to their schedule, and wake the workers that wait for it."""
+        self.queue.committed(part, rows)
+        self._wake()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
 
     def _settle(self) -> None:
-        """Record what came to nothing before the first answer: it was not the server's fault.
+        """Record trials that were given up before the first answer: the server is up.
 
-        Without any answer, ever, nothing is recorded, so that everything is asked again.
+        Without any answer, ever, nothing is recorded, so that everything is requested again.
         """
         if not self._unsettled:
             return
@@ -207,22 +250,26 @@ class Runner:
             if self.endpoint.is_stopping:
                 return
             raise NothingAnswered(f"no request has been answered. Last: {self.asker.last_loss}")
-        for part, rows in self._unsettled:
-            self.recorder.add(part, rows)
+        for part, rows, batch in self._unsettled:
+            self.recorder.add(part, rows, batch.scores)
         self._unsettled.clear()
 
-    def _ask_singly(self, got: int, asked: int) -> None:
-        if asked and self.queue.batch > 1:
-            self.queue.ask_singly()
-            given = f"{got} of {asked} completions" if got else "an error"
-            self._warn(f"asked for n={asked}, the server gave {given}; asking one by one instead.")
+    def _ask_one_by_one(self, got: int, wanted: int) -> None:
+        if wanted and self.queue.batch > 1:
+            self.queue.ask_one_by_one()
+            reply = f"{got} of {wanted} completions" if got else "an error"
+            self._warn(
+                f"the server answered a request with n={wanted} with {reply}; requesting one "
+                f"completion at a time instead."
+            )
 
     # -- stopping --------------------------------------------------------------------------
 
     def _halt(self, drain: float) -> None:
-        """Let nothing more go out, and cancel what has not come back after `drain` seconds."""
+        """Send no further request, and cancel those in flight after `drain` seconds."""
         self.endpoint.stop()
         self.recorder.leave_scores()
+        self._wake()
         if drain > 0:
             asyncio.get_running_loop().call_later(drain, self._cancel)
         else:
@@ -235,40 +282,43 @@ class Runner:
     # -- watching --------------------------------------------------------------------------
 
     async def _tick(self) -> None:
-        """Tell the watcher how things are, and notice what should be noticed."""
+        """Show progress, and notice what the user should know."""
         ahead = time.time() - time.monotonic()
         while True:
             await asyncio.sleep(_TICK)
-            self.watcher.tick(self)
-            self._warn_if_identical(least=4, judged=10)
+            self._show()
+            self._warn_if_identical(least=4, checked=10)
             now = time.time() - time.monotonic()
             if now - ahead > _SLEPT:
                 await self._awoke(now - ahead)
             ahead = now
 
+    def _show(self) -> None:
+        self.watcher.tick(self.meter.read(self.endpoint, self.under_way))
+
     async def _awoke(self, seconds: float) -> None:
-        """Drop the connections of before a sleep of the machine: they are dead."""
-        reset: Callable[[], Awaitable[None]] | None = getattr(self.provider, "reset", None)
-        self._warn(f"the machine slept for {seconds:.0f} s; connecting anew.")
+        """Drop the connections from before a sleep of the machine: they are dead."""
+        reset: Callable[[], Awaitable[None]] | None = getattr(self.subject, "reset", None)
+        self._warn(f"the machine slept for {seconds:.0f} s; reconnecting.")
         if reset is not None:
             await reset()
 
-    def _warn_if_identical(self, *, least: int, judged: int = 2) -> None:
+    def _warn_if_identical(self, *, least: int, checked: int = 2) -> None:
         for part in self.parts:
             if part.sampling.temperature == 0:
                 continue
-            same, looked_at = part.counters.identical(least)
+            same, total = part.counters.identical(least)
             # A letter or a number may well be the same each time: then only all of many will do.
             if part.counters.has_short_answers:
-                is_odd = looked_at >= max(judged, 10) and same == looked_at
+                is_odd = total >= max(checked, 10) and same == total
             else:
-                is_odd = looked_at >= judged and 2 * same > looked_at
+                is_odd = total >= checked and 2 * same > total
             if is_odd:
                 self._warn(
-                    f"{part.task.name}: {same} of {looked_at} problems got IDENTICAL answers in "
-                    f"all their trials. It seems that the server ignores the temperature or the "
-                    f"seeds; n trials are then worth one, and intervals over trials are too "
-                    f"narrow.",
+                    f"{part.task.name}: {same} of {total} problems got IDENTICAL answers in all "
+                    f"their trials. Either the task is easy, or the server ignores the temperature "
+                    f"or the seeds; n trials are then worth one, and intervals over trials are "
+                    f"too narrow.",
                     key=f"identical {part.task.name}",
                 )
 
@@ -278,6 +328,26 @@ class Runner:
             self.watcher.warn(text)
 
 
-def _load_statistics() -> None:
-    """Import what estimates need, while the first answers are on their way."""
-    import passband.stats.interval.estimate  # noqa: F401
+def _recorded_rows(directory: Path, part: TaskRun) -> Iterator[TrialRow]:
+    """Yield the rows that count as recorded, with their scores; opens nothing before it is read."""
+    if not part.recorded:
+        return
+    with Trials(directory, trusted=True) as trials:
+        (run,) = (run for run in trials.runs() if run.number == part.number)
+        places = {number: place for place, number in enumerate(part.numbers)}
+        for row in trials.trials(run):
+            place = places.get(row.problem)
+            if place is not None and part.recorded.get(place, 0) >> row.trial & 1:
+                yield replace(row, problem=place)
+
+
+def _load_statistics(is_shown: bool) -> None:
+    """Import the statistics, while the first answers are on their way.
+
+    The first estimate imports more; it is made here, where it does not hold up the event loop.
+    """
+    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.interval.estimate import estimate
+
+    if is_shown:
+        estimate(Outcomes.from_counts([0, 1], [2, 2]), "avg")

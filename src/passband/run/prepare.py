@@ -11,16 +11,15 @@ from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
 from passband.run.blocks import count_missing
 from passband.run.counters import Counters
-from passband.run.grade import Grader, identity_of
-from passband.run.settings import Settings, Truncated
+from passband.run.grade import Grader, scorer_entry
+from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
-from passband.score.scorer import Scorer
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials
-from passband.trials.rows import FAILED, ProblemRow, ScorerEntry
+from passband.trials.rows import FAILED, ProblemRow
 from passband.trials.store import Store, canonical
 
-__all__ = ["load_problems", "prepare", "problem_record", "resolved_sampling", "scorer_entry"]
+__all__ = ["load_problems", "prepare", "problem_record", "resolved_sampling"]
 
 
 def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
@@ -98,12 +97,6 @@ def problem_record(problem: Problem) -> str:
     )
 
 
-def scorer_entry(scorer: Scorer, truncated: Truncated) -> ScorerEntry:
-    """Return a scorer as it is entered into the store."""
-    spec: Mapping[str, Any] | None = getattr(scorer, "spec", None)
-    return ScorerEntry(scorer.name, identity_of(scorer, truncated), spec)
-
-
 def _problem_rows(problems: Sequence[Problem], positions: Sequence[int] | None) -> list[ProblemRow]:
     places = range(len(problems)) if positions is None else positions
     return [
@@ -118,11 +111,13 @@ def _seed(store: Store, task: Task, model: str, settings: Settings, name: str | 
         return None
     if settings.seed is not None:
         return settings.seed
+    if name is not None:
+        return name
     earlier = store.spec(task.name, model)
     if earlier is not None:
         seed: str | None = earlier["seed"]
         return seed
-    return store.name(task.name, model) if name is None else name
+    return store.name(task.name, model)
 
 
 def _config(task: Task, truncated: str) -> Mapping[str, Any]:
@@ -146,7 +141,8 @@ def _resumed(directory: Path, part: TaskRun) -> TaskRun:
         missing = count_missing(len(part.problems), part.n, recorded)
         part.counters.planned = missing + sum(mask.bit_count() for mask in masks.values())
         statuses = {s: n for s, n in trials.statuses(part.number).items() if s not in again}
-        part.counters.start_from(statuses, trials.tokens(part.number))
+        tokens, cost = trials.tokens(part.number), trials.cost(part.number)
+        part.counters.start_from(statuses, tokens, cost)
         if part.counters.main is not None:
             for number, count, total in trials.score_sums(part.counters.main):
                 if number in places:

@@ -1,4 +1,4 @@
-"""Who is asked next: the questions of every task, and those that have to be asked again singly."""
+"""The dispatcher: blocks of every task's schedule, and those to request again one by one."""
 
 from __future__ import annotations
 
@@ -6,65 +6,85 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from passband.generate.provider import Request
 from passband.run.ask import PendingBatch
-from passband.run.blocks import Block, missing_blocks, trial_seed
+from passband.run.blocks import Block, trial_seed
+from passband.run.schedule import Schedule
 from passband.run.task_run import TaskRun
+from passband.trials.rows import TrialRow
 
 __all__ = ["Queue"]
 
-_AHEAD = 64  # questions made in one go: among requests, each would take several times as long
+_AHEAD = 64  # batches made in one go: among requests, each would take several times as long
 
 
 class Queue:
-    """Questions, task after task; each is handed out once."""
+    """Batches of trials, task after task; each is handed out once."""
 
-    def __init__(self, parts: Sequence[TaskRun], batch: int) -> None:
+    def __init__(self, schedules: Sequence[tuple[TaskRun, Schedule]], batch: int) -> None:
         self._batch = batch
+        self._schedules = dict(schedules)
         self._next: deque[tuple[TaskRun, PendingBatch]] = deque()
-        self._blocks = _blocks(parts, batch)
 
     @property
     def batch(self) -> int:
+        """Completions that one request asks for, at most."""
         return self._batch
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether there is nothing to hand out, now or after any commit."""
+        return not self._next and all(s.is_finished for s in self._schedules.values())
+
+    @property
+    def waiting(self) -> list[str]:
+        """Names of the tasks whose schedules are not finished."""
+        return [run.task.name for run, s in self._schedules.items() if not s.is_finished]
+
     def take(self) -> tuple[TaskRun, PendingBatch] | None:
-        """Return the next question, or None if there is none now."""
+        """Return the next batch, or None if there is none now."""
         if not self._next:
-            self._next.extend((p, _question(p, b)) for p, b in islice(self._blocks, _AHEAD))
+            blocks = islice(_blocks(self._schedules), _AHEAD)
+            self._next.extend((run, _batch(run, block)) for run, block in blocks)
             if not self._next:
                 return None
-        part, question = self._next.popleft()
-        if len(question.trials) <= self._batch or len(question.trials) == 1:
-            return part, question
-        self.put_back(part, question.problem, question.trials)
+        run, batch = self._next.popleft()
+        if len(batch.trials) <= self._batch or len(batch.trials) == 1:
+            return run, batch
+        self.put_back(run, batch, batch.trials)
         return self._next.popleft()
 
-    def ask_singly(self) -> None:
-        """Ask for one completion at a time from now on."""
+    def ask_one_by_one(self) -> None:
+        """Request one completion at a time from now on."""
         self._batch = 1
 
-    def put_back(self, part: TaskRun, problem: int, trials: Sequence[int]) -> None:
-        """Ask for these trials next, one by one."""
-        blocks = [Block(problem, range(trial, trial + 1)) for trial in trials]
-        self._next.extendleft((part, _question(part, block)) for block in reversed(blocks))
+    def put_back(self, run: TaskRun, batch: PendingBatch, trials: Sequence[int]) -> None:
+        """Hand out these trials of a batch next, one by one."""
+        blocks = [Block(batch.problem, range(t, t + 1), batch.reason) for t in trials]
+        self._next.extendleft((run, _batch(run, block)) for block in reversed(blocks))
+
+    def committed(self, run: TaskRun, rows: Sequence[TrialRow]) -> None:
+        """Pass rows that are on disk to the task's schedule."""
+        self._schedules[run].committed(rows)
 
 
-def _blocks(parts: Sequence[TaskRun], size: int) -> Iterator[tuple[TaskRun, Block]]:
-    for part in parts:
-        for block in missing_blocks(len(part.problems), part.n, part.recorded, size):
-            yield part, block
+def _blocks(schedules: dict[TaskRun, Schedule]) -> Iterator[tuple[TaskRun, Block]]:
+    for run, schedule in schedules.items():
+        while (block := schedule.next()) is not None:
+            yield run, block
 
 
-def _question(part: TaskRun, block: Block) -> PendingBatch:
-    problem = part.problems[block.problem]
+def _batch(run: TaskRun, block: Block) -> PendingBatch:
+    problem = run.problems[block.problem]
     seeds: tuple[int | None, ...] = (None,) * len(block.trials)
-    if part.seed is not None:
-        named = part.seed, part.task.name, problem.key
-        seeds = tuple([trial_seed(*named, trial) for trial in block.trials])
+    if run.seed is not None:
+        place = run.seed, run.task.name, problem.key
+        seeds = tuple([trial_seed(*place, trial) for trial in block.trials])
     return PendingBatch(
-        problem=block.problem,
-        trials=block.trials,
-        request=Request(problem.messages, part.sampling, seeds),
-        attempts=part.attempts.get((block.problem, block.trials[0]), 0),
+        block.problem,
+        block.trials,
+        problem,
+        run.sampling,
+        seeds,
+        block.reason,
+        run.attempts.get((block.problem, block.trials[0]), 0),
     )

@@ -1,19 +1,22 @@
 """From answers to rows on disk: a buffer, one writer thread, and news of each commit.
 
 Rows are scored by the quick scorers on their way and committed together, at the latest a
-twentieth of a second after they came. Slow scorers work on rows that are already safe.
+twentieth of a second after they came. Slow and async scorers work on rows that are already safe;
+their scores are committed later.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from passband.run.grade import score_row
 from passband.run.task_run import TaskRun
+from passband.score.scorer import Score
 from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
 from passband.trials.store import Store
 
@@ -21,10 +24,13 @@ __all__ = ["Recorder"]
 
 _EVERY = 0.05  # seconds between commits
 _MOST = 500  # rows that do not wait for the next one
-_CROWDED = 5_000  # rows in the buffer above which nobody asks for more
+_CROWDED = 5_000  # rows in the buffer above which no more are requested
+_AWAITED = 64  # trials that async scorers work on at a time
 
+Rows = list[tuple[TaskRun, TrialRow]]
+Brought = tuple[TaskRun, TrialRow, Mapping[str, Score]]
+Scored = tuple[TaskRun, TrialRow, list[ScoreRow]]
 Row = TypeVar("Row", TrialRow, AttemptRow)
-Scored = tuple[TaskRun, int, int, ScoreRow]
 
 
 class Recorder:
@@ -32,41 +38,57 @@ class Recorder:
 
     def __init__(self, store: Store, slow_threads: int = 4) -> None:
         self._store = store
-        self._rows: list[tuple[TaskRun, TrialRow]] = []
+        self._rows: Rows = []
         self._attempts: list[tuple[TaskRun, AttemptRow]] = []
+        self._brought: list[Brought] = []
         self._scores: list[Scored] = []
         self._writer = ThreadPoolExecutor(1, "writer")
         self._scoring = ThreadPoolExecutor(slow_threads, "scoring")
+        self._awaiting = asyncio.Semaphore(_AWAITED)
         self._slow: set[asyncio.Task[None]] = set()
         self._wake = asyncio.Event()  # something has come
         self._hurry = asyncio.Event()  # it should not wait for more
         self._emptied = asyncio.Event()
         self._closing = False
+        self._committing = False
         self._scores_wanted = True
         self._task: asyncio.Task[None] | None = None
         self.failure: BaseException | None = None
         self.on_failure: Callable[[BaseException], None] = lambda error: None
+        self.on_commit: Callable[[TaskRun, Sequence[TrialRow]], None] = lambda run, rows: None
 
     def start(self) -> None:
         self._task = asyncio.ensure_future(self._work())
 
     # -- what comes in ---------------------------------------------------------------------
 
-    def add(self, part: TaskRun, rows: Sequence[TrialRow]) -> None:
-        """Take rows that belong together: they are committed together."""
-        self._rows += [(part, row) for row in rows]
+    def add(
+        self,
+        run: TaskRun,
+        rows: Sequence[TrialRow],
+        scores: Mapping[int, Mapping[str, Score]] | None = None,
+    ) -> None:
+        """Take rows that are to be committed together, with scores that came along, by trial."""
+        self._rows += [(run, row) for row in rows]
+        if scores:
+            self._brought += [(run, row, scores[row.trial]) for row in rows if row.trial in scores]
         self._wake.set()
         if len(self._rows) >= _MOST:
             self._hurry.set()
 
-    def attempt(self, part: TaskRun, row: AttemptRow) -> None:
-        self._attempts.append((part, row))
+    def attempt(self, run: TaskRun, row: AttemptRow) -> None:
+        self._attempts.append((run, row))
         self._wake.set()
 
     @property
     def is_crowded(self) -> bool:
         """Whether more rows are waiting than should be at risk."""
         return len(self._rows) + len(self._slow) > _CROWDED and self.failure is None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything that came is on disk, with all its scores."""
+        return not (self._committing or self._waiting() or self._slow)
 
     async def room(self) -> None:
         """Wait while it is crowded."""
@@ -75,7 +97,7 @@ class Recorder:
             await self._emptied.wait()
 
     def leave_scores(self) -> None:
-        """Do not wait for slow scorers; what they have not scored is scored next time."""
+        """Do not wait for slow scorers; a resumed run scores what they have not."""
         self._scores_wanted = False
         self._wake.set()
 
@@ -94,7 +116,7 @@ class Recorder:
     # -- what goes out ---------------------------------------------------------------------
 
     async def _work(self) -> None:
-        """Commit whatever has come, again and again, until it is the last time."""
+        """Commit the buffer, again and again, until it is the last time."""
         while not self._is_over():
             if not self._waiting():
                 await self._wake.wait()
@@ -119,53 +141,82 @@ class Recorder:
 
     async def _commit(self) -> None:
         rows, attempts, scores = self._rows, self._attempts, self._scores
+        brought, self._brought = self._brought, []
         self._rows, self._attempts, self._scores = [], [], []
+        self._committing = True
         if not self._closing:
             self._hurry.clear()
         # Scored in one go: scattered among requests, each score would take thrice as long.
-        for part, row in rows:
-            row.scores = part.quick.grade(row)
+        for run, row in rows:
+            row.scores = run.quick.grade(row)
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(self._writer, self._write, rows, attempts, scores)
-        for part, committed in _grouped(rows).items():
-            part.counters.committed(committed)
-            self._score_slowly(part, committed)
-        for part, problem, _, score in scores:
-            part.counters.scored(problem, score)
+        await loop.run_in_executor(self._writer, self._write, rows, attempts, brought, scores)
+        self._committing = False
+        for run, committed in _grouped(rows).items():
+            run.counters.committed(committed)
+            self._announce(run, self._left_by_slow_scorers(run, committed))
+        for run, row, added in scores:
+            row.scores += added
+            for score in added:
+                run.counters.scored(row.problem, score)
+            self._announce(run, [row])
         self._emptied.set()
+
+    def _announce(self, run: TaskRun, rows: Sequence[TrialRow]) -> None:
+        """Pass on rows that are on disk with all their scores."""
+        if rows:
+            self.on_commit(run, rows)
 
     def _write(
         self,
-        rows: list[tuple[TaskRun, TrialRow]],
+        rows: Rows,
         attempts: list[tuple[TaskRun, AttemptRow]],
+        brought: list[Brought],
         scores: list[Scored],
     ) -> None:
         """Store, in the writer's thread."""
-        for part, failed in _grouped(attempts).items():
-            self._store.add_attempts(part.number, _numbered(part, failed))
-        for part, drawn in _grouped(rows).items():
-            self._store.append(part.number, _numbered(part, drawn), again=part.retries_failed)
+        for run, row, named in brought:
+            row.scores += [
+                score_row(run.scorer_number(self._store, name), score, row.text)
+                for name, score in named.items()
+            ]
+        for run, failed in _grouped(attempts).items():
+            self._store.add_attempts(run.number, _numbered(run, failed))
+        for run, drawn in _grouped(rows).items():
+            self._store.append(run.number, _numbered(run, drawn), again=run.retries_failed)
         if scores:
             self._store.add_scores(
-                (part.numbers[problem], trial, score) for part, problem, trial, score in scores
+                (run.numbers[row.problem], row.trial, score)
+                for run, row, added in scores
+                for score in added
             )
 
-    def _score_slowly(self, part: TaskRun, rows: Sequence[TrialRow]) -> None:
-        if not part.slow.scorers:
-            return
-        for row in rows:
-            if row.status in part.slow.scored_statuses:
-                task = asyncio.ensure_future(self._score(part, row))
-                self._slow.add(task)
-                task.add_done_callback(self._scored)
+    # -- slow scorers ----------------------------------------------------------------------
 
-    async def _score(self, part: TaskRun, row: TrialRow) -> None:
-        loop = asyncio.get_running_loop()
-        for score in await loop.run_in_executor(self._scoring, part.slow.grade, row):
-            self._scores.append((part, row.problem, row.trial, score))
+    def _left_by_slow_scorers(self, run: TaskRun, rows: list[TrialRow]) -> list[TrialRow]:
+        """Start the slow scorers on rows, and return the rows that they have nothing to do with."""
+        if not run.slow.scorers:
+            return rows
+        left = []
+        for row in rows:
+            if row.status not in run.slow.scored_statuses:
+                left.append(row)
+                continue
+            task = asyncio.ensure_future(self._score(run, row))
+            self._slow.add(task)
+            task.add_done_callback(self._scored)
+        return left
+
+    async def _score(self, run: TaskRun, row: TrialRow) -> None:
+        async with self._awaiting:
+            scores = await run.slow.grade_async(row, self._scoring)
+        self._scores.append((run, row, scores))  # a commit may have replaced the list meanwhile
 
     def _scored(self, task: asyncio.Task[None]) -> None:
         self._slow.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.failure = self.failure or error
+            self.on_failure(error)
         self._wake.set()
         self._emptied.set()
 
@@ -178,7 +229,7 @@ def _numbered(part: TaskRun, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def _grouped(pairs: Sequence[tuple[TaskRun, Any]]) -> dict[TaskRun, list[Any]]:
-    found: dict[TaskRun, list[Any]] = {}
-    for part, row in pairs:
-        found.setdefault(part, []).append(row)
-    return found
+    groups: dict[TaskRun, list[Any]] = {}
+    for run, row in pairs:
+        groups.setdefault(run, []).append(row)
+    return groups

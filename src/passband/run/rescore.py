@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.run.grade import Grader
-from passband.run.prepare import scorer_entry
+from passband.run.aside import grade_in_loop, loop_for
+from passband.run.grade import Grader, is_async, scorer_entry
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
 from passband.score.pipeline import make_scorer
@@ -24,7 +24,15 @@ from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.store import Store
 
-__all__ = ["Rescoring", "catch_up", "chosen_scorers", "score_again", "score_recorded"]
+__all__ = [
+    "Rescored",
+    "Rescoring",
+    "catch_up",
+    "chosen_scorers",
+    "rescore_run",
+    "score_again",
+    "score_recorded",
+]
 
 _CHUNK = 500  # trials between two commits
 
@@ -39,6 +47,14 @@ class Rescoring:
     truncated: Truncated = "leave"
 
 
+@dataclass(frozen=True)
+class Rescored:
+    """What re-scoring did: how many scores it added, and the tasks it scored."""
+
+    added: int
+    tasks: tuple[str, ...]
+
+
 def chosen_scorers(
     runs: Sequence[RunRecord],
     names: Sequence[str],
@@ -48,7 +64,7 @@ def chosen_scorers(
     trust: bool = False,
 ) -> list[Rescoring]:
     """Return which scorers each run gets: its task's, and further ones by name."""
-    given = [load_task(path, trust=trust) for name in tasks for path in find_tasks(name)]
+    given = [load_task(entry, trust=trust) for name in tasks for entry in find_tasks(name)]
     known = {task.name: task for task in given}
     unknown = sorted(set(known) - {run.task for run in runs})
     if unknown:
@@ -64,6 +80,33 @@ def chosen_scorers(
         added = [make_scorer(name, name, {}, steps) for name in names]
         plans.append(Rescoring(run, task.scorers, added, task.truncated))
     return plans
+
+
+def rescore_run(
+    directory: Path,
+    *,
+    scorers: Sequence[str] = (),
+    rules: Sequence[str] | None = None,
+    task_names: Sequence[str] = (),
+    main: bool = False,
+    truncated: Truncated | None = None,
+    trust: bool = False,
+) -> Rescored:
+    """Score the recorded completions of every task of a run directory, or of some tasks."""
+    if (rules or main) and not scorers:
+        raise InvalidInput("--extract and --main are for a new scorer; name it with --scorer.")
+    with Trials(directory) as trials:
+        runs = trials.runs()
+    if not runs:
+        raise InvalidInput(f"{directory} holds no trials yet.")
+    names = list(dict.fromkeys(scorers))
+    plans = chosen_scorers(runs, names, rules, task_names, trust=trust)
+    store = Store(directory)
+    try:
+        added = sum(score_again(store, plan, main=main, truncated=truncated) for plan in plans)
+    finally:
+        store.close()
+    return Rescored(added, tuple(dict.fromkeys(plan.run.task for plan in plans)))
 
 
 def score_again(
@@ -97,7 +140,15 @@ async def catch_up(store: Store, part: TaskRun, is_stopping: Callable[[], bool])
     if any(part.recorded.values()):
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(
-            None, score_recorded, store, part.number, part.grader, part.numbers, is_stopping, note
+            None,
+            score_recorded,
+            store,
+            part.number,
+            part.grader,
+            part.numbers,
+            is_stopping,
+            note,
+            loop,
         )
 
 
@@ -108,15 +159,21 @@ def score_recorded(
     problems: Sequence[int],
     is_stopping: Callable[[], bool] = lambda: False,
     note: Callable[[int, ScoreRow], None] = lambda problem, score: None,
+    running: asyncio.AbstractEventLoop | None = None,
 ) -> int:
     """Score recorded trials of a run that lack a score, and return how many scores were added.
 
-    `problems` are their numbers in the store, in the order of the grader's references.
+    `problems` are their numbers in the store, in the order of the grader's references. Async
+    scorers are awaited in the event loop that is `running` in another thread, if any.
     """
     added = 0
     places = {problem: place for place, problem in enumerate(problems)}
-    with Trials(store.directory, trusted=True) as trials, ThreadPoolExecutor(4) as threads:
-        run = trials.run_numbered(number)
+    with (
+        Trials(store.directory, trusted=True) as trials,
+        ThreadPoolExecutor(4) as threads,
+        loop_for(running) as loop,
+    ):
+        run = next(run for run in trials.runs() if run.number == number)
         for scorer_number, scorer in grader.scorers:
             one = Grader([(scorer_number, scorer)], grader.references, grader.truncated)
             rows = (
@@ -129,8 +186,11 @@ def score_recorded(
                 return [] if is_stopping() else one.grade(row)
 
             while (chunk := list(islice(rows, _CHUNK))) and not is_stopping():
-                found = threads.map(grade, chunk) if scorer.slow else map(grade, chunk)
-                added += _commit(store, problems, chunk, list(found), note)
+                if is_async(scorer):
+                    scores = grade_in_loop(loop, one, chunk, is_stopping)
+                else:
+                    scores = list((threads.map if scorer.slow else map)(grade, chunk))
+                added += _commit(store, problems, chunk, scores, note)
     return added
 
 

@@ -1,4 +1,4 @@
-"""A run from start to end: the directory, the model, the signals, and in which order they go."""
+"""A run from start to end: directory, subject, signals, and in which order they go."""
 
 from __future__ import annotations
 
@@ -8,25 +8,42 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
+from passband.errors import ExitCode
+from passband.generate.problem import Problem
 from passband.generate.provider import Provider
-from passband.generate.providers import Connection, make_provider
+from passband.generate.providers import Connection
+from passband.generate.subject import Subject, make_subject
 from passband.run.budget import Budget
 from passband.run.counters import Price
-from passband.run.loop import Ending, Runner, Watcher
+from passband.run.loop import Ending, Runner
 from passband.run.prepare import load_problems, prepare
+from passband.run.progress import Watcher
+from passband.run.rerun import read_earlier, warn_before_asking
+from passband.run.schedule import ScheduleFactory, every_problem
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.tasks.task import Task
+from passband.trials.reader import Trials
+from passband.trials.schema import EmptyStore
 from passband.trials.store import LOW_WATER, Store, utc_now
 
-__all__ = ["Finished", "run_session"]
+if TYPE_CHECKING:
+    from passband.summary.summary import Summary
 
-_TERMINATED = 5.0  # seconds that requests under way are waited for after SIGTERM
+__all__ = ["Finished", "prepare_all", "run_session"]
+
+_EXIT_CODES: dict[Ending, ExitCode] = {
+    "finished": ExitCode.OK,
+    "max_cost": ExitCode.FAILED,
+    "interrupted": ExitCode.INTERRUPTED,
+    "terminated": ExitCode.TERMINATED,
+}
+_TERMINATED = 5.0  # seconds to wait for requests in flight after SIGTERM
 
 
 @dataclass(frozen=True)
@@ -34,67 +51,96 @@ class Finished:
     """A run that has come to an end."""
 
     directory: Path
+    model: str
     ending: Ending
     parts: Sequence[TaskRun]
     seconds: float
     cost: float | None
 
+    def summarize(self, metrics: Sequence[str] = (), level: float = 0.95) -> Summary | None:
+        """Summarize the tasks of the run; None if no trial of them is recorded."""
+        from passband.summary.run_summary import summarize_run
+        from passband.summary.summary import Request
+
+        recorded = [task_run.task.name for task_run in self.parts if task_run.counters.done]
+        if not recorded:
+            return None
+        request = Request(tuple(metrics), level=level)
+        return summarize_run(self.directory, request, tasks=recorded, models=[self.model])
+
+    def task_options(self) -> list[str]:
+        """Return the --task options that leave out other tasks of the directory, if it has any."""
+        own = [task_run.task.name for task_run in self.parts]
+        with suppress(EmptyStore), Trials(self.directory) as trials:
+            if any(run.task not in own for run in trials.runs()):
+                return [word for name in own for word in ("--task", name)]
+        return []
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """What the command exits with."""
+        return _EXIT_CODES[self.ending]
+
 
 def run_session(
     tasks: Sequence[Task],
-    model: str | Provider | Callable[..., Any],
+    model: str | Subject | Provider | Callable[..., Any],
     directory: Path,
     *,
     settings: Settings,
     connection: Connection,
     watcher: Watcher,
     price: Price | None = None,
+    schedule: ScheduleFactory = every_problem,
     low_water: int = LOW_WATER,
 ) -> Finished:
-    """Ask everything that the directory lacks, and return when it is there or cannot be."""
+    """Request every trial that the directory lacks; return when all are there or cannot be."""
     began, started = time.monotonic(), utc_now()
     budget = Budget(price, settings.max_cost)
-    name, provider = _provider(model, connection)
+    subject = make_subject(model, connection)
     problems = [load_problems(task, settings) for task in tasks]
     store = Store(directory, low_water=low_water)
     try:
         runner = Runner(
-            parts=[
-                prepare(store, task, asked, name, settings)
-                for task, asked in zip(tasks, problems, strict=True)
-            ],
-            provider=provider,
+            parts=prepare_all(store, tasks, problems, subject, settings, watcher),
+            subject=subject,
             store=store,
             budget=budget,
             watcher=watcher,
             concurrency=settings.concurrency,
             patience=settings.patience,
+            schedule=schedule,
         )
         ending = _completed(runner)
-        asked = sum(part.counters.fresh for part in runner.parts)
-        if asked:
+        fresh = sum(part.counters.fresh for part in runner.parts)
+        if fresh:
             seconds = time.monotonic() - runner.started
-            store.add_session(started, seconds, asked, settings.concurrency)
+            address = getattr(subject, "address", None)
+            store.add_session(started, seconds, fresh, settings.concurrency, address)
     finally:
         store.close()
     seconds = time.monotonic() - began
-    return Finished(directory, ending, runner.parts, seconds, budget.spent(runner.parts))
+    cost = budget.spent(runner.parts)
+    return Finished(directory, subject.name, ending, runner.parts, seconds, cost)
 
 
-def _provider(
-    model: str | Provider | Callable[..., Any], connection: Connection
-) -> tuple[str, Provider]:
-    """Return a model and its name."""
-    if isinstance(model, str):
-        return model, make_provider(model, connection)
-    if hasattr(model, "generate"):
-        return str(getattr(model, "name", type(model).__name__)), cast("Provider", model)
-    from passband.generate.function import Function
-
-    kind = type(model)  # a bound or built-in function may lack a module or a name
-    module = getattr(model, "__module__", None) or kind.__module__
-    name = f"python:{module}:{getattr(model, '__qualname__', kind.__name__)}"
-    return name, Function(model, timeout=connection.timeout, threads=connection.concurrency)
+def prepare_all(
+    store: Store,
+    tasks: Sequence[Task],
+    problems: Sequence[Sequence[Problem]],
+    subject: Subject,
+    settings: Settings,
+    watcher: Watcher,
+) -> list[TaskRun]:
+    """Enter tasks into the store, and warn of what the user should know before any request."""
+    address = getattr(subject, "address", None)
+    earlier = read_earlier(store.directory, [task.name for task in tasks], subject.name)
+    runs = [
+        prepare(store, task, asked, subject.name, settings, address=address, name=settings.name)
+        for task, asked in zip(tasks, problems, strict=True)
+    ]
+    warn_before_asking(runs, earlier, address, watcher)
+    return runs
 
 
 def _completed(runner: Runner) -> Ending:
@@ -108,7 +154,7 @@ def _completed(runner: Runner) -> Ending:
 
 
 def _completed_elsewhere(runner: Runner) -> Ending:
-    """Run to the end in a thread, which gets no signals: an interrupt is passed on to it."""
+    """Run to the end in a thread, which gets no signals: pass an interrupt on to it."""
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def run() -> Ending:
@@ -134,7 +180,7 @@ async def _run(runner: Runner) -> Ending:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Give signals back to who had them, once there is no event loop that they could break."""
+    """Restore the signal handlers, once there is no event loop that they could break."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -146,7 +192,7 @@ def _signals_kept() -> Iterator[None]:
 
 @contextmanager
 def _handled(loop: asyncio.AbstractEventLoop, runner: Runner) -> Iterator[None]:
-    """Turn signals into an orderly end; only the main thread of a program gets any."""
+    """Turn signals into an orderly end; only the main thread of a program gets them."""
     handlers: dict[signal.Signals, Callable[[], None]] = {
         signal.SIGINT: runner.interrupt,
         signal.SIGTERM: lambda: runner.interrupt("terminated", _TERMINATED),

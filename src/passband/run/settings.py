@@ -1,36 +1,35 @@
-"""What a run may be told, beyond the task itself."""
+"""Settings of a run, beyond its tasks and its model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+
+from passband.score.scorer import Truncated
 
 __all__ = ["Patience", "Settings", "Truncated"]
-
-Truncated = Literal["leave", "score"]
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a trial, and the run, go on in the face of failure.
+    """Retry limits and timeouts, for one trial and for the run.
 
-    An attempt that fails because the server is down for everyone is not held against a trial.
+    An attempt that fails because the server is down for everyone does not count against a trial.
     """
 
-    attempts: int = 5  # requests that fail on their own before a trial is given up
-    replies: int = 3  # invalid replies, or timeouts, before a trial is
-    unanswered: int = 3  # trials that come to nothing before any is answered, and the run stops
+    attempts: int = 5  # failed requests after which a trial is given up
+    replies: int = 3  # invalid replies or timeouts after which a trial is given up
+    unanswered: int = 3  # trials given up, before any answer, after which the run stops
     failures: int = 20  # failures in a row that mean the server is down
     outage: float = 600.0  # seconds that a server may be down before the run stops
-    drain: float = 10.0  # seconds that requests under way are waited for after Ctrl-C
-    preflight: float = 1.0  # seconds that the first request may keep the others waiting
+    drain: float = 10.0  # seconds to wait for requests in flight after Ctrl-C
+    preflight: float = 1.0  # seconds that the first request may hold up the others
     first_pause: float = 0.5  # seconds before the second attempt; doubles each time
     longest_pause: float = 30.0
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run is carried out; None leaves a setting to the task, or to the model."""
+    """How a run is carried out; None leaves a setting to the task or the model."""
 
     n: int | None = None
     limit: int | None = None
@@ -38,9 +37,10 @@ class Settings:
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
-    seed: str | None = None  # what the seeds of the trials are derived from; the run's name if None
+    name: str | None = None  # of the run; the name of its directory if None
+    seed: str | None = None  # that trials' seeds are derived from; the run's name if None
     send_seeds: bool = True
-    truncated: Truncated | None = None  # whether a completion that was cut off is scored
-    retry_failed: bool = False  # ask again what is recorded as invalid or given up
+    truncated: Truncated | None = None  # whether truncated completions are scored
+    retry_failed: bool = False  # request again trials recorded as invalid or gave_up
     max_cost: float | None = None
     patience: Patience = field(default_factory=Patience)

@@ -1,4 +1,4 @@
-"""One task's part in a run: its problems, its scorers, where its rows go, and how far it is."""
+"""One task within a run: its problems, its scorers, where its rows go, and how far it is."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
 from passband.run.counters import Counters
-from passband.run.grade import Grader
-from passband.tasks.task import Problem, Task
+from passband.run.grade import Grader, scorer_entry
+from passband.tasks.task import Task
+from passband.trials.rows import ScorerEntry
+from passband.trials.store import Store
 
 __all__ = ["TaskRun"]
 
@@ -22,13 +25,14 @@ class TaskRun:
     number: int  # of its run in the store
     problems: Sequence[Problem]
     sampling: Sampling
-    seed: str | None  # what its trials' seeds are derived from
+    seed: str | None  # that its trials' seeds are derived from
     n: int
     grader: Grader
     counters: Counters
-    retries_failed: bool = False  # whether failed trials are asked again, and then replaced
+    retries_failed: bool = False  # whether failed trials are requested again, and then replaced
     recorded: Mapping[int, int] = field(default_factory=dict)  # trials there before, as bits
     attempts: Mapping[tuple[int, int], int] = field(default_factory=dict)  # failed before
+    _brought: dict[str, int] = field(default_factory=dict)  # scorers of the model's own scores
     numbers: Sequence[int] = ()  # of its problems in the store
 
     @cached_property
@@ -38,10 +42,28 @@ class TaskRun:
 
     @cached_property
     def quick(self) -> Grader:
-        """The scorers that take no time worth mentioning."""
+        """The scorers that may run between two requests."""
         return self.grader.quick()
 
     @cached_property
     def slow(self) -> Grader:
         """The scorers that must not hold up the run."""
         return self.grader.slow()
+
+    def scorer_number(self, store: Store, name: str) -> int:
+        """Return the number of the scorer under which the model's own scores are stored.
+
+        It comes after the task's scorers, and is the main one where the task has none. A name
+        that the task uses itself becomes NAME,model: the two need not agree.
+        """
+        if name not in self._brought:
+            own = [scorer_entry(s, self.grader.truncated) for _, s in self.grader.scorers]
+            taken = {entry.name for entry in own}
+            entries = [
+                ScorerEntry(f"{one},model" if one in taken else one, f"brought by the model: {one}")
+                for one in (*self._brought, name)
+            ]
+            self._brought[name] = store.set_scorers(self.number, [*own, *entries])[-1]
+            if self.counters.main is None:
+                self.counters.main = self._brought[name]
+        return self._brought[name]

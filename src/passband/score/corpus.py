@@ -1,7 +1,7 @@
 """BLEU, chrF and TER of a whole test set, with an interval.
 
-These are not means over problems: counts are summed over all problems first. So is every
-bootstrap replicate, from the counts of the problems that were drawn; no text is scored twice.
+These are not means over problems: counts are summed over all problems first, and so they are in
+every bootstrap replicate, over the problems that were drawn. No text is scored twice.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.score.builtin.translation import SACREBLEU
+from passband.score.translation import SACREBLEU
+from passband.stats.checks import as_level
 
 if TYPE_CHECKING:
     from passband.types import Floats
@@ -42,11 +43,10 @@ def corpus_interval(
     seed: int = 0,
     replicates: int = 1000,
 ) -> tuple[float, float]:
-    """Return a percentile bootstrap interval over problems: problems like these, drawn again."""
+    """Return a percentile bootstrap interval for problems like these."""
     import numpy as np
 
-    if not 0 < level < 1:
-        raise InvalidInput(f"level must be between 0 and 1; got {level!r}.")
+    level = as_level(level)
     values = corpus_replicates(metric, predictions, references, seed=seed, replicates=replicates)
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
@@ -61,7 +61,7 @@ def corpus_replicates(
     seed: int = 0,
     replicates: int = 1000,
 ) -> Floats:
-    """Return the values of problems drawn again, as many as there are; or of whole clusters."""
+    """Return the values of bootstrap replicates, of problems or of whole clusters."""
     import numpy as np
 
     if replicates < 2:
@@ -81,9 +81,9 @@ def corpus_replicates(
 def _by_cluster(counts: Floats, clusters: Sequence[object]) -> Floats:
     import numpy as np
 
-    at = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
-    sums = np.zeros((len(at), counts.shape[1]))
-    np.add.at(sums, [at[name] for name in clusters], counts)
+    index = {name: position for position, name in enumerate(dict.fromkeys(clusters))}
+    sums = np.zeros((len(index), counts.shape[1]))
+    np.add.at(sums, [index[name] for name in clusters], counts)
     return sums
 
 

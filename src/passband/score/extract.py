@@ -1,6 +1,6 @@
 r"""Answer extraction: named rules that find the final answer in a completion.
 
-Reasoning is dropped first; then the rules are asked in order, and the first that applies decides.
+Reasoning is dropped first; then the rules are tried in order, and the first that applies decides.
 A rule that applies but finds a broken answer, such as a box cut off by the token limit, ends the
 search: an earlier, superseded answer must not win.
 
@@ -35,6 +35,7 @@ __all__ = [
     "find_boxed",
     "find_last_number",
     "find_marked",
+    "last_match",
     "without_reasoning",
 ]
 
@@ -42,13 +43,13 @@ DEFAULT_RULES = ("boxed", "marker")
 
 
 class Extracted(NamedTuple):
-    """What was found and by which rule; an answer of None says that there is none."""
+    """An extracted answer and the rule that found it; None means that there is no answer."""
 
     answer: str | None
     rule: str | None
 
 
-Rule = Callable[[str], Extracted | None]  # None: the rule does not apply, ask the next one
+Rule = Callable[[str], Extracted | None]  # None: the rule does not apply, so the next one is tried
 
 
 def extract(
@@ -62,14 +63,14 @@ def extract(
         if text is None:
             return Extracted(None, "reasoning-unclosed")
     for name in rules:
-        found = RULES[name](text)
-        if found is not None:
-            return found
+        extracted = RULES[name](text)
+        if extracted is not None:
+            return extracted
     return Extracted(None, None)
 
 
 def check_rules(rules: Sequence[str]) -> tuple[str, ...]:
-    """Return the rules, or raise if one is not known."""
+    """Return the rules; raise `UnknownName` if one of them does not exist."""
     if isinstance(rules, str) or not rules:
         raise InvalidInput(f"rules must be a list such as [boxed, marker]; got {rules!r}.")
     for name in rules:
@@ -127,8 +128,8 @@ def find_boxed(text: str) -> Extracted | None:
     for box in reversed(list(_BOX.finditer(text))):
         start = box.end()
         if not text.startswith("{", start):
-            found = _WORD.match(text, start)
-            content = found.group().rstrip(".,;:!?") if found else ""
+            word = _WORD.match(text, start)
+            content = word.group().rstrip(".,;:!?") if word else ""
         else:
             end = _closing_brace(text, start)
             if end is None:
@@ -136,12 +137,12 @@ def find_boxed(text: str) -> Extracted | None:
             content = text[start + 1 : end]
         if answer := _peel(content):
             return Extracted(answer, "boxed")
-        # An empty box is a box that is talked about: "put the answer in \boxed{}".
+        # An empty box is part of an instruction: "put the answer in \boxed{}".
     return None
 
 
 def _closing_brace(text: str, opening: int) -> int | None:
-    """Return where the brace opened at a position is closed, counting inner ones."""
+    """Return the position that closes the brace opened at a position, counting inner braces."""
     depth = 0
     for piece in _BRACE.finditer(text, opening):
         mark = piece.group()
@@ -160,7 +161,7 @@ _PEELS = 4  # deeper nesting is not typography; a fixed number keeps the work li
 
 
 def _peel(answer: str) -> str:
-    r"""Take off what is only typography around a whole answer.
+    r"""Return an answer without the typography around the whole of it.
 
     >>> _peel(r" $\text{Paris}$ "), _peel("**(B)**"), _peel("$$5$$"), _peel(r"\text{a} + \text{b}")
     ('Paris', '(B)', '5', '\\text{a} + \\text{b}')
@@ -204,7 +205,7 @@ def find_marked(text: str) -> Extracted | None:
     >>> find_marked("2 * 9 = 18\n#### 18").answer
     '18'
     """
-    last = _last(_MARKER, text)
+    last = last_match(_MARKER, text)
     if last is None:
         return None
     end = text.find("\n", last.end())
@@ -218,7 +219,7 @@ def find_marked(text: str) -> Extracted | None:
     if answer.count("**") % 2:  # opened before the marker
         answer = answer.removesuffix("**")
     answer = _peel(answer.removesuffix("."))
-    # Cut off right after the marker: what stands before it is not the answer.
+    # Truncated right after the marker: the text before it is not the answer.
     return Extracted(answer, "marker") if answer.strip("*_") else Extracted(None, "marker-empty")
 
 
@@ -257,7 +258,7 @@ def find_last_number(text: str) -> Extracted | None:
     >>> [find_last_number(t).answer for t in ("x = 3/4", r"-\frac{3}{4}", "x2 is 8")]
     ['3/4', '-3/4', '8']
     """
-    last = _last(_NUMBER, text)
+    last = last_match(_NUMBER, text)
     if last is None:
         return None
     sign = "-" if last["sign"] else ""
@@ -268,7 +269,8 @@ def find_last_number(text: str) -> Extracted | None:
     return Extracted(f"{sign}{plain}{exponent}{last['over'] or ''}", "last_number")
 
 
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match of a pattern in a text, or None."""
     return next(iter(deque(pattern.finditer(text), maxlen=1)), None)
 
 

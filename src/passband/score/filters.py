@@ -46,7 +46,7 @@ __all__ = [
 
 INVALID = "[invalid]"  # what lm-eval writes where a filter finds nothing
 
-# These look at all trials of a problem at once, so they are no steps; a task reads them.
+# These look at all trials of a problem at once, so they are not steps; a task reads them.
 TAKE_FIRST = "take_first"
 TAKE_FIRST_K = "take_first_k"
 MAJORITY_VOTE = "majority_vote"
@@ -65,32 +65,35 @@ class FilterStep:
     run: Apply
     slow: bool
     identity: Mapping[str, Any]  # function, options and, for a user's filter, its source
+    spec: Mapping[str, Any] | None = None  # what `make_step` makes it of; None: a task's own code
 
     def apply(self, text: str, reference: Reference) -> Extracted:
-        found = self.run(text, reference)
-        if isinstance(found, Extracted):
-            return found
-        if found is None or isinstance(found, str):
-            return Extracted(found, None)
+        """Return the answer in a text, and the rule that found it."""
+        answer = self.run(text, reference)
+        if isinstance(answer, Extracted):
+            return answer
+        if answer is None or isinstance(answer, str):
+            return Extracted(answer, None)
         raise WrongType(
-            f"filter {self.identity['function']!r} must return a text or None; got {found!r}."
+            f"filter {self.identity['function']!r} must return a text or None; got {answer!r}."
         )
 
 
 def make_step(spec: Mapping[str, Any] | str) -> FilterStep:
-    """Return the step of an entry of a filter list: a name, or a mapping with `function`."""
+    """Return the step for an entry of a filter list: a name, or a mapping with `function`."""
     options = {"function": spec} if isinstance(spec, str) else dict(spec)
     name = options.pop("function", None)
     if not isinstance(name, str):
         raise InvalidInput(f"a filter needs a function, as in 'function: regex'; got {spec!r}.")
     if name in CROSS_TRIAL_FILTERS:
-        raise InvalidInput(f"{name} looks at all trials of a problem; it is no step of one.")
+        raise InvalidInput(f"{name} looks at all trials of a problem, so it cannot filter one.")
     build = filters.get(name)
     check_options(f"filter {name!r}", build, options)
-    run = build(**options)
-    identity = {"function": name, "options": options}
-    source = source_of(build)
-    return FilterStep(run, _is_slow(options), identity | ({"source": source} if source else {}))
+    identity: dict[str, Any] = {"function": name, "options": options}
+    if source := source_of(build):
+        identity["source"] = source
+    entry = {"function": name, **options}
+    return FilterStep(build(**options), _is_slow(options), identity, entry)
 
 
 def _is_slow(options: Mapping[str, Any]) -> bool:
@@ -125,12 +128,15 @@ def register_filter(name: str) -> Callable[[F], F]:
 
 @register_filter("extract")
 def _extract(rules: Sequence[str] = DEFAULT_RULES, strip_reasoning: bool = True) -> Apply:
+    """The final answer: a box, or the text after a marker such as "Answer:"."""
     checked = check_rules(rules)
     return lambda text, _: extract(text, checked, strip_reasoning=strip_reasoning)
 
 
 @register_filter("strip_reasoning")
 def _strip_reasoning() -> Apply:
+    """The text after the reasoning."""
+
     def step(text: str, _: Reference) -> Extracted:
         answer = without_reasoning(text)
         return Extracted(answer, "reasoning-unclosed" if answer is None else None)
@@ -145,16 +151,16 @@ _GSM8K = r"#### (\-?[0-9\.\,]+)"  # the default pattern of lm-eval
 
 @register_filter("regex")
 def _regex(regex_pattern: str = _GSM8K, group_select: int = 0, fallback: str = INVALID) -> Apply:
-    """One match among all, or the fallback.
+    """One match of a pattern, or the fallback.
 
-    Of several groups the first that is not empty counts. Where there is no match of that number,
-    for which lm-eval raises an error, the fallback is taken as well.
+    Of several groups the first that is not empty counts. If there is no match of that number, for
+    which lm-eval raises an error, the answer is the fallback as well.
     """
     pattern, group_select = compile_pattern(regex_pattern), _index(group_select)
 
     def step(text: str, _: Reference) -> Extracted:
-        found = _pick(pattern.findall(text), group_select)
-        return Extracted(fallback, "fallback") if found is None else Extracted(found, "regex")
+        match = _pick(pattern.findall(text), group_select)
+        return Extracted(fallback, "fallback") if match is None else Extracted(match, "regex")
 
     return step
 
@@ -165,9 +171,9 @@ def _index(group_select: Any) -> int:
     return group_select
 
 
-def _pick(found: list[Any], group_select: int) -> str | None:
+def _pick(matches: list[Any], group_select: int) -> str | None:
     try:
-        match = found[group_select]
+        match = matches[group_select]
     except IndexError:
         return None
     if not isinstance(match, str):
@@ -195,17 +201,17 @@ def _multi_choice_regex(
         return _without_punctuation(text) if ignore_punctuation else text
 
     def step(text: str, reference: Reference) -> Extracted:
-        if found := _pick(pattern.findall(text), group_select):
-            return Extracted(found, "regex")
+        if match := _pick(pattern.findall(text), group_select):
+            return Extracted(match, "regex")
         texts = [plain(choice.strip()) for choice in reference.choices]
         letters = {words: f"({chr(65 + i)})" for i, words in enumerate(texts)}
         # Alternatives of fixed text cannot run away, so these two need no worker.
         by_text = re.findall("|".join(map(re.escape, texts)), plain(text))
-        if found := _pick(by_text, group_select):
-            return Extracted(letters.get(found, found), "choice-text")
+        if match := _pick(by_text, group_select):
+            return Extracted(letters.get(match, match), "choice-text")
         names = "|".join(chr(65 + i) for i in range(len(texts)))
-        if found := _pick(re.findall(rf":[\s]*({names})", text), group_select):
-            return Extracted(f"({found})", "choice-letter")
+        if match := _pick(re.findall(rf":[\s]*({names})", text), group_select):
+            return Extracted(f"({match})", "choice-letter")
         return Extracted(fallback, "fallback")
 
     return step
@@ -217,21 +223,25 @@ def _without_punctuation(text: str) -> str:
 
 @register_filter("remove_whitespace")
 def _remove_whitespace() -> Apply:
+    """The text without white space in front."""
     return lambda text, _: text.lstrip()  # in front only, as in lm-eval
 
 
 @register_filter("lowercase")
 def _lowercase() -> Apply:
+    """The text in lower case."""
     return lambda text, _: text.lower()
 
 
 @register_filter("uppercase")
 def _uppercase() -> Apply:
+    """The text in upper case."""
     return lambda text, _: text.upper()
 
 
 @register_filter("map")
 def _map(mapping_dict: Mapping[str, Any] | None = None, default_value: Any = None) -> Apply:
+    """The value of a text in a mapping, or the default."""
     if not isinstance(mapping_dict or {}, Mapping):
         raise InvalidInput(f"mapping_dict must be a mapping; got {mapping_dict!r}.")
     mapping = dict(mapping_dict or {})

@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 __all__ = ["Number", "equal_numbers", "read_number"]
 
-_LONGEST = 200  # characters; nobody means a longer one as a number, and 1e999999999 would hang
+_LONGEST = 200  # characters; a longer text is no number in practice, and 1e999999999 would hang
 _LARGEST_EXPONENT = 400
 
 
 class Number(NamedTuple):
-    """A number and whether a percent sign stood behind it."""
+    """A number and whether a percent sign followed it."""
 
     value: Fraction
     percent: bool
@@ -52,17 +52,17 @@ _NUMBER = re.compile(
 
 
 def read_number(text: str) -> Number | None:
-    """Return the number a text consists of, or None if it is anything else or zero divides."""
+    """Return the number a text consists of, or None if it is anything else or divides by 0."""
     if len(text) > _LONGEST:
         return None
     tidy = _LATEX.sub("", text.translate(_TIDY).replace("{,}", ",")).strip()
-    found = _NUMBER.fullmatch(tidy)
-    if found is None:
+    match = _NUMBER.fullmatch(tidy)
+    if match is None:
         return None
-    value = _plain(found) if found["plain"] else _fraction(found)
+    value = _plain(match) if match["plain"] else _fraction(match)
     if value is None:
         return None
-    return Number(-value if found["sign"] == "-" else value, found["percent"] is not None)
+    return Number(-value if match["sign"] == "-" else value, match["percent"] is not None)
 
 
 def equal_numbers(
@@ -70,7 +70,7 @@ def equal_numbers(
 ) -> bool:
     """Tell whether two numbers agree; tolerances are relative to the second, or absolute.
 
-    Half is 50%, and where only one side has a percent sign it may also be left out: the question
+    Half is 50%, and if only one side has a percent sign it may also be left out: the question
     "what percentage" is answered by 50 as well as by 50%.
     """
     if one.percent == other.percent:
@@ -88,23 +88,23 @@ def _close(
     return abs(one - other) <= max(absolute, relative * abs(other))
 
 
-def _plain(found: re.Match[str]) -> Fraction | None:
-    exponent = found["e"] or found["power"] or "0"
+def _plain(match: re.Match[str]) -> Fraction | None:
+    exponent = match["e"] or match["power"] or "0"
     if len(exponent) > 4 or abs(int(exponent)) > _LARGEST_EXPONENT:
         return None
-    return _decimal(found["plain"]) * Fraction(10) ** int(exponent)
+    return _decimal(match["plain"]) * Fraction(10) ** int(exponent)
 
 
-def _fraction(found: re.Match[str]) -> Fraction | None:
-    top = _decimal(found["top"] or found["top2"] or found["top3"])
-    bottom = _decimal(found["bottom"] or found["bottom2"] or found["bottom3"])
+def _fraction(match: re.Match[str]) -> Fraction | None:
+    top = _decimal(match["top"] or match["top2"] or match["top3"])
+    bottom = _decimal(match["bottom"] or match["bottom2"] or match["bottom3"])
     if not bottom:
         return None
-    if found["whole"] is None:
+    if match["whole"] is None:
         return top / bottom
     # "2 1/2" is a mixed number; "2 3/2" or "2 -1/2" is something else.
     proper = 0 <= top < bottom
-    return int(found["whole"]) + top / bottom if proper else None
+    return int(match["whole"]) + top / bottom if proper else None
 
 
 def _decimal(text: str) -> Fraction:

@@ -1,10 +1,9 @@
 r"""Regular expressions of users, which may not hang a run.
 
 Python's engine backtracks: ``(a+)+$`` needs 2**n steps on n letters and cannot be interrupted.
-The syntax tree of a pattern tells how many ways of matching there can be at most. Where even all
-of them are few enough, which is so for ordinary patterns and texts, the pattern runs at once;
-elsewhere it runs in a worker process that is killed if it takes longer than a few seconds. The
-result is the same either way.
+The syntax tree of a pattern bounds the number of ways of matching. If that is small enough, as it
+is for ordinary patterns and texts, the pattern runs in this process; otherwise it runs in a worker
+process that is killed if it takes longer than a few seconds. The result is the same either way.
 
 >>> compile_pattern(r"#### (-?[0-9.,]+)").findall("#### 12")
 ['12']
@@ -41,7 +40,7 @@ _MOST_WAYS = 20_000.0**2  # one open repetition, such as ".*", over 20,000 chara
 
 
 class Pattern:
-    """A compiled regular expression that ends in any case: `WorkerTimeout` says that it did not."""
+    """A compiled regular expression whose methods end in any case, if with `WorkerTimeout`."""
 
     def __init__(self, source: str) -> None:
         try:
@@ -57,11 +56,11 @@ class Pattern:
         return self.inline_up_to < ORDINARY_TEXT
 
     def findall(self, text: str) -> list[Any]:
-        """Return all matches, as `re.findall` does; several groups may come as list or tuple."""
+        """Return all matches, as `re.findall` does; several groups are a list or a tuple."""
         if len(text) <= self.inline_up_to:
             return self._compiled.findall(text)
-        found: list[Any] = self._elsewhere("findall", text)
-        return found
+        matches: list[Any] = self._elsewhere("findall", text)
+        return matches
 
     def search(self, text: str) -> bool:
         """Tell whether it matches anywhere."""
@@ -70,7 +69,7 @@ class Pattern:
         return bool(self._elsewhere("search", text))
 
     def remove(self, text: str) -> str:
-        """Return the text without what matches."""
+        """Return the text without the matches."""
         if len(text) <= self.inline_up_to:
             return self._compiled.sub("", text)
         return str(self._elsewhere("sub", text))
@@ -80,7 +79,7 @@ class Pattern:
 
 
 def compile_pattern(source: Any) -> Pattern:
-    """Return a pattern, or raise `InvalidInput` if it is none."""
+    """Return a pattern; raise `InvalidInput` if the source is not a regular expression."""
     if not isinstance(source, str):
         raise InvalidInput(f"a regular expression must be a text; got {source!r}.")
     return _compiled(source)
@@ -128,7 +127,7 @@ def _inline_up_to(source: str) -> int:
 
 
 def _ways(tree: Any, length: int) -> float:
-    """Return how many ways of matching a text of some length backtracking may try at most.
+    """Return an upper bound of the ways in which backtracking may match a text of some length.
 
     A sequence multiplies, a branch adds, and a repetition adds up those of every count.
     """

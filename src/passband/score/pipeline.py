@@ -9,23 +9,22 @@ Score(value=0.0, status='no_answer', answer=None, rule=None, detail=None)
 
 from __future__ import annotations
 
+import functools
 import json
-import math
-import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from typing import Any
 
-from passband.errors import InvalidInput, WrongType
+from passband.errors import InvalidInput, describe
 from passband.score.extract import Extracted
 from passband.score.filters import INVALID, FilterStep, make_step
 from passband.score.registry import ScorerFunction, scorers, source_of
-from passband.score.scorer import Reference, Score, Scorer
+from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
 from passband.score.workers.pool import WorkerTimeout, pool
 
-__all__ = ["VERSION", "Pipeline", "make_scorer"]
+__all__ = ["VERSION", "Pipeline", "filters_in", "make_scorer"]
 
 VERSION = 1  # part of every identity; goes up when a built-in step or function scores differently
-_DETAIL = 200  # characters
+ASYNC_SECONDS = 600.0  # for one score of an async function
 
 
 def make_scorer(
@@ -33,14 +32,29 @@ def make_scorer(
     function: str | None = None,
     options: Mapping[str, Any] | None = None,
     steps: Sequence[Mapping[str, Any] | str] = (),
+    bounds: Sequence[float | None] | None = None,
 ) -> Scorer:
     """Return a scorer from names and options, all checked here.
 
     `function` is the name of a scoring function, by default that of the scorer; `steps` are
-    entries of a filter list, run in order.
+    entries of a filter list, run in order. `bounds` are part of a `Scorer.spec` for its readers;
+    a scorer always has the bounds that its function is registered with.
     """
     chosen = scorers.get(function or name)
     return Pipeline(name, chosen, dict(options or {}), [make_step(step) for step in steps])
+
+
+def filters_in(identity: str) -> list[str]:
+    """Return the names of the filters in the identity of a scorer; none for one of another tool.
+
+    >>> filters_in(make_scorer("exact_match", steps=["extract", "lowercase"]).identity)
+    ['extract', 'lowercase']
+    """
+    try:
+        parts, _ = json.JSONDecoder().raw_decode(identity)  # a grader may add to the identity
+        return [step["function"] for step in parts["steps"]]
+    except (ValueError, KeyError, TypeError):
+        return []
 
 
 class Pipeline:
@@ -57,30 +71,74 @@ class Pipeline:
         self._function, self._options, self._steps = function, options, tuple(steps)
         slow = function.prepared(options)
         self.slow = slow or any(step.slow for step in steps)
+        self.is_async, self.takes_trial = function.is_async, function.takes_trial
+        self._is_plain = function.takes_target and not function.takes_trial
         self.identity = self._identity()
 
-    def score(self, text: str | None, reference: Reference) -> Score:
-        """Score one completion. What goes wrong is in the score's status; nothing is raised."""
+    @property
+    def spec(self) -> Mapping[str, Any] | None:
+        """The arguments of `make_scorer` for this scorer; None if it has a task's own code."""
+        steps = [step.spec for step in self._steps]
+        if not self._function.is_registered or None in steps:
+            return None
+        spec = {
+            "name": self.name,
+            "function": self._function.name,
+            "options": dict(self._options),
+            "steps": steps,
+        }
+        bounds = self._function.bounds
+        return spec if bounds is None else {**spec, "bounds": list(bounds)}
+
+    def score(
+        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
+    ) -> Score:
+        """Score one completion. Failures are in the score's status; nothing is raised."""
+        if self.is_async:
+            return _completed(self.score_async(text, reference, trial))
         answer = rule = None
         try:
             answer, rule = self._extracted(text, reference)
             if answer is None:
                 return Score(self._function.worst, "no_answer", None, rule)
-            return Score(self._value(answer, reference), "ok", answer, rule)
+            trial = trial or (ScoredTrial(text) if self.takes_trial else None)
+            return Score(self._value(answer, reference, trial), "ok", answer, rule)
         except WorkerTimeout as error:
-            return Score(None, "timeout", answer, rule, _told(error))
+            return Score(None, "timeout", answer, rule, describe(error))
         except Exception as error:
-            return Score(None, "error", answer, rule, _told(error))
+            return Score(None, "error", answer, rule, describe(error))
+
+    async def score_async(
+        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
+    ) -> Score:
+        """Score one completion by an async function; by any other, at once."""
+        if not self.is_async:
+            return self.score(text, reference, trial)
+        import asyncio
+
+        answer = rule = None
+        try:
+            answer, rule = self._extracted(text, reference)
+            if answer is None:
+                return Score(self._function.worst, "no_answer", None, rule)
+            scoring = self._value_async(answer, reference, trial or ScoredTrial(text))
+            return Score(await asyncio.wait_for(scoring, ASYNC_SECONDS), "ok", answer, rule)
+        except asyncio.TimeoutError:
+            detail = f"took longer than {ASYNC_SECONDS:g} s"
+            return Score(None, "timeout", answer, rule, detail)
+        except Exception as error:
+            return Score(None, "error", answer, rule, describe(error))
 
     def same(self, one: str, other: str) -> bool:
         """Tell whether two extracted answers are the same answer.
 
-        They are if they are the same text, or if either scores in full with the other as target;
-        what cannot be compared is different.
+        They are if they are the same text, or if either scores in full with the other as target.
+        Answers that cannot be compared are different. A function that is async or looks at the
+        whole trial is not called: there is no trial of a comparison.
         """
         if one == other:
             return True
-        if not self._function.equates:
+        if not self._function.equates or self.is_async or self.takes_trial:
             return False
         return self._matches(one, other) or self._matches(other, one)
 
@@ -101,30 +159,48 @@ class Pipeline:
 
     def _matches(self, answer: str, target: str) -> bool:
         try:
-            return self._function.is_best(self._value(answer, Reference((target,))))
+            return self._function.is_best(self._value(answer, Reference((target,)), None))
         except Exception:
             return False
 
-    def _value(self, answer: str, reference: Reference) -> float:
-        function = self._function
-        if function.takes_reference:
-            return _number(function.call(answer, reference=reference, **self._options))
-        best: float | None = None
-        failure: Exception | None = None
-        for target in reference.targets:
+    def _value(self, answer: str, reference: Reference, trial: ScoredTrial | None) -> float:
+        if self._is_plain and len(reference.targets) == 1:  # the usual case, a microsecond faster
+            function = self._function
+            return function.number(function.call(answer, reference.targets[0], **self._options))
+        best = _BestTarget(self._function)
+        for call in self._calls(answer, reference, trial):
             try:
-                value = _number(function.call(answer, target, **self._options))
+                best.add(call())
             except Exception as error:
-                failure = error
-                continue
-            if function.is_best(value):
-                return value
-            best = value if best is None or function.better(value, best) else best
-        if failure is not None:
-            raise failure  # this target might have been the one that matches
-        if best is None:
-            raise InvalidInput("the problem has no target.")
-        return best
+                best.failure = error
+            if best.is_met:
+                break
+        return best.result()
+
+    async def _value_async(self, answer: str, reference: Reference, trial: ScoredTrial) -> float:
+        best = _BestTarget(self._function)
+        for call in self._calls(answer, reference, trial):
+            try:
+                best.add(await call())
+            except Exception as error:
+                best.failure = error
+            if best.is_met:
+                break
+        return best.result()
+
+    def _calls(
+        self, answer: str, reference: Reference, trial: ScoredTrial | None
+    ) -> Iterator[Callable[[], Any]]:
+        """Yield a call of the function for each target, or one with the whole reference."""
+        function = self._function
+        options = {**self._options, "trial": trial} if self.takes_trial else self._options
+        if function.takes_target:
+            for target in reference.targets:
+                yield functools.partial(function.call, answer, target, **options)
+        elif function.takes_reference:
+            yield functools.partial(function.call, answer, reference=reference, **options)
+        else:
+            yield functools.partial(function.call, answer, **options)
 
     def _identity(self) -> str:
         function = self._function
@@ -151,22 +227,39 @@ def _is_no_answer(answer: str | None, reference: Reference) -> bool:
     return not answer.strip() and all(target.strip() for target in reference.targets)
 
 
-def _number(value: Any) -> float:
-    if not isinstance(value, numbers.Real):  # True and numpy's numbers are real ones
-        if type(value).__name__ in ("bool_", "bool"):  # numpy's truth values are not
-            return float(value)
-        raise WrongType(f"a scorer must return a number; got {value!r}.")
-    number = float(value)
-    if not math.isfinite(number):
-        raise InvalidInput(f"a scorer must return a finite number; got {number}.")
-    return number
+class _BestTarget:
+    """The best score over the targets of a problem."""
+
+    def __init__(self, function: ScorerFunction) -> None:
+        self._function = function
+        self._best: float | None = None
+        self.failure: Exception | None = None  # of a target that could not be compared
+        self.is_met = False
+
+    def add(self, value: Any) -> None:
+        number = self._function.number(value)
+        if self._best is None or self._function.better(number, self._best):
+            self._best = number
+        self.is_met = self._function.is_best(number)
+
+    def result(self) -> float:
+        """Return the score; raise if a target failed and none is met: it might have been."""
+        if self.failure is not None and not self.is_met:
+            raise self.failure
+        if self._best is None:
+            raise InvalidInput("the problem has no target.")
+        return self._best
 
 
-def _told(error: Exception) -> str:
-    """Return the type and message of an error, shortened; a message may fail or be huge."""
+def _completed(scoring: Coroutine[Any, Any, Score]) -> Score:
+    """Run a coroutine to its end, also inside an event loop, such as that of a notebook."""
+    import asyncio
+
     try:
-        message = str(error)
-    except Exception:
-        message = "?"
-    name = type(error).__name__
-    return (f"{name}: {message}" if message else name)[:_DETAIL]
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(scoring)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, scoring).result()

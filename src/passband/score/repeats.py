@@ -14,10 +14,13 @@ from passband.errors import InvalidInput, PassbandError, WrongType
 from passband.registry import Registry
 from passband.score.registry import check_options
 
-__all__ = ["aggregations", "reduce_repeats", "register_repeat_aggregation"]
+__all__ = ["aggregations", "reduce_repeats", "reduction", "register_repeat_aggregation"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Same = Callable[[str, str], bool]
+Reduction = Callable[
+    [Sequence[float | None], Sequence[str | None] | None, Same | None], float | None
+]
 
 aggregations: Registry[Callable[..., Any]] = Registry("repeat aggregation")
 
@@ -28,7 +31,7 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
     The function takes the scores, in the order of the trials, and by name `predictions` (the
     extracted answers, None where there is none), `same` (whether two answers are the same) and
     its options; it may leave out what it does not use. Scores are of trials that have one. The
-    same function may be registered again, as happens when a cell of a notebook is run twice.
+    same function may be registered again, as by running a cell of a notebook twice.
 
     >>> @register_repeat_aggregation("last")
     ... def last(scores, predictions=None, **kwargs):
@@ -42,7 +45,8 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
         raise WrongType(f"register_repeat_aggregation needs a name, as text; got {name!r}.")
 
     def add(function: F) -> F:
-        if name in aggregations and _is_again(function, aggregations.get(name)):
+        earlier = aggregations.registered(name)
+        if earlier is not None and _is_again(function, earlier):
             aggregations.remove(name)
         aggregations.add(name, function)
         return function
@@ -52,11 +56,11 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
 
 def _is_again(function: Callable[..., Any], earlier: Callable[..., Any]) -> bool:
     """Tell whether a function is defined where an earlier one was."""
-    one, other = (
-        (getattr(each, "__module__", None), getattr(each, "__qualname__", None))
-        for each in (function, earlier)
+    new, old = (
+        (getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", None))
+        for candidate in (function, earlier)
     )
-    return one == other
+    return new == old
 
 
 def reduce_repeats(
@@ -75,32 +79,56 @@ def reduce_repeats(
     >>> reduce_repeats("majority", [1.0, 0.0, 0.0], ["4", "5", "6"])
     1.0
     """
+    return reduction(name, options)(scores, predictions, same)
+
+
+def reduction(name: str, options: Mapping[str, Any] | None = None) -> Reduction:
+    """Return the function behind `reduce_repeats`, its name and options checked once.
+
+    >>> any_correct = reduction("any_correct")
+    >>> any_correct([0.0, 1.0], None, None), any_correct([None], None, None)
+    (1.0, None)
+    """
     function = aggregations.get(name)
-    if predictions is not None and len(predictions) != len(scores):
-        raise InvalidInput(f"{len(scores)} scores, but {len(predictions)} predictions.")
-    kept = [index for index, score in enumerate(scores) if score is not None]
-    if not kept:
-        return None
-    options = dict(options or {})
-    check_options(f"repeat aggregation {name!r}", function, options, given=1)
-    answers = None if predictions is None else [predictions[index] for index in kept]
-    known: dict[str, Any] = {"predictions": answers, "same": same}
-    taken = _taken(function, known)
+    chosen = dict(options or {})
+    check_options(f"repeat aggregation {name!r}", function, chosen, given=1)
+    takes = _taken(function, ("predictions", "same"))
+
+    def reduce(
+        scores: Sequence[float | None], predictions: Sequence[str | None] | None, same: Same | None
+    ) -> float | None:
+        if predictions is not None and len(predictions) != len(scores):
+            raise InvalidInput(f"{len(scores)} scores, but {len(predictions)} predictions.")
+        kept = [index for index, score in enumerate(scores) if score is not None]
+        if not kept:
+            return None
+        answers = None if predictions is None else [predictions[index] for index in kept]
+        known = {"predictions": answers, "same": same}
+        arguments = {key: known[key] for key in takes}
+        return _called(name, function, [scores[index] for index in kept], arguments | chosen)
+
+    return reduce
+
+
+def _called(
+    name: str, function: Callable[..., Any], scores: list[float | None], arguments: dict[str, Any]
+) -> float:
+    """Call an aggregation, which may be the user's own, and check what it returns."""
     try:
-        result = function([scores[index] for index in kept], **taken, **options)
+        result = function(scores, **arguments)
     except PassbandError:
         raise
-    except Exception as error:  # it is the user's own
-        told = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"repeat aggregation {name!r} failed: {told}.") from error
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"repeat aggregation {name!r} failed: {message}.") from error
     return _checked(name, result)
 
 
-def _taken(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the arguments that a function takes."""
+def _taken(function: Callable[..., Any], names: Sequence[str]) -> list[str]:
+    """Return those of the names that a function takes as arguments."""
     parameters = inspect.signature(function).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    return {key: value for key, value in arguments.items() if takes_all or key in parameters}
+    return [name for name in names if takes_all or name in parameters]
 
 
 def _checked(name: str, result: Any) -> float:
@@ -120,31 +148,37 @@ def _checked(name: str, result: Any) -> float:
 
 @register_repeat_aggregation("first")
 def _first(scores: Sequence[float]) -> float:
+    """The score of the first trial."""
     return scores[0]
 
 
 @register_repeat_aggregation("mean")
 def _mean(scores: Sequence[float]) -> float:
+    """The mean score."""
     return math.fsum(scores) / len(scores)
 
 
 @register_repeat_aggregation("max")
 def _max(scores: Sequence[float]) -> float:
+    """The largest score."""
     return max(scores)
 
 
 @register_repeat_aggregation("min")
 def _min(scores: Sequence[float]) -> float:
+    """The smallest score."""
     return min(scores)
 
 
 @register_repeat_aggregation("any_correct")
 def _any_correct(scores: Sequence[float]) -> float:
+    """1 if any score is at least 1."""
     return float(any(score >= 1 for score in scores))
 
 
 @register_repeat_aggregation("all_correct")
 def _all_correct(scores: Sequence[float]) -> float:
+    """1 if every score is at least 1."""
     return float(all(score >= 1 for score in scores))
 
 
@@ -154,7 +188,7 @@ def _majority(
     predictions: Sequence[str | None] | None = None,
     same: Same | None = None,
 ) -> float:
-    """Return the score of the answer that most trials give.
+    """The score of the answer that most trials give.
 
     Trials whose answers are the same vote together, and the score is that of the first of them.
     Among the largest groups, the one whose first trial came first wins. A trial without an answer
@@ -168,13 +202,13 @@ def _majority(
 
 
 def _groups(predictions: Sequence[str | None], same: Same | None) -> list[list[int]]:
-    """Return the trials of each answer, in the order in which the answers first came."""
+    """Return the trials of each answer, in the order of their first trials."""
     by_text: dict[str, list[int]] = {}
     groups: list[list[int]] = []
     for index, prediction in enumerate(predictions):
         if prediction is None:
             continue
-        if prediction not in by_text:  # each text is compared once, whatever its number of votes
+        if prediction not in by_text:  # each text is compared once, however many votes it has
             by_text[prediction] = _group_of(prediction, predictions, groups, same)
         by_text[prediction].append(index)
     return groups

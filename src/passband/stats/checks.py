@@ -1,52 +1,144 @@
-"""Checks of what an interval is asked for, the same for one run and for a comparison of two."""
+"""Checks of the arguments that the statistics share: level, target, numbers, names.
+
+``as_...`` returns the argument as the type that is computed with; ``check_...`` returns nothing.
+Both raise `WrongType` for another type and `InvalidInput` for a value out of range, with the name
+of the argument, the rule and the value. Nothing heavy is imported, so that the command line can
+use them before it needs numpy.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from numbers import Real
+from numbers import Integral, Real
+from typing import Literal, get_args
 
 from passband.errors import InvalidInput, WrongType
-from passband.stats.data.outcomes import Outcomes
 
-__all__ = ["check_level", "check_outcomes", "check_over", "check_text", "names_in"]
+__all__ = [
+    "Over",
+    "as_correlation",
+    "as_level",
+    "as_number",
+    "as_positive",
+    "as_share",
+    "as_variance",
+    "as_whole",
+    "check_outcomes",
+    "check_over",
+    "check_text",
+    "names_in",
+]
+
+Over = Literal["problems", "trials"]
+
+
+# -- numbers -----------------------------------------------------------------------------------
+
+
+def as_number(name: str, value: object) -> float:
+    """Return a real number as a float; one of single precision as it is written.
+
+    >>> import numpy as np
+    >>> as_number("delta", np.float32(0.95))
+    0.95
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise WrongType(f"{name} must be a number; got {value!r}.")
+    short = getattr(value, "itemsize", 8) < 8 and not isinstance(value, Integral)
+    try:
+        return float(str(value)) if short else float(value)
+    except OverflowError:
+        raise InvalidInput(f"{name} is too large a number.") from None
+
+
+def as_share(name: str, value: object) -> float:
+    """Return a number strictly between 0 and 1.
+
+    >>> as_share("power", 1.5)
+    Traceback (most recent call last):
+    ...
+    passband.errors.InvalidInput: power must be a number between 0 and 1; got 1.5.
+    """
+    rule = f"{name} must be a number between 0 and 1; got {value!r}."
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise WrongType(rule)
+    share = as_number(name, value)
+    if not 0.0 < share < 1.0:
+        raise InvalidInput(rule)
+    return share
+
+
+def as_level(level: object, name: str = "level") -> float:
+    """Return a confidence level, which is strictly between 0 and 1.
+
+    >>> as_level("0.95")
+    Traceback (most recent call last):
+    ...
+    passband.errors.WrongType: level must be a number between 0 and 1; got '0.95'.
+    """
+    return as_share(name, level)
+
+
+def as_positive(name: str, value: object) -> float:
+    """Return a finite number above 0."""
+    number = as_number(name, value)
+    if not (math.isfinite(number) and number > 0.0):
+        raise InvalidInput(f"{name} must be a number above 0; got {value!r}.")
+    return number
+
+
+def as_variance(name: str, value: object) -> float:
+    """Return a finite number of at least 0."""
+    number = as_number(name, value)
+    if not (math.isfinite(number) and number >= 0.0):
+        raise InvalidInput(f"{name} is a variance and must not be negative; got {value!r}.")
+    return number
+
+
+def as_correlation(correlation: object) -> float:
+    """Return a number from -1 to 1."""
+    number = as_number("correlation", correlation)
+    if not -1.0 <= number <= 1.0:
+        raise InvalidInput(f"correlation must be between -1 and 1; got {correlation!r}.")
+    return number
+
+
+def as_whole(name: str, value: object) -> int:
+    """Return a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise WrongType(f"{name} must be a whole number; got {value!r}.")
+    if value < 1:
+        raise InvalidInput(f"{name} must be at least 1; got {value}.")
+    return int(value)
+
+
+# -- everything else ---------------------------------------------------------------------------
 
 
 def check_outcomes(name: str, value: object) -> None:
-    """Refuse an argument that should be outcomes and is not.
+    """Refuse an argument that is not `Outcomes`.
 
     >>> check_outcomes("outcomes", [[0, 1]])
     Traceback (most recent call last):
     ...
     passband.errors.WrongType: outcomes must be Outcomes, see Outcomes.from_array; got list.
     """
+    from passband.stats.data.outcomes import Outcomes
+
     if not isinstance(value, Outcomes):
         kind = type(value).__name__
         raise WrongType(f"{name} must be Outcomes, see Outcomes.from_array; got {kind}.")
 
 
 def check_over(over: object) -> None:
-    """Refuse a target that is neither problems nor trials."""
-    if not isinstance(over, str) or over not in ("problems", "trials"):
+    """Refuse a target that is neither "problems" nor "trials"."""
+    if not isinstance(over, str) or over not in get_args(Over):
         raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
 
 
-def check_level(level: object) -> None:
-    """Refuse a level that is not a number strictly between 0 and 1.
-
-    >>> check_level("0.95")
-    Traceback (most recent call last):
-    ...
-    passband.errors.WrongType: level must be a number between 0 and 1; got '0.95'.
-    """
-    rule = f"level must be a number between 0 and 1; got {level!r}."
-    if not isinstance(level, Real):
-        raise WrongType(rule)
-    if not 0.0 < float(level) < 1.0:
-        raise InvalidInput(rule)
-
-
 def check_text(name: str, value: object, example: str) -> None:
-    """Refuse an argument that should be a name and is not text."""
+    """Refuse an argument that is not text."""
     if not isinstance(value, str):
         raise WrongType(f"{name} must be text such as {example!r}; got {value!r}.")
 

@@ -1,4 +1,4 @@
-"""What is wrong with a task, and where: one line for each thing that its author has to mend."""
+"""Mistakes in a task file, its data or its templates: one diagnostic each, with file and line."""
 
 from __future__ import annotations
 
@@ -7,25 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, Place
 
-__all__ = ["Diagnostic", "Place", "TaskErrors", "raise_errors"]
+__all__ = ["Diagnostic", "Level", "TaskErrors", "raise_errors"]
 
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A line of a file."""
-
-    file: Path
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+Level = Literal["error", "warning"]  # a warning does not keep a task from being run
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that is wrong with a task file, its data or its templates.
+    """One mistake in a task file, its data or its templates.
 
     >>> str(Diagnostic(Path("sums.yaml"), 3, "unknown key 'metrics'."))
     "sums.yaml:3: unknown key 'metrics'."
@@ -34,13 +25,17 @@ class Diagnostic:
     file: Path
     line: int
     message: str
-    level: Literal["error", "warning"] = "error"  # a warning does not keep a task from being run
+    level: Level = "error"
 
     @classmethod
-    def at(
-        cls, place: Place, message: str, level: Literal["error", "warning"] = "error"
-    ) -> Diagnostic:
+    def at(cls, place: Place, message: str, level: Level = "error") -> Diagnostic:
+        """Return a diagnostic of one place."""
         return cls(place.file, place.line, message, level)
+
+    @classmethod
+    def of(cls, error: InvalidInput, path: Path) -> Diagnostic:
+        """Return an error as a diagnostic, in line 1 of `path` if it has no place of its own."""
+        return cls.at(error.place or Place(path, 1), error.message)
 
     def __str__(self) -> str:
         warning = "warning: " if self.level == "warning" else ""
@@ -48,18 +43,18 @@ class Diagnostic:
 
 
 class TaskErrors(InvalidInput):
-    """A task file that cannot be used, with everything that is wrong with it."""
+    """A task file that cannot be used, with all of its errors."""
 
     def lines(self) -> list[str]:
-        """Return one line for each problem."""
+        """Return one line for each error."""
         return [str(argument) for argument in self.args]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
 
-def raise_errors(problems: Iterable[Diagnostic]) -> None:
-    """Raise one error that tells every problem, each in its own line; warnings are left out."""
-    errors = [str(problem) for problem in problems if problem.level == "error"]
+def raise_errors(diagnostics: Iterable[Diagnostic]) -> None:
+    """Raise `TaskErrors` with a line for each error; do nothing if there are only warnings."""
+    errors = [str(diagnostic) for diagnostic in diagnostics if diagnostic.level == "error"]
     if errors:
         raise TaskErrors(*dict.fromkeys(errors))

@@ -7,9 +7,9 @@ The layout is that of lm-evaluation-harness:
 where an example is doc_to_text, target_delimiter and its first target. A gen_prefix, with which
 the answer is to begin, ends the prompt.
 
-Examples that are drawn at random are drawn anew for each problem, by a generator seeded with the
-names of the task and of the problem: the prompt of a problem is the same in every run, whichever
-other problems are asked. Nothing is drawn twice, and never the problem itself.
+Random examples are drawn for each problem separately, by a generator seeded with the names of the
+task and of the problem: the prompt of a problem is the same in every run, whichever other problems
+are asked. No row is drawn twice, and never the problem itself.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from passband.errors import InvalidInput
-from passband.tasks.diagnostics import Place
+from passband.errors import InvalidInput, Place
 from passband.tasks.field import Answers, ProblemField, Row
 
 __all__ = ["ExamplePool", "Prompt", "Turn"]
@@ -29,7 +28,7 @@ __all__ = ["ExamplePool", "Prompt", "Turn"]
 
 @dataclass(frozen=True)
 class Turn:
-    """How one question, and its answer where there is one, are written."""
+    """How a question, and the answer of an example, are written."""
 
     text: ProblemField
     answers: Answers
@@ -37,13 +36,13 @@ class Turn:
     target_delimiter: str
 
     def question(self, row: Row, columns: Collection[str], problem: str) -> str:
-        """Write the problem that is asked, up to where the answer begins."""
+        """Return the text of the problem that is asked, up to where the answer begins."""
         question = self.text.text(row, columns, problem)
         prefix = self.prefix.text(row, columns, problem) if self.prefix else ""
         return self._led(question, prefix)
 
     def example(self, row: Row, columns: Collection[str], problem: str) -> str:
-        """Write a worked example: the question and its first target."""
+        """Return the text of a worked example: the question and its first target."""
         question = self.text.text(row, columns, problem)
         choices = self.answers.choices(row, columns, problem)
         targets = self.answers.targets(row, columns, choices, problem)
@@ -60,7 +59,7 @@ class Turn:
 
 
 def _delimited(before: str, delimiter: str, after: str) -> str:
-    """Return what follows, with the delimiter unless white space stands between already."""
+    """Return `after`, with the delimiter in front unless there is white space between already."""
     apart = not before or not after or before[-1].isspace() or after[0].isspace()
     return after if apart else delimiter + after
 
@@ -80,7 +79,7 @@ class ExamplePool:
         return tuple(dict.fromkeys(name for row in self.rows for name in row))
 
     def choose(self, row: Row, problem: str) -> list[Row]:
-        """Take the examples for a problem, never the problem itself."""
+        """Return the examples for a problem, never the problem itself."""
         order = self._drawn(problem) if self.at_random else iter(self.rows)
         chosen: list[Row] = []
         for example in order:
@@ -90,26 +89,27 @@ class ExamplePool:
                 chosen.append(example)
         if len(chosen) < self.number:
             raise InvalidInput(
-                f"{self.place}: num_fewshot is {self.number}, and there are only {len(chosen)} "
-                f"examples for problem {problem!r} besides itself."
+                f"num_fewshot is {self.number}, and there are only {len(chosen)} examples for "
+                f"problem {problem!r} besides itself.",
+                place=self.place,
             )
         return chosen
 
     def _drawn(self, problem: str) -> Iterator[Row]:
-        """Yield the rows in random order, each drawn only when it is wanted."""
+        """Yield the rows in random order, each drawn only when it is needed."""
         name = f"{self.task}\0{problem}".encode("utf-8", "surrogatepass")
         generator = random.Random(int.from_bytes(hashlib.sha256(name).digest(), "big"))
-        moved: dict[int, int] = {}  # a shuffle that remembers only the places it has touched
+        moved: dict[int, int] = {}  # a shuffle that keeps only the positions it has touched
         for left in range(len(self.rows), 0, -1):
             # random() alone is promised to give the same numbers in every version of Python.
-            at = int(generator.random() * left)
-            yield self.rows[moved.get(at, at)]
-            moved[at] = moved.get(left - 1, left - 1)
+            drawn = int(generator.random() * left)
+            yield self.rows[moved.get(drawn, drawn)]
+            moved[drawn] = moved.get(left - 1, left - 1)
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """Everything that is written before the model answers."""
+    """The whole prompt of a task, without a problem."""
 
     description: ProblemField
     asked: Turn
@@ -119,7 +119,7 @@ class Prompt:
     _written: dict[int, str] = field(default_factory=dict)  # examples come again and again
 
     def text(self, row: Row, columns: Collection[str], problem: str) -> str:
-        """Write the prompt of one problem."""
+        """Return the prompt of one problem."""
         pieces = [self.description.text(row, columns, problem)]
         if self.pool is not None:
             for example in self.pool.choose(row, problem):

@@ -1,4 +1,4 @@
-"""A text of a task that depends on the problem: a column, a template, a function or a constant."""
+"""A task's setting that depends on the problem: a column, a template, a function, a constant."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import ast
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from passband.errors import InvalidInput, nearest
-from passband.tasks.diagnostics import Place
+from passband.errors import InvalidInput, Place, describe, nearest
 from passband.tasks.template import Template
 
 __all__ = ["Answers", "ProblemField", "Row"]
@@ -18,7 +17,7 @@ Row = Mapping[str, Any]
 class ProblemField:
     """One setting, such as doc_to_text, ready to be filled in for any row.
 
-    Text that names a column stands for the column; all other text is a template.
+    Text that names a column is replaced by the column; all other text is a template.
     """
 
     def __init__(self, name: str, setting: Any, place: Place) -> None:
@@ -35,11 +34,11 @@ class ProblemField:
             return self._value(row, columns)
         except Exception as error:
             # A trusted function may raise anything; its author needs to know where it did.
-            told = error if isinstance(error, InvalidInput) else f"{type(error).__name__}: {error}"
-            raise self.wrong(str(told), problem) from error
+            reason = str(error) if isinstance(error, InvalidInput) else describe(error)
+            raise self.wrong(reason, problem) from error
 
     def text(self, row: Row, columns: Collection[str], problem: str) -> str:
-        """Return the value where it must be text; numbers are written out."""
+        """Return the value as text; raise unless it is text or a number."""
         value = self.value(row, columns, problem)
         if isinstance(value, str):
             return value
@@ -48,7 +47,8 @@ class ProblemField:
         raise self.wrong(f"must give text; got {_kind(value)}.", problem)
 
     def wrong(self, message: str, problem: str) -> InvalidInput:
-        return InvalidInput(f"{self._place}: {self.name} of problem {problem!r}: {message}")
+        """Return the error of this setting for one problem."""
+        return InvalidInput(f"{self.name} of problem {problem!r}: {message}", place=self._place)
 
     def _value(self, row: Row, columns: Collection[str]) -> Any:
         if callable(self._setting):
@@ -69,24 +69,24 @@ class ProblemField:
         )
 
     def check_column(self, columns: Collection[str], *, constant: bool) -> None:
-        """Refuse what was surely meant to name a column but does not.
+        """Raise if the text is a misspelt column.
 
-        A prompt without any part of the problem is a misspelt column; a target may be constant,
-        unless it is almost the name of a column.
+        A prompt without any part of the problem is one; a target may be constant, unless it is
+        almost the name of a column.
         """
         if not self.is_constant or self._setting in columns:
             return
         hint = nearest(self._setting, columns)
         if hint or not constant:
-            told = hint or f" The columns are {', '.join(columns)}."
+            hint = hint or f" The columns are {', '.join(columns)}."
             raise InvalidInput(
-                f"{self._place}: {self.name} {self._setting!r} is neither a column nor a "
-                f"template.{told}"
+                f"{self.name} {self._setting!r} is neither a column nor a template.{hint}",
+                place=self._place,
             )
 
 
 class Answers:
-    """What is right: the targets of a row, and the choices that it offers."""
+    """The targets of a row, and its choices."""
 
     def __init__(self, target: ProblemField | None, choice: ProblemField | None) -> None:
         self.target = target
@@ -133,7 +133,8 @@ class Answers:
         position = int(value)
         if not 0 <= position < len(choices):
             raise self.target.wrong(
-                f"{position} is no position among {len(choices)} choices; the first is 0.", problem
+                f"{position} is not a position among {len(choices)} choices; the first is 0.",
+                problem,
             )
         return choices[position]
 

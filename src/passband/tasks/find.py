@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.tasks.diagnostics import Diagnostic, raise_errors
 from passband.tasks.yaml_file import YamlFile, read_yaml
 
 __all__ = ["TaskEntry", "find_task", "find_tasks", "list_tasks"]
 
 BUILTIN = Path(__file__).parent / "builtin"
 _ENDINGS = (".yaml", ".yml")
+_DATA_ENDINGS = (".csv", ".gz", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
 _SKIPPED = {"__pycache__", "node_modules", "site-packages"}
-# A YAML file of another program may have a key named task; one of these says that it is ours.
+# A YAML file of another program may have a key named task; these keys mark one of ours.
 _TASK_KEYS = {
     "class",
     "custom_dataset",
@@ -36,44 +38,65 @@ _TASK_KEYS = {
 
 @dataclass(frozen=True, slots=True)
 class TaskEntry:
-    """A task, or a group of tasks, that was found."""
+    """The file of a task, or of a group of tasks."""
 
     name: str
     path: Path
     kind: Literal["task", "group", "broken"] = "task"
     tags: tuple[str, ...] = ()
     members: tuple[str, ...] = ()  # of a group: names of tasks or groups
-    problem: str | None = None  # why it cannot be run, where that is known already
+    diagnostic: Diagnostic | None = None  # why it cannot be run, where that is known already
+    file: YamlFile | None = field(default=None, compare=False, repr=False)  # as it was read
 
 
 def find_task(name_or_path: str | Path) -> Path:
     """Return the file of exactly one task, by its path or its name."""
-    paths = find_tasks(name_or_path)
-    if len(paths) > 1:
-        told = ", ".join(map(str, paths[:5])) + (", ..." if len(paths) > 5 else "")
-        raise InvalidInput(f"{str(name_or_path)!r} stands for {len(paths)} tasks: {told}.")
-    return paths[0]
+    entries = find_tasks(name_or_path)
+    if len(entries) > 1:
+        paths = ", ".join(str(entry.path) for entry in entries[:5])
+        dots = ", ..." if len(entries) > 5 else ""
+        raise InvalidInput(f"{str(name_or_path)!r} is {len(entries)} tasks: {paths}{dots}.")
+    return entries[0].path
 
 
-def find_tasks(name_or_path: str | Path) -> tuple[Path, ...]:
-    """Return the files of a task, of all tasks of a group, a tag, or a folder."""
-    path = Path(name_or_path)
-    if path.is_dir() and (isinstance(name_or_path, Path) or not _is_name(str(name_or_path))):
+def find_tasks(name_or_path: str | Path) -> tuple[TaskEntry, ...]:
+    """Return the entries of a task, of all tasks of a group, a tag, or a folder.
+
+    A file that was read on the way is part of its entry, for `load_task`.
+    """
+    name, path = str(name_or_path), Path(name_or_path)
+    if not name.strip():
+        raise InvalidInput("the name of a task is empty; give a name, a YAML file or a folder.")
+    if path.is_dir() and (isinstance(name_or_path, Path) or not _is_name(name)):
         return _of_folder(path)
     if path.suffix in _ENDINGS or len(path.parts) > 1:
         return _of_file(path)
-    entries = list_tasks()
-    if path.is_dir() and str(name_or_path) not in {entry.name for entry in entries}:
+    entries = list_tasks(keep=name)
+    if path.is_dir() and name not in {entry.name for entry in entries}:
         return _of_folder(path)
-    return tuple(dict.fromkeys(_named(str(name_or_path), entries, ())))
+    return tuple(dict.fromkeys(_named(name, entries, ())))
 
 
-def list_tasks(folders: Iterable[Path] | None = None) -> list[TaskEntry]:
-    """List every task that can be run by its name, sorted by name; broken files are among them."""
+def list_tasks(
+    folders: Iterable[Path] | None = None, *, keep: str | None = None
+) -> list[TaskEntry]:
+    """List every task that can be run by its name, sorted by name; broken files are among them.
+
+    Entries of the name or tag `keep` keep the file as it was read; those of thousands of other
+    tasks would only take memory.
+    """
     paths = _all_files() if folders is None else (p for f in folders for p in _yaml_files(f, True))
     unique = {path.resolve(): path for path in paths}
-    entries = [entry for path in unique.values() if (entry := _entry(path)) is not None]
+    entries = [
+        entry if keep is not None and keep in (entry.name, *entry.tags) else _slim(entry)
+        for path in unique.values()
+        if (entry := _entry(path)) is not None
+    ]
     return sorted(entries, key=lambda entry: (entry.name.lower(), str(entry.path)))
+
+
+def _slim(entry: TaskEntry) -> TaskEntry:
+    return replace(entry, file=None)
 
 
 # -- files ---------------------------------------------------------------------------------
@@ -109,21 +132,25 @@ def _is_name(text: str) -> bool:
     return not any(mark in text for mark in ("/", os.sep, "\\")) and text not in (".", "..")
 
 
-def _of_folder(folder: Path) -> tuple[Path, ...]:
-    entries = list_tasks([folder])
-    paths = tuple(entry.path for entry in entries if entry.kind != "group")
-    if not paths:
+def _of_folder(folder: Path) -> tuple[TaskEntry, ...]:
+    entries = tuple(entry for entry in list_tasks([folder]) if entry.kind != "group")
+    if not entries:
         raise InvalidInput(f"there is no task file in {folder}.")
-    return paths
+    return entries
 
 
-def _of_file(path: Path) -> tuple[Path, ...]:
+def _of_file(path: Path) -> tuple[TaskEntry, ...]:
     if not path.is_file():
         raise InvalidInput(f"there is no task file {path}.")
-    entry = _entry(path)
-    if entry is None or entry.kind != "group":
-        return (path,)
-    # Members may stand beside the group's own file, wherever that is.
+    if path.suffix in _DATA_ENDINGS:
+        raise InvalidInput(_not_a_task(path))
+    file = read_yaml(path)
+    entry = _entry(path, file)
+    if entry is None:
+        return (TaskEntry(path.stem, path, file=file),)
+    if entry.kind != "group":
+        return (entry,)
+    # Members may be beside the group's own file, wherever that is.
     entries = [*list_tasks([path.parent]), *list_tasks()]
     return tuple(dict.fromkeys(_members(entry, entries, (entry.name,))))
 
@@ -131,63 +158,75 @@ def _of_file(path: Path) -> tuple[Path, ...]:
 # -- names ---------------------------------------------------------------------------------
 
 
-def _named(name: str, entries: list[TaskEntry], above: tuple[str, ...]) -> Iterator[Path]:
-    found = {e.path.resolve(): e for e in entries if e.name == name}
-    if len(found) > 1:
-        told = ", ".join(str(entry.path) for entry in found.values())
-        raise InvalidInput(f"{name!r} is defined by several files: {told}; give the path of one.")
-    if not found:
+def _named(name: str, entries: list[TaskEntry], above: tuple[str, ...]) -> Iterator[TaskEntry]:
+    candidates = {entry.path.resolve(): entry for entry in entries if entry.name == name}
+    if len(candidates) > 1:
+        paths = ", ".join(str(entry.path) for entry in candidates.values())
+        raise InvalidInput(f"{name!r} is defined by several files: {paths}; give the path of one.")
+    if not candidates:
         yield from _tagged(name, entries)
         return
-    entry = next(iter(found.values()))
+    entry = next(iter(candidates.values()))
     if entry.kind == "group":
         yield from _members(entry, entries, (*above, name))
     else:
-        yield entry.path
+        yield entry
 
 
-def _members(group: TaskEntry, entries: list[TaskEntry], above: tuple[str, ...]) -> Iterator[Path]:
-    if group.problem is not None:
-        raise InvalidInput(group.problem)
+def _members(
+    group: TaskEntry, entries: list[TaskEntry], above: tuple[str, ...]
+) -> Iterator[TaskEntry]:
+    if group.diagnostic is not None:
+        raise_errors([group.diagnostic])
     for member in group.members:
         if member in above:
             raise InvalidInput(f"{group.path}: the group {member!r} contains itself.")
         yield from _named(member, entries, above)
 
 
-def _tagged(tag: str, entries: list[TaskEntry]) -> Iterator[Path]:
-    paths = [entry.path for entry in entries if tag in entry.tags]
-    if not paths:
-        known = [entry.name for entry in entries]
-        hint = nearest(tag, known) or f" Known: {', '.join(sorted(known)[:20]) or 'none'}."
+def _tagged(tag: str, entries: list[TaskEntry]) -> Iterator[TaskEntry]:
+    tagged = [entry for entry in entries if tag in entry.tags]
+    if not tagged and Path(tag).is_file():
+        raise InvalidInput(_not_a_task(Path(tag)))
+    if not tagged:
+        known = sorted({entry.name for entry in entries})
+        hint = nearest(tag, known) or f" Known: {', '.join(known[:20]) or 'none'}."
         raise UnknownName(f"there is no task named {tag!r}.{hint}")
-    yield from paths
+    yield from tagged
+
+
+def _not_a_task(path: Path) -> str:
+    return (
+        f"{path} is not a task: a task is a YAML file (.yaml), which names its data as "
+        f"dataset_path: {path.name}."
+    )
 
 
 # -- one file ------------------------------------------------------------------------------
 
 
-def _entry(path: Path) -> TaskEntry | None:
-    """Say what a file defines, or None if it is no task's."""
-    file = read_yaml(path)
+def _entry(path: Path, file: YamlFile | None = None) -> TaskEntry | None:
+    """Return what a file defines, or None if it is no task file."""
+    file = file or read_yaml(path)
     name, group = file.values.get("task"), file.values.get("group")
     if not file.values:
         return _broken(path, file) if _names_a_task(path) else None
     if isinstance(group, str) and (name is None or isinstance(name, list)):
-        return _group(group, name or [], path)
+        return _group(group, name or [], file)
     if not isinstance(name, str) or not _TASK_KEYS & file.values.keys():
         return None
-    if file.problems:
+    if file.diagnostics:
         return _broken(path, file, name)
-    return TaskEntry(name, path, tags=_tags(file.values.get("tag")) + _tags(group))
+    return TaskEntry(name, path, tags=_tags(file.values.get("tag")) + _tags(group), file=file)
 
 
 def _broken(path: Path, file: YamlFile, name: str | None = None) -> TaskEntry:
-    return TaskEntry(name or path.stem, path, "broken", problem=str(file.problems[0]))
+    diagnostic = file.diagnostics[0]
+    return TaskEntry(name or path.stem, path, "broken", diagnostic=diagnostic, file=file)
 
 
 def _names_a_task(path: Path) -> bool:
-    """Tell whether a file that is not YAML was meant to be a task's."""
+    """Tell whether a file that is not YAML was meant to be a task file."""
     try:
         with path.open("rb") as file:
             return any(line.startswith((b"task:", b"group:")) for line in file.readlines(100_000))
@@ -195,13 +234,14 @@ def _names_a_task(path: Path) -> bool:
         return False
 
 
-def _group(name: str, members: list[Any], path: Path) -> TaskEntry:
+def _group(name: str, members: list[Any], file: YamlFile) -> TaskEntry:
     names = [m["task"] if isinstance(m, dict) and [*m] == ["task"] else m for m in members]
-    for member in names:
+    for position, member in enumerate(names):
         if not isinstance(member, str):
-            told = f"{path}: a group is a list of names; settings for its tasks are not read."
-            return TaskEntry(name, path, "group", problem=told)
-    return TaskEntry(name, path, "group", members=tuple(names))
+            message = "a group is a list of names; settings for its tasks are not read."
+            diagnostic = Diagnostic.at(file.place("task", position), message)
+            return TaskEntry(name, file.path, "group", diagnostic=diagnostic)
+    return TaskEntry(name, file.path, "group", members=tuple(names))
 
 
 def _tags(value: Any) -> tuple[str, ...]:

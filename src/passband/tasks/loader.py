@@ -1,4 +1,4 @@
-"""A task file becomes a task."""
+"""Load a task file: read it, check it, and make a `Task` of it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, Place
 from passband.tasks.data import DataSource
-from passband.tasks.diagnostics import Diagnostic, Place, raise_errors
+from passband.tasks.diagnostics import Diagnostic, raise_errors
 from passband.tasks.fewshot import Prompt, Turn
 from passband.tasks.field import Answers, ProblemField
+from passband.tasks.find import TaskEntry
 from passband.tasks.metric_list import read_metrics
 from passband.tasks.problem_set import ProblemSet
 from passband.tasks.sampling import read_sampling
@@ -31,47 +32,48 @@ __all__ = ["TaskReading", "load_task", "read_task"]
 
 @dataclass(frozen=True)
 class TaskReading:
-    """What came of reading a task file: a task, unless there are errors among the problems."""
+    """The result of reading a task file: a task, unless there are errors among the diagnostics."""
 
-    problems: list[Diagnostic]
+    diagnostics: list[Diagnostic]
     task: Task | None = None
     problem_set: ProblemSet | None = None
 
 
-def load_task(path: str | Path, *, trust: bool = False) -> Task:
-    """Load the task of a YAML file.
+def load_task(task: str | Path | TaskEntry, *, trust: bool = False) -> Task:
+    """Load the task of a YAML file, or of an entry that `find_tasks` returned.
 
-    Raises `InvalidInput` with one line for each thing that is wrong with the file. Data are not
-    read yet; `Task.load` does that. Code that comes with the task is imported only with `trust`.
+    Raises `InvalidInput` with one line for each mistake in the file. Data are not read yet;
+    `Task.load` does that. Code that comes with the task is imported only with `trust`.
     """
-    reading = read_task(Path(path), trust=trust)
-    raise_errors(reading.problems)
+    reading = read_task(task, trust=trust)
+    raise_errors(reading.diagnostics)
     assert reading.task is not None  # without errors there is a task
     return reading.task
 
 
-def read_task(path: Path, *, trust: bool = False) -> TaskReading:
-    """Read a task file and return the task together with everything that is wrong with it."""
-    file = read_with_includes(path)
+def read_task(task: str | Path | TaskEntry, *, trust: bool = False) -> TaskReading:
+    """Read a task file and return the task together with every mistake in the file."""
+    entry = task if isinstance(task, TaskEntry) else TaskEntry("", Path(task))
+    file = read_with_includes(entry.path, entry.file)
     if not file.values:
-        return TaskReading(file.problems)
+        return TaskReading(file.diagnostics)
     has_code = any(True for _ in references(file.values))
     if has_code and not trust:
         refuse_code(file)
     keys = read_keys(file)
     if keys is None or (has_code and not trust):
-        return TaskReading(file.problems)
+        return TaskReading(file.diagnostics)
     return _built(file, keys)
 
 
 def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
     if not _imports(file):
-        return TaskReading(file.problems)
+        return TaskReading(file.diagnostics)
     sampling = read_sampling(file, keys)
     prompt = _prompt(file, keys)
     metrics = read_metrics(file, keys)
-    if prompt is None or any(problem.level == "error" for problem in file.problems):
-        return TaskReading(file.problems)
+    if prompt is None or any(diagnostic.level == "error" for diagnostic in file.diagnostics):
+        return TaskReading(file.diagnostics)
     name = keys.task or file.path.stem
     problem_set = ProblemSet(name, keys, _source(file, keys), prompt, _places(file))
     task = Task(
@@ -87,22 +89,22 @@ def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
         num_fewshot=keys.num_fewshot,
         config=_config(file),
     )
-    return TaskReading(file.problems, task, problem_set)
+    return TaskReading(file.diagnostics, task, problem_set)
 
 
 def _imports(file: YamlFile) -> bool:
-    """Import all code that the task refers to; tell whether that went well."""
-    before = len(file.problems)
+    """Import all code that the task refers to; tell whether all of it could be."""
+    before = len(file.diagnostics)
     for reference in references(file.values):
         try:
             import_function(reference)
         except InvalidInput as error:
-            file.problems.append(Diagnostic.at(reference.place, str(error)))
-    return len(file.problems) == before
+            file.diagnostics.append(Diagnostic.at(reference.place, str(error)))
+    return len(file.diagnostics) == before
 
 
 def _config(file: YamlFile) -> dict[str, Any]:
-    """Return the file as it was understood, and a digest of code that belongs to it."""
+    """Return the values of the file, and a digest of the code that belongs to it."""
     config: dict[str, Any] = plain_json(file.values)
     digests = code_digests(file.values)
     return config | ({"code": digests} if digests else {})
@@ -113,7 +115,7 @@ def _places(file: YamlFile) -> dict[str, Place]:
 
 
 def _source(file: YamlFile, keys: TaskKeys) -> DataSource:
-    """Say where the data are; files are relative to the file that names them."""
+    """Return where the data are; files are relative to the file that names them."""
     files = ("dataset_kwargs", "data_files")
     place = file.place(*(files if "data_files" in keys.dataset_kwargs else ("dataset_path",)))
     return DataSource(
@@ -129,7 +131,7 @@ def _source(file: YamlFile, keys: TaskKeys) -> DataSource:
 
 
 def _prompt(file: YamlFile, keys: TaskKeys) -> Prompt | None:
-    """Compile every template; examples are written by the settings for them, or the task's."""
+    """Compile every template; examples use the settings of fewshot_config, else the task's."""
     own = keys.fewshot_config
 
     def of_task(key: str) -> ProblemField | None:
@@ -155,22 +157,22 @@ def _turn(field: Callable[[str], ProblemField | None], delimiter: str) -> Turn |
     return None if text is None else Turn(text, answers, prefix, delimiter)
 
 
-def _field(file: YamlFile, value: Any, *at: str) -> ProblemField | None:
-    """Make a field of a setting; None where there is none, or where it is wrong."""
+def _field(file: YamlFile, value: Any, *keys: str) -> ProblemField | None:
+    """Return the field of a setting; None if there is none, or if it is wrong."""
     if value is None:
         return None
     setting = import_function(value) if isinstance(value, FunctionReference) else value
     if isinstance(value, list) and any(isinstance(item, str) and "{{" in item for item in value):
         file.report(
-            f"{'.'.join(at)}: a list is taken as it stands, so its templates would not be filled "
-            f'in; write one template that gives a list, such as "{{{{[a, b]}}}}".',
-            *at,
+            f"{'.'.join(keys)}: the items of a list are not templates; write one template that "
+            f'gives a list, such as "{{{{[a, b]}}}}".',
+            *keys,
         )
         return None
     try:
-        return ProblemField(".".join(at), setting, file.place(*at))
+        return ProblemField(".".join(keys), setting, file.place(*keys))
     except InvalidInput as error:
-        file.report(f"{'.'.join(at)}: {error}", *at)
+        file.report(f"{'.'.join(keys)}: {error}", *keys)
         return None
 
 

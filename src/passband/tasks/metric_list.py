@@ -1,6 +1,6 @@
-"""metric_list and filter_list: which scorers a task needs, and what is made of their scores.
+"""metric_list and filter_list: the scorers of a task, and how their scores are reduced.
 
-Every pipeline of filters goes with every metric. Filters that look at one completion belong to
+Every filter pipeline is combined with every metric. Filters that look at one completion belong to
 the scorer; those that choose among the repeats of a problem (take_first, take_first_k,
 majority_vote) say how its scores are reduced.
 """
@@ -8,7 +8,8 @@ majority_vote) say how its scores are reduced.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,8 @@ _AGGREGATIONS = ("mean", *CORPUS_METRICS)
 _WRONG = (PassbandError, TypeError, ValueError)  # what options of a wrong kind may raise
 _OF_SUCCESSES = ("any_correct", "all_correct")
 _SAME_AS_MEAN = ("nanmean",)  # a trial without a score is never part of a mean here
+_METRIC = re.compile(r"[^@^]+[@^].+")  # a metric at some k, though perhaps not a valid one
+_PASS_AT_K = re.compile(r"pass_?at_?k", re.IGNORECASE)  # as in the stock humaneval and mbpp tasks
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Metrics:
 
 @dataclass(frozen=True)
 class _Reduction:
-    """What the filters of a pipeline say about one completion, and about the repeats."""
+    """The filters of a pipeline for one completion, and what it makes of the repeats."""
 
     name: str
     lines: tuple[FilterLine, ...] = ()
@@ -64,26 +67,70 @@ class _Reduction:
     keeps_all: bool = False  # no filter chooses among the repeats
 
 
+@dataclass(frozen=True)
+class _Metric:
+    """One metric of a task: an entry of `metric_list`, or one k of an entry with several."""
+
+    name: str
+    scorer: str
+    line: MetricLine
+    keys: KeyPath  # of the entry
+
+
 def read_metrics(file: YamlFile, keys: TaskKeys) -> Metrics:
-    """Make the scorers and metrics of a task; what is wrong goes into the file's problems."""
-    lines = keys.metric_list or [MetricLine(metric="exact_match")]
+    """Make the scorers and metrics of a task; mistakes go to the file's diagnostics."""
+    metrics = list(_metrics(file, keys.metric_list or [MetricLine(metric="exact_match")]))
     reductions = _reductions(file, keys)
     reading = _Reading(file, keys, several=len(reductions) > 1)
     for reduction in reductions:
-        for index, (name, line) in enumerate(zip(_names(lines), lines, strict=True)):
-            reading.add(name, line, ("metric_list", index), reduction)
+        for metric in metrics:
+            reading.add(metric, reduction)
     return Metrics(tuple(reading.scorers.values()), tuple(reading.entries))
 
 
-def _names(lines: Sequence[MetricLine]) -> list[str]:
-    """Name every metric: the same one again is name_1, name_2, ..."""
+def _metrics(file: YamlFile, lines: Sequence[MetricLine]) -> Iterator[_Metric]:
+    """Yield the metrics under their names: the same one again is name_1, name_2, ..."""
     seen: dict[str, int] = {}
-    names = []
-    for line in lines:
-        name = line.metric.name if isinstance(line.metric, FunctionReference) else line.metric
-        names.append(f"{name}_{seen[name]}" if name in seen else name)
+
+    def unique(name: str) -> str:
         seen[name] = seen.get(name, 0) + 1
-    return names
+        return name if seen[name] == 1 else f"{name}_{seen[name] - 1}"
+
+    for index, line in enumerate(lines):
+        keys = ("metric_list", index)
+        function = line.metric.name if isinstance(line.metric, FunctionReference) else line.metric
+        if not _is_pass_at_k(line):
+            name = unique(function)
+            yield _Metric(name, name, line, keys)
+            continue
+        scorer = unique(function)
+        for k in _ks(file, line, keys):
+            yield _Metric(unique(f"pass@{k}"), scorer, _of_one_trial(line, k), keys)
+
+
+# A function pass_at_k estimates pass@k from all repeats of a problem for each k of its entry. Here
+# it scores one trial, with k = 1, and the statistics estimate pass@k from these scores.
+
+
+def _is_pass_at_k(line: MetricLine) -> bool:
+    is_named = isinstance(line.metric, FunctionReference) and _PASS_AT_K.fullmatch(line.metric.name)
+    return bool(is_named) and "k" in line.options and line.repeat_aggregation is None
+
+
+def _ks(file: YamlFile, line: MetricLine, keys: KeyPath) -> list[int]:
+    several = line.options["k"] if isinstance(line.options["k"], list) else [line.options["k"]]
+    if not several or not all(type(k) is int and k > 0 for k in several):
+        message = f"k must be a whole number of at least 1, or a list; got {line.options['k']!r}."
+        file.report(message, *keys, "k")
+        return []
+    return list(dict.fromkeys(several))
+
+
+def _of_one_trial(line: MetricLine, k: int) -> MetricLine:
+    one = [1] if isinstance(line.options["k"], list) else 1
+    options = {**line.options, "k": one}
+    own = line.model_dump(include=set(MetricLine.model_fields), exclude={"repeat_aggregation"})
+    return MetricLine(**{**own, **options, "metric": line.metric}, repeat_aggregation=f"pass@{k}")
 
 
 # -- filters -------------------------------------------------------------------------------
@@ -95,8 +142,8 @@ def _reductions(file: YamlFile, keys: TaskKeys) -> list[_Reduction]:
     names: set[str] = set()
     for position, pipeline in enumerate(keys.filter_list):
         if pipeline.name in names:
-            told = f"two pipelines of filter_list are named {pipeline.name!r}."
-            file.report(told, "filter_list", position, "name")
+            message = f"two pipelines of filter_list are named {pipeline.name!r}."
+            file.report(message, "filter_list", position, "name")
         names.add(pipeline.name)
     return [
         _reduction(file, pipeline, ("filter_list", position, "filter"))
@@ -104,8 +151,8 @@ def _reductions(file: YamlFile, keys: TaskKeys) -> list[_Reduction]:
     ]
 
 
-def _reduction(file: YamlFile, pipeline: FilterPipeline, at: KeyPath) -> _Reduction:
-    """Part the filters of one completion from those that choose among repeats."""
+def _reduction(file: YamlFile, pipeline: FilterPipeline, keys: KeyPath) -> _Reduction:
+    """Separate the filters of one completion from those that choose among repeats."""
     lines: list[FilterLine] = []
     steps: list[FilterStep] = []
     aggregation: str | None = None
@@ -118,12 +165,12 @@ def _reduction(file: YamlFile, pipeline: FilterPipeline, at: KeyPath) -> _Reduct
             elif aggregation is None and line.function == MAJORITY_VOTE:
                 aggregation = "majority"
             elif aggregation is None:
-                first = _first_k(file, line, (*at, index))
+                first = _first_k(file, line, (*keys, index))
             continue
         if aggregation == "majority":
-            told = f"{line.function} must stand before majority_vote: the vote is over answers."
-            file.report(told, *at, index)
-        step = _step(file, line, (*at, index))
+            message = f"{line.function} must come before majority_vote, which votes on answers."
+            file.report(message, *keys, index)
+        step = _step(file, line, (*keys, index))
         if step is not None:
             lines.append(line)
             steps.append(step)
@@ -133,15 +180,15 @@ def _reduction(file: YamlFile, pipeline: FilterPipeline, at: KeyPath) -> _Reduct
     )
 
 
-def _first_k(file: YamlFile, line: FilterLine, at: KeyPath) -> int | None:
+def _first_k(file: YamlFile, line: FilterLine, keys: KeyPath) -> int | None:
     k = line.options.get("k")
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        file.report(f"take_first_k needs k, a whole number of at least 1; got {k!r}.", *at)
+        file.report(f"take_first_k needs k, a whole number of at least 1; got {k!r}.", *keys)
         return None
     return k
 
 
-def _step(file: YamlFile, line: FilterLine, at: KeyPath) -> FilterStep | None:
+def _step(file: YamlFile, line: FilterLine, keys: KeyPath) -> FilterStep | None:
     try:
         if isinstance(line.function, FunctionReference):
             return class_step(line.function, line.options)
@@ -149,11 +196,11 @@ def _step(file: YamlFile, line: FilterLine, at: KeyPath) -> FilterStep | None:
             return custom_step(line.options)
         return make_step({"function": line.function, **line.options})
     except _WRONG as error:
-        file.report(f"filter {str(line.function)!r}: {_told(error)}", *at)
+        file.report(f"filter {str(line.function)!r}: {_message(error)}", *keys)
         return None
 
 
-def _told(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return str(error) if isinstance(error, PassbandError) else f"its options are wrong: {error}."
 
 
@@ -161,7 +208,7 @@ def _told(error: Exception) -> str:
 
 
 class _Reading:
-    """Gathers scorers, each once, and metrics."""
+    """Collects scorers, each once, and metrics."""
 
     def __init__(self, file: YamlFile, keys: TaskKeys, *, several: bool) -> None:
         self.file = file
@@ -170,25 +217,26 @@ class _Reading:
         self.results = (
             None if keys.process_results is None else ResultsFunction(keys.process_results)
         )
-        self.scorers: dict[str, Scorer] = {}  # by what they depend on
+        self.scorers: dict[str, Scorer] = {}  # by everything they depend on
         self.entries: list[MetricEntry] = []
 
-    def add(self, name: str, line: MetricLine, at: KeyPath, reduction: _Reduction) -> None:
-        """Make the metric of one entry and one pipeline, and its scorer unless there is one."""
+    def add(self, metric: _Metric, reduction: _Reduction) -> None:
+        """Add a metric with one pipeline, and its scorer unless there is one."""
+        line = metric.line
         try:
-            scorer = self._scorer(name, line, reduction)
+            scorer = self._scorer(metric, reduction)
         except _WRONG as error:
-            self.file.report(f"metric {name!r}: {_told(error)}", *at)
+            self.file.report(f"metric {metric.scorer!r}: {_message(error)}", *metric.keys)
             return
-        repeats = self._repeat_aggregation(line, reduction, at)
+        repeats = self._repeat_aggregation(metric, reduction)
         self.entries.append(
             MetricEntry(
-                name=name,
+                name=metric.name,
                 scorer=scorer.name,
                 filter=reduction.name,
                 repeat_aggregation=repeats,
                 repeat_options=plain_json(line.repeat_options),
-                aggregation=self._aggregation(line, repeats, at),
+                aggregation=self._aggregation(metric, repeats),
                 higher_is_better=self._higher_is_better(line),
                 first=reduction.first,
             )
@@ -196,16 +244,17 @@ class _Reading:
 
     # -- the scorer ------------------------------------------------------------------------
 
-    def _scorer(self, name: str, line: MetricLine, reduction: _Reduction) -> Scorer:
+    def _scorer(self, metric: _Metric, reduction: _Reduction) -> Scorer:
+        line = metric.line
         steps = [[step.function, step.options] for step in reduction.lines]
         own_code = self.results is not None or isinstance(line.metric, FunctionReference)
         depends = [line.metric, line.options, steps, own_code and reduction.keeps_all]
         identity = json.dumps(plain_json(depends), sort_keys=True)
         if identity not in self.scorers:
             function = self._function(line, reduction)
-            full = f"{name},{reduction.name}" if self.several else name
+            name = f"{metric.scorer},{reduction.name}" if self.several else metric.scorer
             options = {} if self.results is not None else plain_json(line.options)
-            self.scorers[identity] = Pipeline(full, function, options, reduction.steps)
+            self.scorers[identity] = Pipeline(name, function, options, reduction.steps)
         return self.scorers[identity]
 
     def _function(self, line: MetricLine, reduction: _Reduction) -> ScorerFunction:
@@ -225,48 +274,49 @@ class _Reading:
         function = scorers.get(line.metric)
         return function.best > function.worst
 
-    # -- what is made of the scores --------------------------------------------------------
+    # -- the reduction of scores -----------------------------------------------------------
 
-    def _aggregation(self, line: MetricLine, repeats: str, at: KeyPath) -> str:
-        given = line.aggregation
-        if given is None:
+    def _aggregation(self, metric: _Metric, repeats: str) -> str:
+        line, name = metric.line, metric.line.aggregation
+        if name is None:
             # As in lm-eval: BLEU is that of the whole corpus, unless repeats are reduced first.
             whole = line.metric in CORPUS_METRICS and line.repeat_aggregation is None
             return str(line.metric) if whole else "mean"
-        if given in _SAME_AS_MEAN:
+        if name in _SAME_AS_MEAN:
             return "mean"
-        if given not in _AGGREGATIONS or (given in CORPUS_METRICS and given != line.metric):
-            hint = nearest(str(given), _AGGREGATIONS) or f" Known: {', '.join(_AGGREGATIONS)}."
-            told = f"aggregation {str(given)!r} cannot be used for {str(line.metric)!r}.{hint}"
-            self.file.report(told, *at, "aggregation")
-        elif given in CORPUS_METRICS and repeats != "first":
-            told = (
-                f"aggregation {given} takes one answer to each problem, and repeat_aggregation "
+        if name not in _AGGREGATIONS or (name in CORPUS_METRICS and name != line.metric):
+            hint = nearest(str(name), _AGGREGATIONS) or f" Known: {', '.join(_AGGREGATIONS)}."
+            message = f"aggregation {str(name)!r} cannot be used for {str(line.metric)!r}.{hint}"
+            self.file.report(message, *metric.keys, "aggregation")
+        elif name in CORPUS_METRICS and repeats != "first":
+            message = (
+                f"aggregation {name} takes one answer to each problem, and repeat_aggregation "
                 f"{repeats} scores of several; use aggregation mean."
             )
-            self.file.report(told, *at, "aggregation")
-        return str(given)
+            self.file.report(message, *metric.keys, "aggregation")
+        return str(name)
 
-    def _repeat_aggregation(self, line: MetricLine, reduction: _Reduction, at: KeyPath) -> str:
+    def _repeat_aggregation(self, metric: _Metric, reduction: _Reduction) -> str:
+        line, keys = metric.line, (*metric.keys, "repeat_aggregation")
         name = line.repeat_aggregation or reduction.aggregation or "first"
         try:
             wanted = max(_trials_of(name, line.repeat_options), reduction.first or 0)
         except PassbandError as error:
-            self.file.report(f"repeat_aggregation: {error}", *at, "repeat_aggregation")
+            self.file.report(f"repeat_aggregation: {error}", *keys)
             return name
         if name in _OF_SUCCESSES and self.results is None and line.metric in scorers:
             best = scorers.get(str(line.metric)).best
             if best != 1:
-                told = f"{name} counts scores of 1 as correct; the best {line.metric} is {best:g}."
-                self.file.report(told, *at, "repeat_aggregation")
+                message = f"{name} counts scores of 1 as correct; the best {line.metric} is "
+                self.file.report(f"{message}{best:g}.", *keys)
         if wanted > self.repeats:
-            told = f"{name} looks at {wanted} repeats of a problem; repeats is {self.repeats}."
-            self.file.warn(told, *at, "repeat_aggregation")
+            message = f"{name} looks at {wanted} repeats of a problem; repeats is {self.repeats}."
+            self.file.warn(message, *keys)
         return name
 
 
 def _trials_of(name: str, options: Mapping[str, Any]) -> int:
-    """Return how many trials of a problem an aggregation needs; raise if there is none so named."""
+    """Return how many trials of a problem an aggregation needs; raise `UnknownName` if none is."""
     if name in aggregations:
         check_options(f"{name!r}", aggregations.get(name), options, given=1)
         return 1
@@ -276,8 +326,9 @@ def _trials_of(name: str, options: Mapping[str, Any]) -> int:
 
     try:
         metric = parse_metric(name)
-    except UnknownName:
-        known = [*aggregations, *(f"{key}8" if key[-1] in "@^" else key for key in families)]
-        hint = nearest(name, known) or f" Known: {', '.join(known)}."
-        raise UnknownName(f"there is no repeat aggregation {name!r}.{hint}") from None
+    except InvalidInput as error:
+        if isinstance(error, UnknownName) or not _METRIC.fullmatch(name):
+            known = [*aggregations, *(f"{key}8" if key[-1] in "@^" else key for key in families)]
+            raise aggregations.unknown(name, known) from None
+        raise
     return metric.k if parse_name(name).ks else 1

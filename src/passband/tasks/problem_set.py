@@ -1,4 +1,4 @@
-"""The problems of a task: rows of its data, named, and written out as prompts."""
+"""The problems of a task: rows of its data, with names and rendered prompts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from passband.errors import InvalidInput, nearest
+from passband.errors import InvalidInput, Place, nearest
 from passband.generate.provider import Message
 from passband.score.scorer import Reference
 from passband.tasks.data import DataSource, read_rows
-from passband.tasks.diagnostics import Place
 from passband.tasks.fewshot import ExamplePool, Prompt
 from passband.tasks.schema import TaskKeys
 from passband.tasks.task import Problem
@@ -35,7 +34,7 @@ USUAL_NAMES = (
     "id",
     "idx",
 )
-"""Columns that name problems where the task does not say which one does."""
+"""Columns that name problems if the task does not set problem_id."""
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -51,31 +50,32 @@ class ProblemSet:
     places: Mapping[str, Place]
 
     def load(self, limit: int | None = None) -> list[Problem]:
-        """Read the first so many problems, or all."""
+        """Return the first `limit` problems, or all."""
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit must be at least 1; got {limit}.")
         rows = self.rows(limit)
-        return [problem for problem, _ in self._made(rows, stop=True) if problem is not None]
+        return [made for made in self._made(rows, stop=True) if isinstance(made, Problem)]
 
-    def complaints(self, limit: int | None) -> list[str]:
-        """Read and write out the first so many problems, or all, and return what went wrong."""
+    def errors(self, limit: int | None) -> list[InvalidInput]:
+        """Return the errors of the first `limit` problems, or of all."""
         try:
             rows = self.rows(limit)
-            return [told for _, told in self._made(rows, stop=False) if told is not None]
+            return [made for made in self._made(rows, stop=False) if isinstance(made, InvalidInput)]
         except InvalidInput as error:
-            return [str(error)]
+            return [error]
 
-    def _made(self, rows: Rows, *, stop: bool) -> Iterator[tuple[Problem | None, str | None]]:
+    def _made(self, rows: Rows, *, stop: bool) -> Iterator[Problem | InvalidInput]:
+        """Yield each problem, or its error; with `stop` the first error is raised."""
         columns = tuple(dict.fromkeys(name for row in rows for name in row))
         self._check_columns(columns)
         prompt = replace(self.prompt, pool=self._pool(), _written={})
         for key, row in zip(self._names(rows, columns), rows, strict=True):
             try:
-                yield self._problem(key, row, columns, prompt), None
+                yield self._problem(key, row, columns, prompt)
             except InvalidInput as error:
                 if stop:
                     raise
-                yield None, str(error)
+                yield error
 
     def _problem(self, key: str, row: Mapping[str, Any], columns: Any, prompt: Prompt) -> Problem:
         answers = prompt.asked.answers
@@ -90,7 +90,7 @@ class ProblemSet:
     # -- rows ------------------------------------------------------------------------------
 
     def rows(self, limit: int | None) -> Rows:
-        """Read the rows that are asked."""
+        """Return the rows of the problems."""
         return self._split(self._test_split, self.keys.process_docs, limit)
 
     @cached_property
@@ -137,26 +137,27 @@ class ProblemSet:
     def _picked(self, examples: Rows, indices: list[int]) -> Rows:
         if max(indices, default=0) >= len(examples):
             raise InvalidInput(
-                f"{self.places['fewshot_config']}: fewshot_indices go up to {max(indices)}; "
-                f"there are {len(examples)} examples, and the first is 0."
+                f"fewshot_indices go up to {max(indices)}; there are {len(examples)} examples, "
+                "and the first is 0.",
+                place=self.places["fewshot_config"],
             )
         return [examples[index] for index in indices]
 
     # -- names -----------------------------------------------------------------------------
 
     def _names(self, rows: Rows, columns: Collection[str]) -> list[str]:
-        """Name every problem.
+        """Return a name for every problem.
 
-        A name never depends on rows further down, so that a limited run and a full one call
-        the same problem by the same name: the second "a" is "a#2".
+        A name never depends on later rows, so that a problem has the same name in a limited run
+        and in a full one: the second "a" is "a#2".
         """
         column = self.keys.problem_id or next((n for n in USUAL_NAMES if n in rows[0]), None)
         seen: dict[str, int] = {}
         names: list[str] = []
         for index, row in enumerate(rows):
-            given = None if column is None else row.get(column)
-            usable = isinstance(given, str | int | float) and str(given).strip()
-            name = str(given) if usable else str(index)
+            value = None if column is None else row.get(column)
+            usable = isinstance(value, str | int | float) and str(value).strip()
+            name = str(value) if usable else str(index)
             if self.keys.problem_id is not None:
                 self._check_name(name if usable else None, seen, index)
             seen[name] = seen.get(name, 0) + 1
@@ -170,10 +171,10 @@ class ProblemSet:
     def _check_name(self, name: str | None, seen: Mapping[str, int], index: int) -> None:
         place, column = self.places["problem_id"], self.keys.problem_id
         if name is None:
-            raise InvalidInput(f"{place}: row {index + 1} has no {column}.")
+            raise InvalidInput(f"row {index + 1} has no {column}.", place=place)
         if name in seen:
             raise InvalidInput(
-                f"{place}: two problems have the {column} {name!r}; it must name each problem."
+                f"two problems have the {column} {name!r}; problem_id must be unique.", place=place
             )
 
     def _cluster(self, row: Mapping[str, Any], key: str) -> str | None:
@@ -182,7 +183,7 @@ class ProblemSet:
         value = row.get(self.keys.cluster)
         if not isinstance(value, str | int | float):
             raise InvalidInput(
-                f"{self.places['cluster']}: problem {key!r} has no {self.keys.cluster}."
+                f"problem {key!r} has no {self.keys.cluster}.", place=self.places["cluster"]
             )
         return str(value)
 
@@ -190,8 +191,9 @@ class ProblemSet:
         for key in ("problem_id", "cluster"):
             column = getattr(self.keys, key)
             if column is not None and column not in columns:
-                told = nearest(column, columns) or f" The columns are {', '.join(columns)}."
-                raise InvalidInput(f"{self.places[key]}: {key}: no column {column!r}.{told}")
+                hint = nearest(column, columns) or f" The columns are {', '.join(columns)}."
+                message = f"{key}: no column {column!r}.{hint}"
+                raise InvalidInput(message, place=self.places[key])
         asked = self.prompt.asked
         asked.text.check_column(columns, constant=False)
         if asked.answers.target is not None:

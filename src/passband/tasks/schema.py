@@ -1,17 +1,18 @@
-"""The keys of a task file: which there are, of which kind, and which are refused or without effect.
+"""The keys of a task file: their kinds, and which are refused or have no effect.
 
 The schema is that of lm-evaluation-harness for ``generate_until`` tasks, with a few keys of
-passband's own. Everything that is wrong is reported, not only the first thing.
+passband's own. Every mistake is reported, not only the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from passband.errors import nearest
+from passband.score.scorer import Truncated
 from passband.tasks.yaml_file import FunctionReference, KeyPath, YamlFile
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 IGNORED: Mapping[str, str] = {
-    "tag": "names several tasks at once when tasks are looked for; does not change this one",
+    "tag": "names several tasks at once when tasks are looked up; does not change this one",
     "group": "an older spelling of tag",
     "task_alias": "a name for tables only",
     "group_alias": "a name for tables only",
@@ -44,7 +45,7 @@ REFUSED: Mapping[str, str] = {
     "doc_to_video": "prompts are text; tasks with video cannot be run",
     "task_list": "a file with several tasks cannot be read; write one file for each",
 }
-"""Keys that would change the task in a way that passband cannot follow."""
+"""Keys that would change the task in a way that passband does not support."""
 
 _T = TypeVar("_T")
 
@@ -111,8 +112,8 @@ Indices = Annotated[
 ]
 Name = Annotated[Any, _kind(_is_column_or_template, "a name or a !function")]
 Version = Annotated[Any, _kind(lambda v: isinstance(v, str | int | float), "text or a number")]
-Truncated = Annotated[
-    Literal["leave", "score"], _kind(lambda v: v in ("leave", "score"), "leave or score")
+Truncation = Annotated[
+    Truncated, _kind(lambda v: v in get_args(Truncated), " or ".join(get_args(Truncated)))
 ]
 
 
@@ -124,7 +125,7 @@ class _Keys(BaseModel):
 
 
 class FilterLine(_Keys):
-    """One step of a filter pipeline; what else stands there are its options."""
+    """One step of a filter pipeline; further keys are its options."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -143,7 +144,7 @@ class FilterPipeline(_Keys):
 
 
 class MetricLine(_Keys):
-    """One entry of `metric_list`; what else stands there are options of the metric."""
+    """One entry of `metric_list`; further keys are options of the metric."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -160,7 +161,7 @@ class MetricLine(_Keys):
 
 
 class FewshotKeys(_Keys):
-    """How worked examples are chosen and written; what is not given is as in the task."""
+    """How worked examples are chosen and written; by default as in the task."""
 
     sampler: Text = "default"
     split: Text | None = None
@@ -205,7 +206,7 @@ class TaskKeys(_Keys):
     output_type: Text = "generate_until"
     generation_kwargs: Map = Field(default_factory=dict)
     repeats: Positive = 1
-    truncated: Truncated = "leave"
+    truncated: Truncation = "leave"
     # scoring
     filter_list: list[FilterPipeline] | None = None
     metric_list: list[MetricLine] | None = None
@@ -217,7 +218,7 @@ class TaskKeys(_Keys):
 
 
 def read_keys(file: YamlFile) -> TaskKeys | None:
-    """Check the keys of a file; problems go into its list, and without any the keys come back."""
+    """Return the keys of a file, or None; mistakes go to the file's diagnostics."""
     known = _known_keys(file)
     try:
         keys = TaskKeys.model_validate(known)
@@ -234,7 +235,7 @@ def _known_keys(file: YamlFile) -> dict[str, Any]:
         if key in REFUSED and file.values[key] is not None:
             file.report(f"{key}: {REFUSED[key]}.", key)
         elif key not in fields and key not in IGNORED and key not in REFUSED:
-            hint = nearest(key, [*fields, *IGNORED, *REFUSED, "include"])
+            hint = nearest(key, [*fields, *IGNORED, "include"])  # never a key that is refused
             file.report(f"unknown key {key!r}.{hint}", key)
     # Null is how lm-evaluation-harness writes "not given".
     return {
@@ -278,7 +279,7 @@ def _siblings(path: KeyPath) -> Iterable[str]:
 
 
 def _check_whole(file: YamlFile, keys: TaskKeys) -> None:
-    """Check what one key alone does not tell."""
+    """Check rules that involve more than the kind of one key."""
     if keys.output_type != "generate_until":
         file.report(
             f"output_type {keys.output_type!r} needs likelihoods of given texts, and passband "
@@ -295,10 +296,7 @@ def _check_whole(file: YamlFile, keys: TaskKeys) -> None:
         if getattr(keys, key) == []:
             file.report(f"{key} is empty; leave it out or fill it.", key)
     if keys.fewshot_config.sampler not in ("default", "first_n"):
-        hint = nearest(keys.fewshot_config.sampler, ("default", "first_n"))
-        file.report(
-            f"fewshot_config.sampler must be default or first_n; got "
-            f"{keys.fewshot_config.sampler!r}.{hint}",
-            "fewshot_config",
-            "sampler",
-        )
+        sampler = keys.fewshot_config.sampler
+        hint = nearest(sampler, ("default", "first_n"))
+        message = f"fewshot_config.sampler must be default or first_n; got {sampler!r}.{hint}"
+        file.report(message, "fewshot_config", "sampler")

@@ -7,20 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from passband.generate.provider import Message, Sampling
-from passband.score.scorer import Reference, Scorer
+from passband.generate.problem import Problem
+from passband.generate.provider import Sampling
+from passband.score.scorer import Scorer
 
 __all__ = ["MetricEntry", "Problem", "Task"]
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One problem, its prompt rendered."""
-
-    key: str  # its name within the task, unique
-    messages: tuple[Message, ...]
-    reference: Reference
-    cluster: str | None = None  # problems of one cluster are not independent
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 They run in Jinja's immutable sandbox. On top of what it forbids, what a template may build and how
 often it may loop is limited, so that a short line of a task file cannot take all memory or time.
-The limits are meant for accidents and for files of strangers; they are no proof against all of
-what a template could do with much effort.
+The limits are meant for accidents and for files of strangers; they are no proof against every
+template that an attacker could write.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Template:
             raise InvalidInput(f"the template cannot be read{where}: {_sentence(error)}") from None
 
     def render(self, row: Mapping[str, Any]) -> str:
-        """Fill the template with a row; raise `InvalidInput` with what went wrong."""
+        """Return the text for a row; raise `InvalidInput` if an expression fails."""
         environment = _environment()
         environment.rounds.left = MOST_ROUNDS
         pieces: list[str] = []
@@ -63,7 +63,7 @@ class Template:
         except RecursionError:
             raise InvalidInput("the template calls itself too deeply.") from None
         except Exception as error:
-            # Whatever an expression of the template raised: wrong types, division by zero, ...
+            # An expression of the template may raise anything: wrong types, division by zero, ...
             raise InvalidInput(f"the template failed: {_sentence(error)}") from None
         return "".join(pieces)
 
@@ -73,12 +73,12 @@ def _sentence(error: Exception) -> str:
 
 
 def _undefined(message: str, columns: Iterable[str]) -> str:
-    found = re.match(r"'([^']*)' is undefined", message)
-    if found is None:
+    undefined = re.match(r"'([^']*)' is undefined", message)
+    if undefined is None:
         return f"the template failed: {message.rstrip('.')}."
-    known = [str(column) for column in columns]
-    hint = nearest(found[1], known) or f" The columns are {', '.join(known) or 'none'}."
-    return f"there is no column {found[1]!r}.{hint}"
+    name, known = undefined[1], [str(column) for column in columns]
+    hint = nearest(name, known) or f" The columns are {', '.join(known) or 'none'}."
+    return f"there is no column {name!r}.{hint}"
 
 
 # -- the sandbox ---------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     def __init__(self) -> None:
         super().__init__(undefined=StrictUndefined, keep_trailing_newline=True)
         self.rounds = threading.local()
-        del self.globals["lipsum"]  # writes as much text as it is asked for
+        del self.globals["lipsum"]  # writes text of any length
         self.filters["regex_replace"] = _regex_replace
         self.filters = {name: _limited(name, f) for name, f in self.filters.items()}
 
@@ -106,11 +106,11 @@ class _Environment(ImmutableSandboxedEnvironment):
         left = getattr(self.rounds, "left", MOST_ROUNDS) - 1
         self.rounds.left = left
         if left < 0:
-            raise SecurityError(f"it goes round its loops more than {MOST_ROUNDS:,} times")
+            raise SecurityError(f"its loops take more than {MOST_ROUNDS:,} rounds")
         return ""
 
     def joined(self, *parts: Any) -> str:
-        """Do what the operator ~ does."""
+        """Join texts, as the operator ~ does."""
         texts = [str(part) for part in parts]
         _check_size(sum(map(len, texts)))
         return "".join(texts)
@@ -178,7 +178,7 @@ def _check_operands(operator: str, left: Any, right: Any) -> None:
 
 
 def _check_arguments(name: str, arguments: tuple[Any, ...]) -> None:
-    """Check what a method of a text, or a filter, is called with."""
+    """Check the arguments of a method of a text, or of a filter."""
     for argument in arguments[1:]:
         if isinstance(argument, int) and abs(argument) > LONGEST:
             raise SecurityError(f"{name} is called with a number beyond {LONGEST:,}")
@@ -188,7 +188,7 @@ def _check_arguments(name: str, arguments: tuple[Any, ...]) -> None:
     if name in ("replace", "regex_replace", "join", "indent", "expandtabs", "translate"):
         sizes = [len(item) for item in arguments if isinstance(item, str | list | tuple)]
         numbers = [abs(item) for item in arguments[1:] if isinstance(item, int)]
-        # The longest, as often as the next has places: more than this cannot come out.
+        # The longest, once for each place of the next: no result can be longer than this.
         longest, next_longest = [*sorted([*sizes, *numbers, 0, 0], reverse=True)][:2]
         if (longest + 1) * (next_longest + 1) > LARGEST_PRODUCT:
             raise SecurityError(f"{name} could build something very long")

@@ -1,4 +1,4 @@
-"""Python code that comes with a task: imported only where the user said so.
+"""Python code that comes with a task: imported only if the user trusts it.
 
 A task file may name functions of a module beside it (``!function utils.process_docs``). Importing
 that module runs it, so this happens for tasks that are trusted and for no others.
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, describe
 from passband.tasks.data import plain_rows
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.yaml_file import FunctionReference, YamlFile, references
@@ -29,13 +29,13 @@ __all__ = [
     "refuse_code",
 ]
 
-_modules: dict[tuple[Path, str], ModuleType] = {}  # by file and by what stands in it
+_modules: dict[tuple[Path, str], ModuleType] = {}  # by file and by the digest of its text
 
 
 def refuse_code(file: YamlFile) -> None:
     """Report every function that an untrusted task refers to."""
     for reference in references(file.values):
-        file.problems.append(
+        file.diagnostics.append(
             Diagnostic.at(
                 reference.place,
                 f"{reference} is code that comes with the task; it is run only with "
@@ -45,7 +45,7 @@ def refuse_code(file: YamlFile) -> None:
 
 
 def import_function(reference: FunctionReference) -> Callable[..., Any]:
-    """Import what a reference names; the module runs now, once for every version of its file."""
+    """Import the function of a reference; its module runs once for every version of its file."""
     module = _module(reference)
     function = getattr(module, reference.name, None)
     if not callable(function):
@@ -56,30 +56,30 @@ def import_function(reference: FunctionReference) -> Callable[..., Any]:
 
 def code_digests(values: Any) -> dict[str, str]:
     """Return a digest of every module that is referred to, so that changed code is noticed."""
-    found = {reference.module: _source(reference) for reference in references(values)}
-    return {module: _digest(path.read_bytes()) for module, path in sorted(found.items())}
+    sources = {reference.module: _source(reference) for reference in references(values)}
+    return {module: _digest(path.read_bytes()) for module, path in sorted(sources.items())}
 
 
 def process_rows(
     reference: FunctionReference, rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Let a task's process_docs change its rows.
+    """Return the rows that a task's process_docs makes of its rows.
 
-    Such functions expect a data set of the `datasets` package. They get one where it is
-    installed, and otherwise a list that knows the methods that are used most.
+    Such functions expect a data set of the `datasets` package. They get one if it is installed,
+    and otherwise a list with the methods that are used most.
     """
     return _rows_of(reference, _data_set(rows))
 
 
 def made_rows(reference: FunctionReference) -> list[dict[str, Any]]:
-    """Let a function make rows out of nothing, as fewshot_config.samples may."""
+    """Return the rows of a function without arguments, as fewshot_config.samples may be."""
     return _rows_of(reference)
 
 
 def made_split(
     reference: FunctionReference, options: Mapping[str, Any], split: str | None
 ) -> list[dict[str, Any]]:
-    """Let a task's custom_dataset make its data, and take one split of them."""
+    """Return one split of the data that a task's custom_dataset makes."""
     try:
         data = import_function(reference)(**options)
         name = split or "test"
@@ -155,9 +155,9 @@ def _run(path: Path, digest: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:  # some tasks leave when a program is missing
+    except (Exception, SystemExit) as error:  # some tasks exit if a program is missing
         del sys.modules[name]
-        raise InvalidInput(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        raise InvalidInput(f"{path} cannot be imported: {describe(error)}") from error
     return module
 
 
@@ -170,6 +170,6 @@ def _digest(data: bytes) -> str:
 
 
 def _failed(reference: FunctionReference, error: Exception) -> InvalidInput:
-    """Say where code failed; it may raise anything, and its author needs to know where."""
-    told = error if isinstance(error, InvalidInput) else f"{type(error).__name__}: {error}"
-    return InvalidInput(f"{reference.place}: {reference} failed: {told}")
+    """Return the error for code that raised anything, with the line that refers to it."""
+    reason = str(error) if isinstance(error, InvalidInput) else describe(error)
+    return InvalidInput(f"{reference} failed: {reason}", place=reference.place)

@@ -1,7 +1,7 @@
 """Scoring by a trusted task's own functions: metrics, process_results, custom filters.
 
 In lm-evaluation-harness such functions see all repeats of a problem at once. Here every trial is
-scored by itself, as if it were the only repeat, and what is made of the repeats is decided later.
+scored by itself, as if it were the only repeat; a repeat aggregation reduces the scores later.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from passband.errors import InvalidInput, WrongType
+from passband.errors import InvalidInput, WrongType, describe
 from passband.score.filters import FilterStep
 from passband.score.registry import ScorerFunction
 from passband.score.scorer import Reference
@@ -54,17 +54,22 @@ def _takes(function: Callable[..., Any], named: Mapping[str, Any]) -> bool:
 
 
 def _single(values: Mapping[str, Any], name: str) -> Any:
-    """Pick the score of a single trial out of several: that of the metric's own name, or pass@1."""
+    """Return the score of a trial out of several values: that of the metric's name, or pass@1."""
     for key in (name, "pass@1"):
         if key in values:
             return values[key]
     if len(values) == 1:
         return next(iter(values.values()))
-    raise InvalidInput(f"{name} gives several values, {', '.join(map(str, values))}; none is it.")
+    if not values:
+        raise InvalidInput(f"{name} returned no value for one trial; it must return a number.")
+    names = ", ".join(map(str, values))
+    raise InvalidInput(
+        f"{name} returned several values ({names}), none named {name} or pass@1; return one number."
+    )
 
 
 class ResultsFunction:
-    """A task's process_results, which gives the values of all its metrics at once."""
+    """A task's process_results, which returns the values of all its metrics at once."""
 
     def __init__(self, code: FunctionReference) -> None:
         self._code = code
@@ -85,9 +90,9 @@ class ResultsFunction:
         return _scorer_function(self._code, score, name)
 
     def _values(self, answer: str, reference: Reference, keeps_all: bool) -> Mapping[str, Any]:
-        # The metrics of one trial are asked for one after another, so that one call does for all.
-        asked, doc, values = self._last
-        if asked != (answer, keeps_all) or doc is not reference.doc:
+        # The metrics of a trial are computed one after another, so one call serves all of them.
+        arguments, doc, values = self._last
+        if arguments != (answer, keeps_all) or doc is not reference.doc:
             values = self._function(dict(reference.doc), [[answer] if keeps_all else answer])
             if not isinstance(values, Mapping):
                 raise WrongType(f"{self._code} must return a mapping; got {values!r:.60}.")
@@ -108,20 +113,20 @@ def class_step(code: FunctionReference, options: Mapping[str, Any]) -> FilterSte
     try:
         apply = import_function(code)(**options).apply
     except Exception as error:
-        raise InvalidInput(f"cannot be made: {type(error).__name__}: {error}") from error
+        raise InvalidInput(f"cannot be made: {describe(error)}") from error
     return _step(code, apply, options)
 
 
 def _step(
     code: FunctionReference, apply: Callable[..., Any], options: Mapping[str, Any]
 ) -> FilterStep:
-    """Let a filter of all completions change one, as if it were the only one."""
+    """Return a step that applies a filter of all completions to one, as if it were the only."""
 
     def run(text: str, reference: Reference) -> str | None:
-        found: Any = next(iter(apply([[text]], [dict(reference.doc)])))
-        if not isinstance(found, str):
-            found = next(iter(found or ()), None)
-        return None if found is None else str(found)
+        answer: Any = next(iter(apply([[text]], [dict(reference.doc)])))
+        if not isinstance(answer, str):
+            answer = next(iter(answer or ()), None)
+        return None if answer is None else str(answer)
 
     identity = {"function": "custom", "options": {**plain_json(options), **_identity(code)}}
     return FilterStep(run, True, identity)
@@ -133,13 +138,11 @@ def _scorer_function(
     return ScorerFunction(
         name=" ".join(filter(None, [*_identity(code).values(), metric])),  # part of identities
         call=score,
+        takes_target=False,
         takes_reference=True,
-        best=1.0,
-        worst=0.0,
-        slow=True,  # nothing is known of what it does
+        slow=True,  # nothing is known of how long it takes
         equates=False,
-        check=None,
-        extra=None,
+        is_registered=False,
     )
 
 

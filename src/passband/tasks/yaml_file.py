@@ -1,21 +1,22 @@
 """YAML files read so that nothing in them can act, and every key keeps its line.
 
 Plain data comes out: text, numbers, true and false, null, lists and mappings, and inert
-references for ``!function module.name``. Every other tag, aliases, keys that stand twice and
-files beyond a megabyte are problems, reported with their lines.
+references for ``!function module.name``. Every other tag, aliases, duplicate keys and files
+beyond a megabyte are errors, reported with their lines.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from passband.tasks.diagnostics import Diagnostic, Place
+from passband.errors import Place
+from passband.tasks.diagnostics import Diagnostic
 
 __all__ = [
     "FunctionReference",
@@ -39,7 +40,7 @@ _scalars = yaml.constructor.SafeConstructor()
 
 @dataclass(frozen=True, slots=True)
 class FunctionReference:
-    """What ``!function module.name`` names; nothing is imported until the task is trusted."""
+    """A ``!function module.name``; nothing is imported until the task is trusted."""
 
     module: str
     name: str
@@ -56,43 +57,48 @@ class FunctionReference:
 
 @dataclass(frozen=True)
 class YamlFile:
-    """The values of a file, the line of each, and what was wrong with it."""
+    """The values of a file, the line of each, and the mistakes in it."""
 
     path: Path
     values: dict[str, Any]
     places: Mapping[KeyPath, Place]
-    problems: list[Diagnostic] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
 
     def place(self, *keys: Any) -> Place:
-        """Return where a value stands, or else the innermost thing around it."""
+        """Return the line of a value, or else of the innermost value around it."""
         for length in range(len(keys), 0, -1):
             if keys[:length] in self.places:
                 return self.places[keys[:length]]
         return Place(self.path, 1)
 
     def report(self, message: str, *keys: Any) -> None:
-        """Note a problem with the value that these keys lead to."""
-        self.problems.append(Diagnostic.at(self.place(*keys), message))
+        """Record an error in the value that these keys lead to."""
+        self.diagnostics.append(Diagnostic.at(self.place(*keys), message))
 
     def warn(self, message: str, *keys: Any) -> None:
-        """Note something that the author should know of but that is not an error."""
-        self.problems.append(Diagnostic.at(self.place(*keys), message, "warning"))
+        """Record a warning about the value that these keys lead to."""
+        self.diagnostics.append(Diagnostic.at(self.place(*keys), message, "warning"))
 
 
-def read_with_includes(path: Path) -> YamlFile:
-    """Read a file and those that it includes; the keys of the including file win."""
-    return _merged(path, ())
+def read_with_includes(path: Path, file: YamlFile | None = None) -> YamlFile:
+    """Read a file and those that it includes; the keys of the including file win.
+
+    `file` is what `read_yaml` has returned for the path, if it was read already; it is not
+    changed, so it can be used again.
+    """
+    file = file or read_yaml(path)
+    return _merged(replace(file, diagnostics=list(file.diagnostics)), ())
 
 
 def read_yaml(path: Path) -> YamlFile:
     """Read one file by itself; its ``include`` is a key like any other."""
     reader = _Reader(path)
     values = reader.read()
-    return YamlFile(path, values, reader.places, reader.problems)
+    return YamlFile(path, values, reader.places, reader.diagnostics)
 
 
 def references(value: Any) -> Iterator[FunctionReference]:
-    """Find every function that is referred to anywhere in a value."""
+    """Yield every function that is referred to anywhere in a value."""
     if isinstance(value, FunctionReference):
         yield value
     elif isinstance(value, Mapping):
@@ -104,7 +110,7 @@ def references(value: Any) -> Iterator[FunctionReference]:
 
 
 def plain_json(value: Any) -> Any:
-    """Return a value as JSON can say it: references as their text, keys as text."""
+    """Return a value as JSON can hold it: references as their text, keys as text."""
     if isinstance(value, FunctionReference):
         return str(value)
     if isinstance(value, Mapping):
@@ -117,19 +123,19 @@ def plain_json(value: Any) -> Any:
 # -- includes ------------------------------------------------------------------------------
 
 
-def _merged(path: Path, above: tuple[Path, ...]) -> YamlFile:
-    file = read_yaml(path)
-    includes = file.values.pop("include", None)
+def _merged(file: YamlFile, above: tuple[Path, ...]) -> YamlFile:
+    includes = file.values.get("include")
+    own = {key: value for key, value in file.values.items() if key != "include"}
     if includes is None:
-        return file
+        return replace(file, values=own)
     values: dict[str, Any] = {}
     places: dict[KeyPath, Place] = {}
     for name in includes if isinstance(includes, list) else [includes]:
-        included = _included(file, name, (*above, path.resolve()))
+        included = _included(file, name, (*above, file.path.resolve()))
         _lay_over(values, places, included)
-        file.problems.extend(included.problems)
-    _lay_over(values, places, file)
-    return YamlFile(path, values, places, file.problems)
+        file.diagnostics.extend(included.diagnostics)
+    _lay_over(values, places, replace(file, values=own))
+    return YamlFile(file.path, values, places, file.diagnostics)
 
 
 def _included(file: YamlFile, name: Any, above: tuple[Path, ...]) -> YamlFile:
@@ -139,16 +145,16 @@ def _included(file: YamlFile, name: Any, above: tuple[Path, ...]) -> YamlFile:
         return nothing
     path = file.path.parent / name
     if path.resolve() in above:
-        file.report(f"{name} includes itself, perhaps by way of another file.", "include")
+        file.report(f"{name} includes itself, directly or through another file.", "include")
         return nothing
     if not path.is_file():
         file.report(f"include: no file {path}; the path is relative to this file.", "include")
         return nothing
-    return _merged(path, above)
+    return _merged(read_yaml(path), above)
 
 
 def _lay_over(values: dict[str, Any], places: dict[KeyPath, Place], file: YamlFile) -> None:
-    """Put the keys of a file over those that are there, each with the lines of its inside."""
+    """Let the keys of a file replace those that are there, each with the lines of its inside."""
     for path in [path for path in places if path[0] in file.values]:
         del places[path]
     values.update(file.values)
@@ -159,18 +165,18 @@ def _lay_over(values: dict[str, Any], places: dict[KeyPath, Place], file: YamlFi
 
 
 class _Reader:
-    """Turns one file into plain values, gathering lines and problems on the way."""
+    """Turns one file into plain values, and collects lines and diagnostics on the way."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.places: dict[KeyPath, Place] = {}
-        self.problems: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
 
     def read(self) -> dict[str, Any]:
         text = self._text()
         node = self._node(text) if text is not None else None
         if node is None:
-            if not self.problems:
+            if not self.diagnostics:
                 self._report(1, "the file is empty.")
             return {}
         if not isinstance(node, yaml.MappingNode):
@@ -208,7 +214,7 @@ class _Reader:
         return None
 
     def _is_tame(self, text: str) -> bool:
-        """Look at the events before anything is built of them."""
+        """Check the parser's events before anything is built from them."""
         depth = 0
         for event in yaml.parse(text, Loader=_Loader):
             if isinstance(event, yaml.AliasEvent):
@@ -221,50 +227,50 @@ class _Reader:
                 return False
         return True
 
-    def _value(self, node: yaml.Node, at: KeyPath) -> Any:
+    def _value(self, node: yaml.Node, path: KeyPath) -> Any:
         if node.tag == "!function":
             return self._function(node)
         if isinstance(node, yaml.MappingNode) and node.tag == f"{_TAG}map":
-            return self._mapping(node, at)
+            return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode) and node.tag == f"{_TAG}seq":
-            return [self._item(item, (*at, index)) for index, item in enumerate(node.value)]
+            return [self._item(item, (*path, index)) for index, item in enumerate(node.value)]
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node)
         return self._unknown_tag(node)
 
-    def _item(self, node: yaml.Node, at: KeyPath) -> Any:
-        self.places[at] = Place(self.path, _line(node))
-        return self._value(node, at)
+    def _item(self, node: yaml.Node, path: KeyPath) -> Any:
+        self.places[path] = Place(self.path, _line(node))
+        return self._value(node, path)
 
-    def _mapping(self, node: yaml.MappingNode, at: KeyPath) -> dict[Any, Any]:
+    def _mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[Any, Any]:
         values: dict[Any, Any] = {}
         for key_node, value_node in node.value:
-            key = self._key(key_node, at)
+            key = self._key(key_node, path)
             if key is None:
                 continue
             if key in values:
-                first = self.places[(*at, key)].line
+                first = self.places[(*path, key)].line
                 self._report(
-                    _line(key_node), f"key {key!r} stands twice, the first time in line {first}."
+                    _line(key_node), f"duplicate key {key!r}; the first one is in line {first}."
                 )
                 continue
-            self.places[(*at, key)] = Place(self.path, _line(key_node))
-            values[key] = self._value(value_node, (*at, key))
+            self.places[(*path, key)] = Place(self.path, _line(key_node))
+            values[key] = self._value(value_node, (*path, key))
         return values
 
-    def _key(self, node: yaml.Node, at: KeyPath) -> Any:
+    def _key(self, node: yaml.Node, path: KeyPath) -> Any:
         if node.tag == f"{_TAG}merge":
             self._report(_line(node), "merge keys (<<) are not accepted; use include.")
             return None
         key = self._scalar(node) if isinstance(node, yaml.ScalarNode) else None
-        if key is None or (not at and not isinstance(key, str)):
+        if key is None or (not path and not isinstance(key, str)):
             self._report(_line(node), "a key must be text.")
             return None
         return key
 
     def _scalar(self, node: yaml.ScalarNode) -> Any:
         kind = node.tag.removeprefix(_TAG)
-        # A date is kept as it is written: JSON has none, and nothing here reckons with it.
+        # A date stays the text it is written as: JSON has no dates.
         if kind in ("str", "timestamp", "value"):
             return node.value
         if kind == "null":
@@ -299,7 +305,7 @@ class _Reader:
         self._report(_line(node), f"the tag {tag} is not accepted; only !function has a meaning.")
 
     def _report(self, line: int, message: str) -> None:
-        self.problems.append(Diagnostic(self.path, line, message))
+        self.diagnostics.append(Diagnostic(self.path, line, message))
 
 
 def _line(marked: Any) -> int:

@@ -24,7 +24,7 @@ __all__ = ["EXPORTS", "export", "rows"]
 
 _COLUMNS = (
     "task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule",
-    "target", "seed", "prompt_tokens", "completion_tokens", "completion", "reasoning",
+    "target", "cluster", "seed", "prompt_tokens", "completion_tokens", "completion", "reasoning",
 )  # fmt: skip
 _TIMING = ("latency_ms", "attempts", "request_id")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # what is computed
@@ -49,6 +49,7 @@ def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> 
             row: dict[str, Any] = dict.fromkeys(names)
             row |= {"task": run.task, "model": run.model, "problem_id": problem.key}
             row["target"] = _target(problem.record.get("targets", ()))
+            row["cluster"] = problem.cluster
             _put_trial(row, trial, timing)
             for score in trial.scores:
                 _put_score(row, score, suffixes[score.scorer], trial.text)
@@ -56,9 +57,9 @@ def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> 
 
 
 def columns(runs: Sequence[RunRecord], *, timing: bool = False) -> list[str]:
-    """Return the names of the columns; scorers beyond the main one have their own two."""
+    """Return the names of the columns; scorers beyond the main one have their own three."""
     others = {scorer.name: None for run in runs for scorer in run.scorers[1:]}
-    extra = [f"{part}:{name}" for name in others for part in ("score", "answer")]
+    extra = [f"{part}:{name}" for name in others for part in ("score", "score_status", "answer")]
     return [*_COLUMNS, *extra, *(_TIMING if timing else ())]
 
 
@@ -101,8 +102,8 @@ def _put_score(row: dict[str, Any], score: ScoreRow, suffix: str, text: str | No
         answer = text
     row[f"score{suffix}"] = score.value
     row[f"answer{suffix}"] = answer
+    row[f"score_status{suffix}"] = score.status
     if not suffix:
-        row["score_status"] = score.status
         row["rule"] = score.rule
 
 

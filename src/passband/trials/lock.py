@@ -7,7 +7,7 @@ import os
 import socket
 from pathlib import Path
 
-from passband.errors import PassbandError
+from passband.errors import ExitCode, PassbandError
 from passband.trials.schema import FILE, LOCK_FILE
 
 __all__ = ["Busy", "Lock", "holder"]
@@ -16,7 +16,7 @@ __all__ = ["Busy", "Lock", "holder"]
 class Busy(PassbandError):
     """Another process is writing to this run directory."""
 
-    exit_code = 3
+    exit_code = ExitCode.BUSY
 
 
 class Lock:

@@ -296,7 +296,12 @@ class Trials:
     ) -> Iterator[tuple[int, int, ScoreRow]]:
         """Yield (problem, trial, score) of a scorer, by number of the problem and trial."""
         where = "scorer=? AND problem BETWEEN ? AND ?"
-        return scores_of(self._rows, where, scorer, *stretch)
+        count = 0
+        for row in scores_of(self._rows, where, scorer, *stretch):
+            count += 1
+            yield row
+        if stretch == (0, _FARTHEST):
+            self._rows.require("score", scorer, count)
 
 
 class _Lookahead:

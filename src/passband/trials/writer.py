@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput, PassbandError
+from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.trials.checked import CheckedRows
 from passband.trials.connection import connect
 from passband.trials.lock import Lock
@@ -25,7 +25,7 @@ LOW_WATER = 64_000_000  # free bytes below which nothing is written: a full disk
 class DiskNearlyFull(PassbandError):
     """There is so little room that writing on could lose what is there."""
 
-    exit_code = 4
+    exit_code = ExitCode.DISK_FULL
 
 
 class Writer:

@@ -10,6 +10,8 @@ from passband.score.builtin.math import math_equal, normalise
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Scorer
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def scorer() -> Iterator[Scorer]:

@@ -14,6 +14,8 @@ import pytest
 import passband.score.workers.pool as workers
 from passband.score.workers.pool import Pool, WorkerFailed, WorkerTimeout
 
+pytestmark = pytest.mark.process
+
 RUNAWAY = [r"(a+)+$", "a" * 60 + "b"]
 
 

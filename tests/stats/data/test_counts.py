@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.stats.data import counts
@@ -97,7 +97,6 @@ def test_boolean_rows() -> None:
     np.testing.assert_array_equal(byte_row_sums(bits), bits.sum(axis=1))
 
 
-@settings(deadline=None, derandomize=True, max_examples=80)
 @given(
     rows=st.integers(1, 6),
     width=st.integers(1, 400),
@@ -139,7 +138,6 @@ def test_problems_with_enough_trials() -> None:
     assert histogram.at_least(6).n_problems == 0
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
 @given(st.lists(st.integers(0, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))))
 def test_pairs_of_any_problems(problems: list[tuple[int, int]]) -> None:
     trials, successes = np.array(problems, dtype=np.int64).reshape(-1, 2).T

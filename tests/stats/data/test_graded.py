@@ -5,13 +5,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import Outcomes, curve, measure, measure_all
 from passband.stats.data.graded import GradedScores, best_weights
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 scores = st.lists(st.integers(-8, 8).map(lambda n: n / 4), max_size=7)
 tables = st.lists(scores, min_size=1, max_size=6).filter(any)
 
@@ -41,7 +40,6 @@ def test_weights_are_a_distribution(n: int, k: int) -> None:
     assert (np.diff(weights) >= 0).all()
 
 
-@STEADY
 @given(tables, st.integers(1, 7))
 def test_best_is_the_mean_over_every_subset(rows: list[list[float]], k: int) -> None:
     enough = [row for row in rows if len(row) >= k]
@@ -51,7 +49,6 @@ def test_best_is_the_mean_over_every_subset(rows: list[list[float]], k: int) -> 
     assert found == pytest.approx(sorted(float(best_of_every_subset(row, k)) for row in enough))
 
 
-@STEADY
 @given(tables)
 def test_the_curve_is_best_of_each_k(rows: list[list[float]]) -> None:
     held = graded(rows)
@@ -63,7 +60,6 @@ def test_the_curve_is_best_of_each_k(rows: list[list[float]]) -> None:
         assert total == pytest.approx(best.sum(), abs=1e-12)
 
 
-@STEADY
 @given(tables)
 def test_means_and_groups(rows: list[list[float]]) -> None:
     held = graded(rows)

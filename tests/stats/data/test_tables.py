@@ -7,14 +7,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes
 from passband.errors import UnknownName
 from passband.stats.data.tables import ROLES, Roles, Table
-
-STEADY = settings(deadline=None, derandomize=True, max_examples=80)
 
 COLUMNS: dict[str, list[Any]] = {
     "problem_id": ["a", "b", "a", "a", "b"],
@@ -281,7 +279,6 @@ rows = st.lists(
 )
 
 
-@STEADY
 @given(rows)
 def test_a_table_and_a_matrix_agree(rows: Sequence[tuple[str, int | None]]) -> None:
     by_problem: dict[str, list[int | None]] = {}
@@ -339,14 +336,13 @@ def test_a_score_column_is_never_passed_over() -> None:
 
 def test_split_by_columns() -> None:
     table = Table({"problem": list("aabb"), "model": list("MNMN"), "score": [1, 0, 1, 0]})
-    parts = {key: facts(part.outcomes())[2] for key, part in table.split(["model"])}
+    parts = {group.key: facts(group.outcomes)[2] for group in table.layout(by=["model"]).groups()}
     assert parts == {("M",): [1, 1], ("N",): [0, 0]}
-    assert [key for key, _ in table.split(["model", "problem"])] == [
-        ("M", "a"), ("N", "a"), ("M", "b"), ("N", "b"),
-    ]  # fmt: skip
+    by_both = table.layout(by=["model", "problem"]).groups()
+    assert [group.key for group in by_both] == [("M", "a"), ("N", "a"), ("M", "b"), ("N", "b")]
     assert table.several("model")
     with pytest.raises(UnknownName, match=r"'modle' \(for --by\)\. Did you mean 'model'\?"):
-        table.split(["modle"])
+        table.layout(by=["modle"])
 
 
 def test_columns_by_any_spelling() -> None:

@@ -62,6 +62,7 @@ def relative_error(found: np.ndarray, wanted: list[Fraction]) -> float:
 # -- exact values ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(1, 61))
 def test_every_metric_is_exact_for_all_counts_and_draws(n: int) -> None:
     areas = list(zip(*[exact.auc_curve(n, c) for c in range(n + 1)], strict=True))
@@ -244,6 +245,7 @@ def test_ten_thousand_trials_are_exact() -> None:
         assert relative_error(found, wanted) <= 1e-11
 
 
+@pytest.mark.slow
 def test_factorials_keep_their_digits() -> None:
     whole, inverse = factorials(2000), inverse_factorials(2000)
     value = 1

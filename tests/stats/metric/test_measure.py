@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, curve, measure, measure_all
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 RAGGED = Outcomes.from_array([[1, 0, 1, 1], [0, 0, None], [1]], problems="abc")
 
 rows = st.lists(st.sampled_from([0, 1, None]), max_size=6)
@@ -86,12 +85,11 @@ def test_no_scored_trial_is_not_enough_data(metric: str) -> None:
 def test_graded_scores_need_a_threshold_for_a_binary_metric() -> None:
     graded = Outcomes.from_array([[0.2, 0.8]])
     for ask in (measure, curve):
-        with pytest.raises(InvalidInput, match=r"found 0\.2, 0\.8\."):
+        with pytest.raises(InvalidInput, match=r"got 0\.2, 0\.8\."):
             ask(graded, "pass@1" if ask is measure else "pass@*")
     assert measure(graded.binarize(0.5), "pass@1").value == 0.5
 
 
-@STEADY
 @given(matrices, st.sampled_from(["pass@", "pass^", "maj@", "auc@", "geom@", "geom-ds@", "max@"]))
 def test_the_curve_is_the_metric_at_every_k(matrix: list[list[int | None]], family: str) -> None:
     outcomes = Outcomes.from_array(matrix)
@@ -107,7 +105,6 @@ def test_the_curve_is_the_metric_at_every_k(matrix: list[list[int | None]], fami
     assert [point.metric for point in starred] == [f"{family}{k}" for k in found.k]
 
 
-@STEADY
 @given(matrices, st.sampled_from(["drop", "fail"]), st.integers(1, 4))
 def test_every_problem_is_counted_or_left_out(
     matrix: list[list[int | None]], policy: str, k: int
@@ -122,7 +119,6 @@ def test_every_problem_is_counted_or_left_out(
     assert found.n_trials == judged.trials[judged.trials >= k].sum()
 
 
-@STEADY
 @given(matrices, st.randoms(use_true_random=False))
 def test_the_order_of_problems_and_trials_does_not_matter(
     matrix: list[list[int | None]], random: object

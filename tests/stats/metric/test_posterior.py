@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import exact
@@ -24,7 +24,6 @@ from passband.stats.metric.posterior import posterior_moments
 
 TOLERANCE = 1e-9
 PRIORS = [(1.0, 1.0), (0.5, 0.5), (0.3, 0.5), (50.0, 2.0)]
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 
 CREDITS = {
     "pass@": lambda k: credits.at_least(k, 1),
@@ -51,6 +50,7 @@ def grid(n: int) -> list[tuple[int, int]]:
     return [(n, c) for c in sorted({0, 1, n // 3, n // 2, n - 1, n}) if 0 <= c <= n]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 2), (8, 8), (64, 5), (64, 24), (1000, 3)])
 def test_moments_of_every_metric(n: int, k: int, prior: tuple[float, float]) -> None:
@@ -69,6 +69,7 @@ def test_moments_of_every_metric(n: int, k: int, prior: tuple[float, float]) -> 
                 assert wrong <= TOLERANCE * scale, (here, list(twins)[j])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", PRIORS)
 def test_moments_with_many_more_draws_than_trials(prior: tuple[float, float]) -> None:
     k, pair = 200, [(4, 0), (4, 2), (4, 4)]
@@ -114,7 +115,6 @@ def test_average_over_problems() -> None:
     np.testing.assert_allclose(whole.covariance[0], wanted)
 
 
-@STEADY
 @given(
     n=st.integers(0, 300),
     share=st.floats(0, 1),
@@ -135,7 +135,6 @@ def test_variances_are_never_negative(
     assert (found.mean <= np.array(tops) * (1 + 1e-12)).all()
 
 
-@STEADY
 @given(
     n=st.integers(0, 200),
     share=st.floats(0, 1),
@@ -172,6 +171,7 @@ def test_mean_reward(vectors: list[list[int]], graded: list[float]) -> None:
     assert_average(found, wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 5])
 @pytest.mark.parametrize(("vectors", "graded"), TABLES)
 def test_best_reward(vectors: list[list[int]], graded: list[float], k: int) -> None:
@@ -223,7 +223,6 @@ def test_observed_mean_is_the_plain_one() -> None:
     assert found.sd == pytest.approx(spread * 8 / 5, rel=1e-14)
 
 
-@STEADY
 @given(
     rows=st.lists(
         st.lists(st.integers(0, 30), min_size=3, max_size=3).filter(any), min_size=1, max_size=4

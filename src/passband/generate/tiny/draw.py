@@ -1,4 +1,4 @@
-"""One completion that is wanted of `tiny`."""
+"""One completion to be sampled by `tiny`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Draw"]
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """Everything that a completion depends on: nothing about its neighbours is in here."""
+    """Everything that a completion depends on; nothing about its neighbours is part of it."""
 
     prompt: str
     seed: int

@@ -6,8 +6,8 @@ Three layers of width 64 with four heads, no biases, a norm without parameters b
 
 A row's logits must not depend on how many other rows are computed beside it. BLAS does not
 promise that: it sums in another order when a matrix has another shape. So all rows are
-multiplied in tiles of one shape, in double precision, and `steady` rounds away what may still
-differ from one processor to the next.
+multiplied in tiles of one shape, in double precision, and `steady` rounds away the digits that may
+still differ from one processor to the next.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Model:
     head: Floats
 
     def cache(self, rows: int) -> Cache:
-        """Return room for the keys and values of so many rows."""
+        """Return an empty cache for `rows` rows."""
         return Cache(len(self.qkv), rows, self.tokens.shape[1])
 
     def read(self, tokens: Ints, cache: Cache) -> Floats:
@@ -86,7 +86,7 @@ class Model:
 
 @lru_cache(maxsize=1)
 def load_model() -> Model:
-    """Read the weights that come with the package; they are read once."""
+    """Return the model with the weights that come with the package; they are read once."""
     with (
         resources.files(__package__).joinpath("weights.npz").open("rb") as file,
         np.load(file) as arrays,
@@ -105,7 +105,7 @@ def steady(logits: Floats) -> Floats:
 
 
 def _attend(qkv: Floats, layer: int, cache: Cache) -> Floats:
-    """Return what each new token gathers from those up to itself; heads side by side, flat."""
+    """Return the attention of each new token over those up to itself; heads side by side, flat."""
     rows, count, width = qkv.shape
     heads = qkv.reshape(rows, count, 3, HEADS, -1).transpose(2, 0, 3, 1, 4)
     keys, values = cache.add(layer, heads[1:])

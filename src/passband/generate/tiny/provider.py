@@ -1,4 +1,4 @@
-"""`tiny` as a provider: requests that wait are sampled together, which is what makes it fast.
+"""`tiny` as a provider: requests that wait are sampled together, which makes it fast.
 
 Nothing here imports numpy. The first request does, in the thread that samples, and reads the
 weights there too.
@@ -20,7 +20,7 @@ from passband.generate.tiny.vocabulary import CONTEXT, END, VOCABULARY
 
 __all__ = ["Tiny"]
 
-_LENGTH = 24  # characters of a completion, where the request does not say
+_LENGTH = 24  # characters of a completion, by default
 _TOGETHER = 512  # rows sampled at once; more are not faster, and need more memory
 
 
@@ -47,7 +47,7 @@ class Tiny:
         self._worker: asyncio.Task[None] | None = None
 
     async def generate(self, request: Request) -> list[Completion]:
-        """Sample one completion for each seed; None stands for a seed that nobody knows yet."""
+        """Sample one completion for each seed; a seed of None is drawn at random."""
         _check(request.sampling)
         draws = _draws(_prompt(request), request)
         if not draws:
@@ -60,7 +60,7 @@ class Tiny:
         return [_completion(*pair, stop) for pair in zip(draws, await texts, strict=True)]
 
     async def close(self) -> None:
-        """Stop sampling; who still waits is told that the wait was cancelled."""
+        """Stop sampling and cancel the requests that wait."""
         for waiting in self._waiting:
             waiting.texts.cancel()
         if self._worker is not None:
@@ -68,7 +68,7 @@ class Tiny:
         self._thread.shutdown(wait=False)
 
     async def _work(self) -> None:
-        """Sample until nobody waits."""
+        """Sample until no request waits."""
         loop = asyncio.get_running_loop()
         while together := self._take():
             draws = [draw for waiting in together for draw in waiting.draws]
@@ -89,12 +89,12 @@ class Tiny:
                     waiting.texts.set_result(own)
 
     def _take(self) -> list[_Waiting]:
-        """Remove who has waited longest, and others with prompts as long, from those that wait."""
+        """Remove and return the oldest waiting request and others with prompts of its length."""
         taken: list[_Waiting] = []
         left: list[_Waiting] = []
         rows = 0
         for waiting in self._waiting:
-            if waiting.texts.done():  # cancelled: nobody wants it any more
+            if waiting.texts.done():  # cancelled
                 continue
             first = taken[0] if taken else waiting
             alike = len(waiting.draws[0].prompt) == len(first.draws[0].prompt)
@@ -115,7 +115,7 @@ def _sample(draws: Sequence[Draw]) -> list[str]:
 
 
 def _check(sampling: Sampling) -> None:
-    """Refuse settings that mean nothing, or nothing to `tiny`."""
+    """Raise if a setting is invalid or not supported by `tiny`."""
     temperature, top_p, length = sampling.temperature, sampling.top_p, sampling.max_tokens
     if temperature is not None and not (math.isfinite(temperature) and temperature >= 0):
         raise InvalidInput(f"temperature must be a number from 0 up, not {temperature}")
@@ -131,9 +131,9 @@ def _check(sampling: Sampling) -> None:
 
 
 def _prompt(request: Request) -> str:
-    """Return what the user said last, or say why `tiny` cannot go on from there."""
-    said = [message.content for message in request.messages if message.role == "user"]
-    prompt = said[-1].rstrip("\n") if said else ""
+    """Return the last message of the user; raise `Rejected` if `tiny` cannot read it."""
+    contents = [message.content for message in request.messages if message.role == "user"]
+    prompt = contents[-1].rstrip("\n") if contents else ""
     if not prompt:
         raise Rejected("tiny was given an empty prompt; ask it something like '23*14='")
     known = VOCABULARY.replace(VOCABULARY[END], "")
@@ -159,7 +159,7 @@ def _draws(prompt: str, request: Request) -> list[Draw]:
 
 def _completion(draw: Draw, text: str, stop: Sequence[str]) -> Completion:
     """Return a text as a completion, cut before the first of the stop strings."""
-    ends = [at for at in map(text.find, (VOCABULARY[END], *stop)) if at >= 0]
+    ends = [end for end in map(text.find, (VOCABULARY[END], *stop)) if end >= 0]
     kept = text[: min(ends, default=None)]
     return Completion(
         text=kept,

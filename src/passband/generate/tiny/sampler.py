@@ -69,7 +69,7 @@ def choose(logits: Floats, luck: Floats, temperature: Floats, top_p: Floats) -> 
 
 
 def _nucleus(probability: Floats, top_p: Floats) -> Bools:
-    """Say which tokens to keep: the fewest, likeliest first, that together reach top_p."""
+    """Return which tokens to keep: the fewest, likeliest first, that together reach top_p."""
     kept = np.ones(probability.shape, dtype=np.bool_)
     cut = np.flatnonzero(top_p < 1)
     if len(cut):

@@ -1,4 +1,4 @@
-"""What `tiny` can read and write, and how much of it."""
+"""The characters that `tiny` reads and writes, and its context length."""
 
 from __future__ import annotations
 

@@ -4,14 +4,27 @@ Importing this package registers them; none of them imports anything heavy.
 """
 
 from passband.score.builtin import (
+    bleu,
     choice,
+    chrf,
     contains,
     exact_match,
     f1,
     math,
     numeric,
     regex,
-    translation,
+    ter,
 )
 
-__all__ = ["choice", "contains", "exact_match", "f1", "math", "numeric", "regex", "translation"]
+__all__ = [
+    "bleu",
+    "choice",
+    "chrf",
+    "contains",
+    "exact_match",
+    "f1",
+    "math",
+    "numeric",
+    "regex",
+    "ter",
+]

@@ -1,11 +1,11 @@
-"""Which choice of a multiple-choice question an answer picks."""
+"""`choice`: whether an answer picks the right choice of a multiple-choice question."""
 
 from __future__ import annotations
 
 import re
 import string
-from collections import deque
 
+from passband.score.extract import last_match
 from passband.score.registry import register_scorer
 from passband.score.scorer import Reference
 
@@ -20,7 +20,7 @@ _NAMED = re.compile(
 _TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}")
 
 
-@register_scorer("choice")
+@register_scorer("choice", bounds=(0.0, 1.0))
 def choice(answer: str, reference: Reference) -> bool:
     """Tell whether an answer picks a choice that is a target.
 
@@ -47,16 +47,12 @@ def read_choice(text: str, choices: tuple[str, ...] = ()) -> str | None:
     letters = string.ascii_uppercase[: len(choices) or 26]
     plain = _plain(text)
     for letter, words in zip(letters, choices, strict=False):
-        if plain == _plain(words):  # before letters: a choice may read "A" and stand second
+        if plain == _plain(words):  # before letters: the text of the second choice may be "A"
             return letter
-    found = _ALONE.fullmatch(text) or _IN_FRONT.match(text) or _last(_NAMED, text)
-    letter = found.group(1).upper() if found else ""
+    match = _ALONE.fullmatch(text) or _IN_FRONT.match(text) or last_match(_NAMED, text)
+    letter = match.group(1).upper() if match else ""
     return letter if letter and letter in letters else None
 
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(". ")
-
-
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    return next(iter(deque(pattern.finditer(text), maxlen=1)), None)

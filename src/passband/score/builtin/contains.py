@@ -7,7 +7,7 @@ from passband.score.registry import register_scorer
 __all__ = ["contains"]
 
 
-@register_scorer("contains", equates=False)
+@register_scorer("contains", bounds=(0.0, 1.0), equates=False)
 def contains(answer: str, target: str, *, ignore_case: bool = False) -> bool:
     """Tell whether the target occurs anywhere in the answer.
 

@@ -1,4 +1,4 @@
-"""Whether an answer is the target, letter by letter, with the options of lm-eval."""
+"""`exact_match` and `acc`: whether answer and target are the same text, as in lm-eval."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def check_regexes(regexes_to_ignore: Sequence[str] | None = None, **options: obj
     return any(pattern.slow for pattern in patterns)
 
 
-@register_scorer("acc", check=check_regexes)
-@register_scorer("exact_match", check=check_regexes)
+@register_scorer("acc", bounds=(0.0, 1.0), check=check_regexes)
+@register_scorer("exact_match", bounds=(0.0, 1.0), check=check_regexes)
 def exact_match(
     answer: str,
     target: str,
@@ -34,7 +34,7 @@ def exact_match(
     ignore_numbers: bool = False,
     regexes_to_ignore: Sequence[str] | None = None,
 ) -> bool:
-    """Tell whether answer and target are equal once what is to be ignored is taken out of both.
+    """Tell whether answer and target are the same text, apart from the parts to ignore.
 
     First every pattern of `regexes_to_ignore` is removed, then letters are made lower-case, then
     punctuation and digits (those of ASCII) go, as in lm-eval.

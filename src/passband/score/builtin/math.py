@@ -1,7 +1,7 @@
-r"""Whether an answer is mathematically equal to the target.
+r"""`math`: whether an answer is mathematically equal to the target.
 
-Three steps, the cheap ones first: equal text once typography is taken off, equal numbers as
-fractions, and then math-verify on sympy in a worker process that can be killed.
+Three steps, the cheap ones first: equal text apart from typography, equal numbers as fractions,
+and then math-verify on sympy in a worker process that can be killed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SHORT = re.compile(r"\\frac\s*([0-9])\s*([0-9])(?![0-9])")
 _TEXT = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf)\s*\{([^{}]*)\}")
 _SPACE = re.compile(r"(?<![A-Za-z0-9]) | (?![A-Za-z0-9])")  # not between words or numbers
 _WORDS = re.compile(r"[A-Za-z]{4,}(?:[ ,-]+[A-Za-z]+)*")
-_SIX_DECIMALS = re.compile(r"\.[0-9]{6}")  # so many that 0.333333 is meant to be 1/3
+_SIX_DECIMALS = re.compile(r"\.[0-9]{6}")  # enough for 0.333333 to mean 1/3
 _HALF_A_DIGIT = Fraction(1, 2_000_000)  # of the sixth decimal, to which math-verify rounds too
 _BRACKET = re.compile(r"[\[({]|([\])}])")
 
@@ -44,42 +44,42 @@ def _check(timeout: Any = 3.0) -> bool:
     return False
 
 
-@register_scorer("math", slow=True, check=_check, extra=MATH_VERIFY)
+@register_scorer("math", bounds=(0.0, 1.0), slow=True, check=_check, extra=MATH_VERIFY)
 def math_equal(answer: str, target: str, *, timeout: float = 3.0) -> bool:
     r"""Tell whether an answer is mathematically equal to the target.
 
     An answer of more than 1,000 characters or 50 open brackets that is not equal as text is an
-    error: it could be right, and comparing it could take for ever. It has no score rather than 0,
-    and is counted as what it is. So is an answer whose comparison takes more than `timeout`
-    seconds, as a timeout. Target and answer may contain their box. Numbers are equal if they are
-    exactly, or to six decimals where one of them is written with that many.
+    error: it could be right, and comparing it could take for ever, so it has no score rather than
+    0. An answer whose comparison takes more than `timeout` seconds is a timeout. Target and answer
+    may contain their box. Numbers must be equal exactly, or to six decimals if one of them is
+    written with that many.
 
     >>> math_equal(r"\dfrac12", r"\frac{1}{2}"), math_equal("0.50", "1/2"), math_equal("2", "3")
     (True, True, False)
     """
-    gold, given = normalise(target), normalise(answer)
-    if gold == given:
+    gold, plain = normalise(target), normalise(answer)
+    if gold == plain:
         return True
-    one, other = read_number(gold), read_number(given)
-    if one is not None and other is not None:
-        rounded = _SIX_DECIMALS.search(gold) or _SIX_DECIMALS.search(given)
-        slack = min(_HALF_A_DIGIT, abs(one.value) / 10_000) if rounded else 0
-        return equal_numbers(other, one, absolute=slack)
+    expected, number = read_number(gold), read_number(plain)
+    if expected is not None and number is not None:
+        rounded = _SIX_DECIMALS.search(gold) or _SIX_DECIMALS.search(plain)
+        slack = min(_HALF_A_DIGIT, abs(expected.value) / 10_000) if rounded else 0
+        return equal_numbers(number, expected, absolute=slack)
     if _WORDS.fullmatch(gold):
         # sympy would read Monday as a product of letters, and equal to dynamo.
-        return gold.casefold() == given.casefold()
-    for text in (gold, given):
+        return gold.casefold() == plain.casefold()
+    for text in (gold, plain):
         if len(text) > LONGEST or _depth(text) > DEEPEST:
             raise InvalidInput(
                 f"too long to compare: {len(text)} characters, {_depth(text)} open brackets."
             )
-    same = _verified(gold, given, float(timeout))
+    same = _verified(gold, plain, float(timeout))
     if same is None:
         raise WorkerTimeout(f"took longer than {timeout:g} s")
     return same
 
 
-# A timeout is remembered too: the same answer again would only take as long again.
+# A timeout is cached too: the same answer would only take as long again.
 @functools.lru_cache(maxsize=100_000)
 def _verified(gold: str, answer: str, seconds: float) -> bool | None:
     try:
@@ -89,7 +89,7 @@ def _verified(gold: str, answer: str, seconds: float) -> bool | None:
 
 
 def normalise(answer: str) -> str:
-    r"""Return an answer without what is only typography, so that equal text means equal answers.
+    r"""Return an answer without typography, so that equal answers are mostly equal text.
 
     >>> normalise(r"$\left( 1,\, \dfrac{1}{2} \right)$."), normalise(r"\boxed{5 \text{ cm}}")
     ('(1,\\frac{1}{2})', '5 cm')

@@ -1,4 +1,4 @@
-r"""Whether an answer is the same number as the target."""
+r"""`numeric`: whether an answer is the same number as the target."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def _check(relative: Any = 0, absolute: Any = 0) -> bool:
     return False
 
 
-@register_scorer("numeric", check=_check)
+@register_scorer("numeric", bounds=(0.0, 1.0), check=_check)
 def numeric(answer: str, target: str, *, relative: float = 0, absolute: float = 0) -> bool:
     r"""Tell whether two numbers are equal, exactly or within a tolerance of the target.
 
     Reads thousands commas, decimals, fractions, mixed numbers, e-notation, percent and currency
-    signs, LaTeX or not. An answer that is no number is wrong; a target that is none is an error.
+    signs, LaTeX or not. An answer that is not a number is wrong; such a target is an error.
     For numbers inside a sentence, extract with the rule `last_number` first.
 
     >>> numeric("$1,234.00", "1234"), numeric(r"\frac{1}{2}", "0.5"), numeric("1/3", "0.333")
@@ -39,12 +39,12 @@ def numeric(answer: str, target: str, *, relative: float = 0, absolute: float = 
     expected = read_number(target)
     if expected is None:
         raise InvalidInput(f"the target {target[:60]!r} is not a number.")
-    given = read_number(answer)
-    if given is None:
+    number = read_number(answer)
+    if number is None:
         return False
     if not (relative or absolute):
-        return equal_numbers(given, expected)
+        return equal_numbers(number, expected)
     # By way of text, so that 0.001 is a thousandth and not the nearest binary fraction.
     return equal_numbers(
-        given, expected, relative=Fraction(str(relative)), absolute=Fraction(str(absolute))
+        number, expected, relative=Fraction(str(relative)), absolute=Fraction(str(absolute))
     )

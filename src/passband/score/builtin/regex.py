@@ -14,7 +14,7 @@ def _check(pattern: str | None = None) -> bool:
     return pattern is not None and compile_pattern(pattern).slow
 
 
-@register_scorer("regex", equates=False, check=_check)
+@register_scorer("regex", bounds=(0.0, 1.0), equates=False, check=_check)
 def regex(answer: str, reference: Reference, *, pattern: str | None = None) -> bool:
     """Tell whether a pattern matches anywhere in the answer.
 

@@ -1,7 +1,7 @@
 """The worker process: reads calls from standard input, writes results to standard output.
 
-It ends by itself when standard input is closed, that is when the process that started it is gone,
-and when a call goes on for longer than it may, even if nobody is left to kill it.
+It ends when standard input is closed, that is when the process that started it is gone, and when a
+call goes on for longer than it may, even if no parent is left to kill it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from passband.errors import describe
+
 __all__ = ["FUNCTIONS", "main"]
 
 FUNCTIONS = {
@@ -28,8 +30,8 @@ FUNCTIONS = {
 MEMORY = 1 << 30  # bytes of address space; sympy and math-verify take 65 MB of it
 GRACE = 2  # seconds for the parent to kill first, and so to know why
 
-# What no comparison of answers needs. Answers are parsed and never evaluated as Python; should a
-# parser one day let something through, it ends here.
+# Events that no comparison of answers needs. Answers are parsed and never evaluated as Python;
+# should a parser one day let something through, it ends here.
 FORBIDDEN = frozenset(
     {
         "os.exec",
@@ -64,7 +66,7 @@ def main() -> None:
         try:
             function = _imported(name)
         except Exception as error:
-            failed = {"error": _told(error)}
+            failed = {"error": describe(error)}
         _write(replies, {})  # taken up: the clock starts
         _write(replies, failed or _call(function, arguments, seconds))
 
@@ -84,13 +86,13 @@ def _call(function: Callable[..., Any], arguments: list[Any], seconds: float) ->
     try:
         return {"result": function(*arguments)}
     except Exception as error:
-        return {"error": _told(error)}
+        return {"error": describe(error)}
     finally:
         _set_alarm(0)
 
 
 def _take_standard_output() -> BinaryIO:
-    """Return the pipe to the parent, out of reach of anything that prints."""
+    """Return the pipe to the parent, and let everything else that prints go to standard error."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return replies
@@ -99,10 +101,6 @@ def _take_standard_output() -> BinaryIO:
 def _write(replies: BinaryIO, reply: dict[str, Any]) -> None:
     replies.write(json.dumps(reply).encode() + b"\n")
     replies.flush()
-
-
-def _told(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"[:200]
 
 
 def _set_alarm(seconds: int) -> None:
@@ -122,7 +120,7 @@ def _limit() -> None:
 
 
 def _guard() -> Callable[[str, tuple[Any, ...]], None]:
-    """Return an audit hook that refuses what no comparison needs; nothing can switch it off.
+    """Return an audit hook that refuses the forbidden events; nothing can switch it off.
 
     The interpreter runs with -B, so imports write no byte code and need no exception.
     """

@@ -24,25 +24,25 @@ def equal(gold: str, answer: str) -> bool:
     """
     import math_verify
 
-    # It warns that its own time limit is off: the process that asks kills this one.
+    # It warns that its own time limit is off; the parent process kills this one instead.
     logging.getLogger("math_verify").setLevel(logging.ERROR)
     exhausted: Exception | None = None
-    for expected, given in itertools.product(_parse(gold), _parse(answer)):
+    for expected, parsed in itertools.product(_parse(gold), _parse(answer)):
         try:
-            same = math_verify.verify(expected, given, timeout_seconds=None, raise_on_error=True)
-            if same and not _differ(expected, given):
+            same = math_verify.verify(expected, parsed, timeout_seconds=None, raise_on_error=True)
+            if same and not _differ(expected, parsed):
                 return True
         except (MemoryError, RecursionError) as error:
             exhausted = error
         except Exception:
-            continue  # sympy cannot compare these two, so nothing says that they are equal
+            continue  # sympy cannot compare these two, so they do not count as equal
     if exhausted is not None:
         raise exhausted
     return False
 
 
 def warm_up() -> None:
-    """Compare a few things, so that what is imported for them is not on any answer's clock."""
+    """Compare a few answers, so that no answer's time limit includes the imports."""
     for gold, answer in (("x = 5", "5"), ("x < 1", r"(-\infty, 1)"), (r"\sqrt{8}", r"2\sqrt{2}")):
         equal(gold, answer)
 
@@ -60,7 +60,7 @@ def _parse(text: str) -> list[Any]:
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Tell whether two numbers only look equal because both round to nothing: 2**-99, 2**-98."""
+    """Tell whether two numbers only look equal because both round to 0: 2**-99, 2**-98."""
     if one == other or not (getattr(one, "is_number", 0) and getattr(other, "is_number", 0)):
         return False
     left, right = one.evalf(15), other.evalf(15)

@@ -38,15 +38,15 @@ CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only gro
 
 
 class WorkerTimeout(PassbandError):
-    """A call took longer than it was given."""
+    """A call exceeded its time limit."""
 
 
 class WorkerFailed(PassbandError):
-    """A call raised, or its worker died; the message says how."""
+    """A call raised an error, or its worker died; the message says which."""
 
 
 class _Died(Exception):
-    """The worker went away in the middle of a call."""
+    """The worker ended in the middle of a call."""
 
 
 class Pool:
@@ -63,10 +63,10 @@ class Pool:
         self._idle: list[_Worker] = []
 
     def call(self, function: str, arguments: list[Any], *, seconds: float) -> Any:
-        """Return what a function of `passband.score.workers.main` returns for the arguments.
+        """Call a function of `passband.score.workers.main` and return its result.
 
-        The seconds count from when a worker takes the call up. A worker that dies, other than by
-        the clock, is replaced once: it may have been ended from outside.
+        The seconds count from when a worker starts on the call. A worker that dies, other than by
+        the time limit, is replaced once: it may have been ended from outside.
         """
         if self._process != os.getpid():
             self._forget()  # this is a fork: the workers belong to the parent
@@ -132,7 +132,7 @@ class _Worker:
         self._readable.register(self._output, selectors.EVENT_READ)
 
     def ask(self, request: bytes, seconds: float) -> dict[str, Any]:
-        """Send a request and return the reply; raises if the worker has to be given up."""
+        """Send a request and return the reply; raises if the worker has to be replaced."""
         self.calls += 1
         try:
             while request:  # a pipe takes a long request in pieces
@@ -171,7 +171,7 @@ class _Worker:
 
 
 def _import_path() -> list[str]:
-    """Return where the worker imports from: this very passband first, the working folder never."""
+    """Return the worker's import path: this passband first, the working folder never."""
     here = str(Path(__file__).resolve().parents[3])
     working = Path.cwd()
     known = [entry for entry in sys.path if os.path.isabs(entry) and Path(entry) != working]

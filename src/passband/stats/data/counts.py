@@ -1,4 +1,4 @@
-"""From a matrix of 0/1 outcomes to the histogram of (n, c) pairs, in one pass over the data.
+"""The histogram of (n, c) pairs, from a matrix of 0/1 outcomes in one pass over the data.
 
 Every pass-like metric depends on a problem only through n, its number of trials, and c, its
 number of successes. A million problems with 16 trials each have at most 17 distinct pairs, and
@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from passband.stats.data.values import ArrayValue
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["Histogram", "binary_row_sums", "binary_tally", "byte_row_sums"]
@@ -30,8 +31,8 @@ _MOST_WORDS = 255  # a lane would overflow beyond
 _LARGEST_TALLY = 1 << 22  # entries
 
 
-@dataclass(frozen=True)
-class Histogram:
+@dataclass(frozen=True, eq=False)
+class Histogram(ArrayValue):
     """Distinct (n, c) pairs, and how many problems have each."""
 
     trials: Ints
@@ -140,7 +141,7 @@ def _binary_words(block: NDArray[np.generic]) -> NDArray[np.uint64] | None:
 
 
 def _as_words(bits: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """View rows of bytes as 64-bit words, padded with zeros where the length asks for it."""
+    """View rows of bytes as 64-bit words, padded with zeros to a whole number of words."""
     rows, n = bits.shape
     if n % 8 or not bits.flags.c_contiguous:
         padded = np.zeros((rows, n + -n % 8), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Scores that are not 0/1: kept per trial, and worked through their order statistics."""
+"""Graded scores, which are not 0 or 1: kept per trial, and used by their order statistics."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
+from passband.stats.data.values import ArrayValue, frozen, owned
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["GradedScores", "RewardGroup"]
+__all__ = ["GradedScores", "ScoreGroup", "best_weights"]
 
 
-@dataclass(frozen=True)
-class RewardGroup:
+@dataclass(frozen=True, eq=False)
+class ScoreGroup(ArrayValue):
     """The problems that have the same number of trials, each with its scores in rising order."""
 
     problem: Ints  # positions among all problems
@@ -25,32 +26,44 @@ class RewardGroup:
         return int(self.ordered.shape[1])
 
 
-@dataclass(frozen=True)
-class GradedScores:
+@dataclass(frozen=True, eq=False)
+class GradedScores(ArrayValue):
     """The scores of all trials, problem after problem; problem i has ``values[o[i]:o[i+1]]``."""
 
     values: Floats
     offsets: Ints
 
     def __post_init__(self) -> None:
-        self.values.flags.writeable = False
-        self.offsets.flags.writeable = False
+        object.__setattr__(self, "values", owned(self.values))
+        object.__setattr__(self, "offsets", owned(self.offsets))
 
     @staticmethod
     def of_rows(values: Floats, present: Bools) -> GradedScores:
         """Keep the present entries of a matrix."""
         offsets = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
-        return GradedScores(np.asarray(values[present], dtype=np.float64), offsets)
+        kept = np.asarray(values[present], dtype=np.float64)
+        return GradedScores(frozen(kept), frozen(offsets))
+
+    def take(self, positions: Ints) -> GradedScores:
+        """Return the scores of the problems at these positions."""
+        rows = np.split(self.values, self.offsets[1:-1])
+        offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[positions])])
+        return GradedScores(np.concatenate([rows[i] for i in positions]), offsets)
+
+    def padded(self, zeros: Ints) -> GradedScores:
+        """Return the scores with further trials of each problem that score 0."""
+        values = np.insert(self.values, np.repeat(self.offsets[1:], zeros), 0.0)
+        return GradedScores(values, self.offsets + np.r_[0, np.cumsum(zeros)])
 
     @cached_property
-    def groups(self) -> list[RewardGroup]:
+    def groups(self) -> list[ScoreGroup]:
         """Problems by their number of trials, fewest first; those without any are left out."""
         trials = np.diff(self.offsets)
         groups = []
         for n in np.unique(trials[trials > 0]):
             (problem,) = (trials == n).nonzero()
             rows = self.values[self.offsets[problem][:, None] + np.arange(n)]
-            groups.append(RewardGroup(problem, np.sort(rows, axis=1)))
+            groups.append(ScoreGroup(problem, np.sort(rows, axis=1)))
         return groups
 
     def means(self) -> Floats:

@@ -1,4 +1,4 @@
-"""Scores as they come, in arrays and lists of any kind, to a matrix and what of it is there."""
+"""Arrays and nested lists of scores, read as a matrix and a mask of present entries."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["masked_sums", "score_matrix"]
 
 
 def score_matrix(scores: Any) -> tuple[NDArray[np.generic], Bools | None, Ints | None]:
-    """Return a 2-D numeric array, which entries are present, and how long the rows were.
+    """Return a 2-D numeric array, a mask of present entries, and the lengths of the rows.
 
-    None for either stands for all entries, and for rows as long as the array is wide.
+    The mask is None if all entries are present, the lengths if every row fills the array.
     """
     if isinstance(scores, np.ma.MaskedArray):
         unmasked = ~np.ma.getmaskarray(scores)
@@ -64,22 +64,22 @@ def _rows(scores: Any) -> list[list[Any]]:
             "scores must be a matrix or a list of lists, one list per problem; "
             f"got {type(scores).__name__}."
         ) from None
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
-            raise WrongType(f"problem {at} must be a list of scores; got {row!r}.")
+            raise WrongType(f"problem {index} must be a list of scores; got {row!r}.")
     return [list(row) for row in rows]
 
 
 def _padded(rows: list[list[Any]]) -> NDArray[np.generic]:
-    """Lay out rows of different lengths, with NaN for what is not there."""
+    """Lay out rows of different lengths, with NaN for missing entries."""
     values = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
-    for at, row in enumerate(rows):
+    for index, row in enumerate(rows):
         try:
-            values[at, : len(row)] = [_number(score) for score in row]
+            values[index, : len(row)] = [_number(score) for score in row]
         except (TypeError, ValueError, OverflowError):
             wrong = next(score for score in row if not _is_number(score))
             raise WrongType(
-                f"scores must be numbers or None; problem {at} has {wrong!r}."
+                f"scores must be numbers or None; problem {index} has {wrong!r}."
             ) from None
     return _shaped(values)
 

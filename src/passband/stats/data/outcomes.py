@@ -1,22 +1,24 @@
-"""What was observed: every problem with its trials, checked once and never changed after."""
+"""Outcomes: every problem with its trials, checked once and never changed after."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
 from passband.stats.data.graded import GradedScores
+from passband.stats.data.labels import as_labels, check_labels, problem_labels
 from passband.stats.data.matrix import masked_sums, score_matrix
-from passband.types import ArrayLike, Ints
+from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
+from passband.types import ArrayLike, Bools, Ints
 
 __all__ = ["MISSING", "Outcomes", "Policy"]
 
@@ -25,7 +27,7 @@ MISSING = "missing"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Outcomes:
+class Outcomes(ArrayValue):
     """Problems, and what happened in the trials of each.
 
     Make one with `from_array`, `from_counts`, `from_table` or `from_file`. Problems may have
@@ -47,19 +49,24 @@ class Outcomes:
     unscored: Mapping[str, Ints] = field(default_factory=dict)  #: status -> count per problem
 
     def __post_init__(self) -> None:
-        _check_labels("problems", self.problems, len(self.trials))
-        if self.clusters is not None:
-            _check_labels("clusters", self.clusters, len(self.trials))
-        if len(self.trials) == 0:
+        count = len(self.trials)
+        if count == 0:
             raise InvalidInput("there must be at least one problem; got none.")
-        numbered = isinstance(self.problems, _Numbered)
-        if not numbered and len(set(self.problems)) < len(self.problems):
-            raise InvalidInput(f"problems must be distinct; {_repeated(self.problems)}.")
-        for counts in (self.trials, self.successes, *self.unscored.values()):
-            if counts is not None:
-                counts.flags.writeable = False
-        kept = {status: counts for status, counts in self.unscored.items() if counts.any()}
-        object.__setattr__(self, "unscored", MappingProxyType(kept))
+        check_labels("problems", self.problems, count, distinct=True)
+        if self.clusters is not None:
+            check_labels("clusters", self.clusters, count, distinct=False)
+        if (self.successes is None) == (self.graded is None):
+            raise InvalidInput("there must be either successes or graded scores, and not both.")
+        unscored = {
+            status: _per_problem(f"unscored[{status!r}]", counts, count)
+            for status, counts in self.unscored.items()
+        }
+        kept = {status: counts for status, counts in unscored.items() if counts.any()}
+        object.__setattr__(self, "unscored", FrozenDict(kept))
+        object.__setattr__(self, "trials", _per_problem("trials", self.trials, count))
+        if self.successes is not None:
+            successes = _per_problem("successes", self.successes, count)
+            object.__setattr__(self, "successes", successes)
 
     # -- ways in ---------------------------------------------------------------------------
 
@@ -88,8 +95,11 @@ class Outcomes:
         if successes is None:
             everything = np.ones(values.shape, bool) if present is None else present
             graded = GradedScores.of_rows(np.asarray(values, dtype=np.float64), everything)
-        names = _labels(problems, len(trials))
-        return cls(names, trials, successes, graded, _optional_labels(clusters), missing)
+        names = problem_labels(problems, len(trials))
+        for counts in (trials, successes, *missing.values()):
+            if counts is not None:
+                frozen(counts)  # ours, so that no copy is made
+        return cls(names, trials, successes, graded, as_labels(clusters), missing)
 
     @classmethod
     def from_counts(
@@ -101,7 +111,7 @@ class Outcomes:
         clusters: Sequence[object] | None = None,
         unscored: Mapping[str, ArrayLike] | None = None,
     ) -> Outcomes:
-        """Take, for each problem, c successes in n trials; one n may stand for all.
+        """Take, for each problem, c successes in n trials; a single n is that of every problem.
 
         >>> Outcomes.from_counts([3, 0, 8], 8)
         Outcomes(3 problems, 8 trials each, 24 scored)
@@ -113,9 +123,9 @@ class Outcomes:
             raise InvalidInput(f"successes and trials must match; got {len(c)} and {len(n)}.")
         wrong = np.flatnonzero(c > n)
         if len(wrong):
-            at = int(wrong[0])
+            first = int(wrong[0])
             raise InvalidInput(
-                f"successes must not exceed trials; problem {at} has {c[at]} of {n[at]}."
+                f"successes must not exceed trials; problem {first} has {c[first]} of {n[first]}."
             )
         statuses = {status: _counts(status, counts) for status, counts in (unscored or {}).items()}
         for status, counts in statuses.items():
@@ -123,15 +133,16 @@ class Outcomes:
                 raise InvalidInput(
                     f"unscored[{status!r}] must have {len(c)} entries; got {len(counts)}."
                 )
-        names = _labels(problems, len(c))
-        return cls(names, n, c, None, _optional_labels(clusters), statuses)
+        names = problem_labels(problems, len(c))
+        return cls(names, n, c, None, as_labels(clusters), statuses)
 
     @classmethod
     def from_table(cls, table: Any, **roles: str | None) -> Outcomes:
         """Take a table with one row per trial; see `passband.stats.data.tables.Table.of`.
 
         Columns are guessed from their names, or given as ``problem=``, ``trial=``, ``score=``,
-        ``cluster=``, ``status=``.
+        ``cluster=``, ``status=``. A table of several models or tasks is refused; `passband.read`
+        gives the outcomes of each.
 
         >>> Outcomes.from_table({"task_id": ["a", "a", "b"], "passed": [True, False, True]})
         Outcomes(2 problems, 1-2 trials each, 3 scored)
@@ -142,15 +153,17 @@ class Outcomes:
 
     @classmethod
     def from_file(cls, path: str | Path, **roles: str | None) -> Outcomes:
-        """Read a CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials or of a matrix."""
-        from passband.stats.data.files import read
+        """Read a file of trials or of a matrix, or a run directory; see `passband.read`.
 
-        found = read(Path(path), columns=[name for name in roles.values() if name])
-        if isinstance(found, Outcomes):
-            return found
-        return found.outcomes(**roles)
+        A file of several models or tasks is refused; `passband.read` gives the outcomes of each.
+        """
+        # By name: the readers know about files and stores, the statistics do not.
+        outcomes: Outcomes = import_module("passband.readers").outcomes_of(
+            Path(path), columns=roles
+        )
+        return outcomes
 
-    # -- what is in it ---------------------------------------------------------------------
+    # -- contents ---------------------------------------------------------------------
 
     @property
     def n_problems(self) -> int:
@@ -167,12 +180,18 @@ class Outcomes:
 
     @property
     def status_counts(self) -> dict[str, int]:
-        """Trials by what became of them; "ok" are the scored ones."""
+        """Trials by status; "ok" are the scored ones."""
         return {"ok": self.n_trials} | {s: int(c.sum()) for s, c in self.unscored.items()}
 
     @property
     def is_binary(self) -> bool:
+        """Whether every score is 0 or 1, so that counts say everything."""
         return self.successes is not None
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the problems come in clusters."""
+        return self.clusters is not None
 
     @cached_property
     def histogram(self) -> Histogram:
@@ -182,10 +201,42 @@ class Outcomes:
         return Histogram.of_counts(self.trials, successes).at_least(1)
 
     def required_successes(self) -> Ints:
-        """Return the successes, or say that the scores are not 0 and 1."""
+        """Return the successes; refuse scores that are not 0 or 1."""
         if self.successes is None:
             raise InvalidInput(self._not_binary())
         return self.successes
+
+    def required_graded(self) -> GradedScores:
+        """Return the graded scores; refuse scores that are all 0 or 1."""
+        if self.graded is None:
+            raise InvalidInput("these scores are all 0 or 1; they are kept as counts.")
+        return self.graded
+
+    def cluster_codes(self, problems: Bools | Ints) -> Ints:
+        """Return the cluster, by number, of each of some problems (a mask, or positions).
+
+        The numbers run from 0 to one less than the clusters of these problems.
+        """
+        _, codes = np.unique(self._cluster_labels[problems], return_inverse=True)
+        return codes
+
+    @cached_property
+    def _cluster_labels(self) -> NDArray[np.str_]:
+        if self.clusters is None:
+            raise InvalidInput("these problems have no clusters.")
+        return np.array(self.clusters)
+
+    def n_units(self, k: int) -> int:
+        """Return how many clusters, or problems if there are none, have problems with k trials."""
+        enough = self.trials >= max(k, 1)
+        if not self.is_clustered:
+            return int(enough.sum())
+        return len(np.unique(self._cluster_labels[enough]))
+
+    @cached_property
+    def memo(self) -> dict[Hashable, Any]:
+        """Results kept for as long as these outcomes are, such as fits; no part of their value."""
+        return {}
 
     @cached_property
     def trial_tally(self) -> Ints:
@@ -225,35 +276,54 @@ class Outcomes:
         successes = np.diff(passed[self.graded.offsets])
         return Outcomes(self.problems, self.trials, successes, None, self.clusters, self.unscored)
 
-    def under(self, policy: Policy) -> Outcomes:
-        """Return the outcomes as `policy` reads unscored trials.
+    def take(self, positions: Ints) -> Outcomes:
+        """Return the problems at these positions, without their unscored trials.
 
-        "drop" leaves them out, "fail" scores them 0, "error" refuses to go on if there are any.
+        >>> Outcomes.from_counts([3, 0, 8], 8).take(np.array([2, 0])).successes.tolist()
+        [8, 3]
+        """
+        if np.array_equal(positions, np.arange(self.n_problems)):
+            return self
+        chosen = positions.tolist()
+        problems, clusters = self.problems[:], self.clusters
+        return Outcomes(
+            tuple(problems[i] for i in chosen),
+            self.trials[positions],
+            None if self.successes is None else self.successes[positions],
+            None if self.graded is None else self.graded.take(positions),
+            None if clusters is None else tuple(clusters[i] for i in chosen),
+        )
+
+    def under(self, policy: Policy) -> Outcomes:
+        """Return the outcomes as `policy` treats unscored trials.
+
+        "drop" leaves them out, "fail" scores them 0, "error" raises an error if there are any.
         """
         if policy not in ("drop", "fail", "error"):
             raise InvalidInput(f"policy must be 'drop', 'fail' or 'error'; got {policy!r}.")
         if policy == "drop" or not self.unscored:
             return self
         if policy == "error":
-            raise InvalidInput(f"{self._unscored_text()} without a score, and policy is 'error'.")
+            raise InvalidInput(
+                f"{self._unscored_text()} without a score, and the policy is 'error'."
+            )
         absent = np.sum(list(self.unscored.values()), axis=0)
         graded = None
         if self.graded is not None:
-            at = np.repeat(self.graded.offsets[1:], absent)
-            values = np.insert(self.graded.values, at, 0.0)
-            graded = GradedScores(values, self.graded.offsets + np.r_[0, np.cumsum(absent)])
+            graded = self.graded.padded(absent)
         return Outcomes(self.problems, self.trials + absent, self.successes, graded, self.clusters)
 
     # -- words -----------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         low, high = int(self.trials.min()), self.most_trials()
-        each = f"{low}" if low == high else f"{low}-{high}"
-        groups = f", {len(set(self.clusters))} clusters" if self.clusters is not None else ""
+        trials_each = f"{low}" if low == high else f"{low}-{high}"
+        groups = f", {len(set(self.clusters))} clusters" if self.clusters else ""
         absent = f", {self._unscored_text()}" if self.unscored else ""
         problems = "1 problem" if self.n_problems == 1 else f"{self.n_problems} problems"
         trials = "trial" if high == 1 else "trials"
-        return f"Outcomes({problems}{groups}, {each} {trials} each, {self.n_trials} scored{absent})"
+        shape = f"{problems}{groups}, {trials_each} {trials} each"
+        return f"Outcomes({shape}, {self.n_trials} scored{absent})"
 
     def _unscored_text(self) -> str:
         return ", ".join(
@@ -264,56 +334,32 @@ class Outcomes:
         return f" ({self._unscored_text()})" if self.unscored else ""
 
     def _not_binary(self) -> str:
-        assert self.graded is not None
-        seen = np.unique(self.graded.values)
+        seen = np.unique(self.required_graded().values)
         more = f" and {len(seen) - 5} more" if len(seen) > 5 else ""
         shown = ", ".join(f"{value:g}" for value in seen[:5]) + more
         middle = seen[0] / 2 + seen[-1] / 2
         return (
-            f"this metric needs scores of 0 or 1; found {shown}. Say from where on a score is a "
-            f"success, for example .binarize({middle:g}) or, in the shell, --threshold {middle:g}."
+            f"this metric needs scores of 0 or 1; got {shown}. Choose the lowest score that counts "
+            f"as a success: .binarize({middle:g}) or, in the shell, --threshold {middle:g}."
         )
 
 
 def _counts(name: str, counts: ArrayLike) -> Ints:
     if np.ma.is_masked(counts):
-        raise InvalidInput(f"{name} must be there for every problem; some are masked.")
-    found = np.atleast_1d(np.asarray(counts))
-    if found.ndim != 1 or found.dtype.kind not in "iuf":
+        raise InvalidInput(f"{name} must have an entry for every problem; some are masked.")
+    numbers = np.atleast_1d(np.asarray(counts))
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf":
         raise WrongType(f"{name} must be a list of whole numbers; got {counts!r}.")
-    fits = (found >= 0) & (found < 2**53) & (np.floor(found) == found)
+    fits = (numbers >= 0) & (numbers < 2**53) & (np.floor(numbers) == numbers)
     if not fits.all():
-        raise InvalidInput(f"{name} must be whole numbers of at least 0; got {found[~fits][0]}.")
-    return found.astype(np.int64)
+        raise InvalidInput(f"{name} must be whole numbers of at least 0; got {numbers[~fits][0]}.")
+    return frozen(numbers.astype(np.int64))
 
 
-def _labels(labels: Sequence[object] | None, count: int) -> Sequence[str]:
-    return _Numbered(count) if labels is None else _optional_labels(labels) or ()
-
-
-def _optional_labels(labels: Sequence[object] | None) -> tuple[str, ...] | None:
-    return None if labels is None else tuple(str(label) for label in labels)
-
-
-def _check_labels(name: str, labels: Sequence[str], count: int) -> None:
-    if len(labels) != count:
-        raise InvalidInput(f"{name} must name all {count} problems; got {len(labels)} names.")
-
-
-def _repeated(labels: Sequence[str]) -> str:
-    twice = next(label for label, count in Counter(labels).items() if count > 1)
-    return f"{twice!r} stands twice"
-
-
-class _Numbered(Sequence[str]):
-    """The names "0", "1", ..., made when asked for."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, index: Any) -> Any:
-        found = range(self._count)[index]
-        return str(found) if isinstance(found, int) else tuple(map(str, found))
+def _per_problem(name: str, counts: Ints, count: int) -> Ints:
+    """Return read-only counts, one per problem."""
+    if np.shape(counts) != (count,):
+        raise InvalidInput(
+            f"{name} must have {count} entries, one per problem; got shape {np.shape(counts)}."
+        )
+    return owned(np.asarray(counts))

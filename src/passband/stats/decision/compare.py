@@ -1,4 +1,4 @@
-"""Two models on the same problems: how much better one is, how sure that is, and where.
+"""Comparison of two models on the same problems: by how much, how surely, and where.
 
 Most of what makes one problem harder than another is the same for both models. The difference of
 their values, problem by problem, is free of it, and so needs far fewer problems than two separate
@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from passband.notes import Note, unscored_in_pair
 from passband.stats.checks import (
-    check_level,
+    Over,
+    as_level,
     check_outcomes,
     check_over,
     check_text,
@@ -23,14 +25,13 @@ from passband.stats.decision.difference import Independent, contrast_of
 from passband.stats.decision.pairing import (
     Match,
     common_range,
+    linear_values,
     match_problems,
-    problem_values,
-    value_of,
     without_dust,
 )
-from passband.stats.interval.estimate import Over
 from passband.stats.interval.seeds import seed_of
-from passband.stats.metric.registry import Metric, parse_metric
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.registry import parse_metric
 
 __all__ = ["Comparison", "Flip", "compare"]
 
@@ -47,7 +48,7 @@ class Flip(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """How much better b is than a, and everything that rests on."""
+    """How much better b is than a, and everything that the answer rests on."""
 
     metric: str
     value: float  #: b - a
@@ -74,10 +75,10 @@ class Comparison:
     test: str  #: how the p-value is made
     policy: Policy
     seed: int | None  #: None, as nothing is random
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
-        """Write the difference with its interval, rounded by the error.
+        """Format the difference with its interval, rounded by the error.
 
         >>> a = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
         >>> b = Outcomes.from_counts([4, 1, 8, 6] * 10, 8)
@@ -125,43 +126,40 @@ def compare(
 
     `probability` is (1 + L) / 2 where b is ahead and (1 - L) / 2 where a is, L being the level at
     which the interval touches 0. It is a statement of confidence, as the interval is, and needs no
-    prior; it is not the probability that a user would prefer b. `seed` is taken for the sake of
-    callers who pass the same options everywhere; nothing here is random.
+    prior; it is not the probability that a user would prefer b. `seed` is accepted for callers
+    that pass the same options everywhere; nothing here is random.
 
     Miller (2024), arXiv 2411.00640 (paired differences); Newcombe (1998), Statistics
     in Medicine 17, 873-890; McNemar (1947), Psychometrika 12, 153-157.
 
     >>> before = Outcomes.from_array([[0], [0], [0], [1], [0], [1]])
     >>> after = Outcomes.from_array([[1], [1], [1], [1], [1], [1]])
-    >>> found = compare(before, after, "pass@1")
-    >>> round(found.value, 3), found.p_value, found.improved, found.worsened
+    >>> result = compare(before, after, "pass@1")
+    >>> round(result.value, 3), result.p_value, result.improved, result.worsened
     (0.667, 0.125, 4, 0)
     """
     check_outcomes("a", a)
     check_outcomes("b", b)
     check_over(over)
-    check_level(level)
+    level = as_level(level)
     check_text("metric", metric, "pass@1")
     seed_of(seed)
-    found = parse_metric(metric)
-    match = match_problems(a.under(policy), b.under(policy), found.k, paired)
+    wanted = parse_metric(metric)
+    match = match_problems(a.under(policy), b.under(policy), wanted.k, paired)
     notes = list(match.notes)
-    if absent := a.n_unscored + b.n_unscored:
-        notes.append(
-            f"{absent} trials without a score ({a.n_unscored} of a, {b.n_unscored} of b), "
-            f"policy {policy!r}"
-        )
+    if a.n_unscored + b.n_unscored:
+        notes.append(unscored_in_pair(a.n_unscored, b.n_unscored, policy))
     if paired:
-        contrast = contrast_of(match.a, match.b, found, over)
-        changes = _changes(match, found)
+        contrast = contrast_of(match.a, match.b, wanted, over)
+        changes = _changes(match, wanted)
     else:
-        contrast, changes = Independent(match.a, match.b, found, over), _Changes()
+        contrast, changes = Independent(match.a, match.b, wanted, over), _Changes()
     ends = contrast.ends(level)
     return Comparison(
-        metric=found.name,
+        metric=wanted.name,
         value=contrast.value,
-        value_a=value_of(match.a, found),
-        value_b=value_of(match.b, found),
+        value_a=wanted.value(match.a),
+        value_b=wanted.value(match.b),
         low=None if ends is None else ends[0],
         high=None if ends is None else ends[1],
         se=contrast.se,
@@ -197,12 +195,12 @@ class _Changes:
 
 def _changes(match: Match, metric: Metric) -> _Changes:
     """Count the problems that changed, and name those that changed sides by most."""
-    values = [problem_values(side, metric) for side in (match.a, match.b)]
+    values = [linear_values(side, metric) for side in (match.a, match.b)]
     if values[0] is None or values[1] is None:
         return _Changes()
     change = without_dust(values[1] - values[0])
     improved, worsened = int((change > 0).sum()), int((change < 0).sum())
-    if metric.powers is not None:
+    if not metric.is_mean:
         return _Changes(improved, worsened)
     middle = sum(common_range((match.a, match.b), metric)) / 2.0
     crossed = np.flatnonzero((values[0] >= middle) != (values[1] >= middle))

@@ -10,32 +10,33 @@ from typing import Protocol
 
 import numpy as np
 
+from passband.notes import (
+    EQUAL_CHANGES,
+    ONE_PROBLEM,
+    ONE_TRIAL,
+    RELIABLE_CLUSTERS,
+    UNEVEN_TRIALS,
+    ZERO_FACTOR_UNPAIRED,
+    Note,
+    few_clusters,
+    of_side,
+)
+from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.pairing import (
     common_range,
-    problem_values,
+    linear_values,
     shared_units,
     sums_by,
     without_dust,
 )
 from passband.stats.decision.sign_flips import sign_flip_p_value
-from passband.stats.interval.default.auto import FEW_CLUSTERS, ONE_PROBLEM, ONE_TRIAL
 from passband.stats.interval.default.wilson import roots, student_quantile
-from passband.stats.interval.estimate import Estimate, Over, estimate
-from passband.stats.metric.registry import Metric
+from passband.stats.interval.estimate import Estimate, estimate
+from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
 __all__ = ["Contrast", "Independent", "Paired", "Uneven", "contrast_of"]
-
-NO_CHANGE = (
-    "all problems changed alike: the interval is what could have been missed, should a further "
-    "problem differ as much as the metric allows"
-)
-UNEVEN = (
-    "the sides have different numbers of trials: the test is not exact, and the interval is at "
-    "least as wide as the noise of the trials"
-)
-ZERO_FACTOR = "a factor of the blend is zero: the interval makes no use of the pairing"
 
 Ends = tuple[float, float]
 
@@ -43,7 +44,7 @@ Ends = tuple[float, float]
 class Contrast(Protocol):
     """The difference of two sides, with an interval at any level."""
 
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def method(self) -> str: ...
@@ -68,9 +69,9 @@ def contrast_of(a: Outcomes, b: Outcomes, metric: Metric, over: Over) -> Contras
     one_trial = over == "trials" and min(a.most_trials(), b.most_trials()) == 1
     if over == "trials" and not one_trial:
         return Independent(a, b, metric, over)
-    values = [problem_values(side, metric) for side in (a, b)]
+    values = [linear_values(side, metric) for side in (a, b)]
     if values[0] is None or values[1] is None:
-        return Independent(a, b, metric, over, (ZERO_FACTOR,))
+        return Independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
     low, high = common_range((a, b), metric)
     notes = (ONE_TRIAL,) if one_trial else ()
     paired = Paired(without_dust(values[1] - values[0]), unit, high - low, notes)
@@ -93,40 +94,41 @@ class Uneven:
     def __init__(self, paired: Paired, noise: Independent) -> None:
         self._paired, self._noise = paired, noise
         self.value, self.se = paired.value, paired.se
-        self.notes = (*paired.notes, UNEVEN)
+        self.notes = (*paired.notes, UNEVEN_TRIALS)
 
     @property
     def p_value(self) -> float | None:
-        found = [p for p in (self._paired.p_value, self._noise.p_value) if p is not None]
-        return max(found, default=None)
+        p_values = [p for p in (self._paired.p_value, self._noise.p_value) if p is not None]
+        return max(p_values, default=None)
 
     @property
     def probability(self) -> float | None:
         return _confidence(self.value, self.ends)
 
     def ends(self, level: float) -> Ends | None:
-        found = [ends for each in (self._paired, self._noise) if (ends := each.ends(level))]
-        if not found:
+        both = [side.ends(level) for side in (self._paired, self._noise)]
+        known = [ends for ends in both if ends is not None]
+        if not known:
             return None
-        return min(low for low, _ in found), max(high for _, high in found)
+        return min(low for low, _ in known), max(high for _, high in known)
 
 
 class Paired:
-    """Differences by problem, or by cluster, of which the mean is sought."""
+    """The mean of differences by problem, or by cluster."""
 
     method = "paired"
 
     def __init__(
-        self, change: Floats, unit: Ints | None, span: float, notes: tuple[str, ...] = ()
+        self, change: Floats, unit: Ints | None, span: float, notes: tuple[Note, ...] = ()
     ) -> None:
         self._change, self._unit, self._span = change, unit, span
         self.value = float(change.mean())
         units = len(change) if unit is None else int(unit.max()) + 1
         if len(change) == 1:
             notes = (*notes, ONE_PROBLEM)
-        elif unit is not None and units < 20:
-            notes = (*notes, FEW_CLUSTERS)
-        self.notes = (*notes, NO_CHANGE) if self._moments.spread == 0.0 else notes
+        elif unit is not None and units < RELIABLE_CLUSTERS:
+            notes = (*notes, few_clusters(units))
+        self.notes = (*notes, EQUAL_CHANGES) if self._moments.spread == 0.0 else notes
 
     @property
     def test(self) -> str:
@@ -234,7 +236,7 @@ class Independent:
         b: Outcomes,
         metric: Metric,
         over: Over,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Note, ...] = (),
     ) -> None:
         self._a, self._b, self._metric, self._over = a, b, metric, over
         first, second = self._sides(0.95)
@@ -242,8 +244,8 @@ class Independent:
         self.se = None
         if first.se is not None and second.se is not None:
             self.se = float(np.hypot(first.se, second.se)) or None
-        own = [*(f"a: {note}" for note in first.notes), *(f"b: {note}" for note in second.notes)]
-        self.notes = (*own, *notes)
+        sides = [*(of_side("a", n) for n in first.notes), *(of_side("b", n) for n in second.notes)]
+        self.notes = (*sides, *notes)
 
     def _sides(self, level: float) -> tuple[Estimate, Estimate]:
         first, second = (
@@ -293,11 +295,11 @@ def _confidence(value: float, ends: Callable[[float], Ends | None]) -> float | N
     far, at_far = _FARTHEST, gap(_FARTHEST)
     while at_far < 0.0 and far - near > 1e-9:
         z = near + (far - near) * at_near / (at_near - at_far)
-        at = gap(z)
-        if at == 0.0:
+        gap_here = gap(z)
+        if gap_here == 0.0:
             near = far = z
-        elif at > 0.0:
-            near, at_near, at_far = z, at, at_far / 2.0
+        elif gap_here > 0.0:
+            near, at_near, at_far = z, gap_here, at_far / 2.0
         else:
-            far, at_far, at_near = z, at, at_near / 2.0
+            far, at_far, at_near = z, gap_here, at_near / 2.0
     return normal.cdf(far if value > 0 else -far)

@@ -1,4 +1,4 @@
-"""Which problems two models share, and the value of each problem on either side."""
+"""The problems that two models share, and the value of each problem on either side."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ from itertools import islice
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, nearest
-from passband.stats.data.graded import GradedScores
+from passband.notes import PAIRED_BY_POSITION, Note
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.metric.components import values_by_problem, values_of
-from passband.stats.metric.registry import Metric
+from passband.stats.metric.metric import Metric
+from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = [
     "Match",
     "common_range",
+    "linear_values",
     "match_problems",
-    "problem_values",
     "shared_units",
     "sums_by",
-    "take",
-    "value_of",
     "without_dust",
 ]
-
-BY_POSITION = "the problems have no names but numbers: they were paired by position"
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
+    """The problems of two sides that count, and how many do not."""
+
     a: Outcomes
     b: Outcomes
     n_problems: int
@@ -39,7 +37,7 @@ class Match:
     only_a: int
     only_b: int
     left_out: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def match_problems(a: Outcomes, b: Outcomes, k: int, paired: bool) -> Match:
@@ -50,7 +48,7 @@ def match_problems(a: Outcomes, b: Outcomes, k: int, paired: bool) -> Match:
     shared = len(at_a)
     only_a, only_b = a.n_problems - shared, b.n_problems - shared
     if not paired:
-        sides = [take(side, np.flatnonzero(side.trials >= max(k, 1))) for side in (a, b)]
+        sides = [side.take(np.flatnonzero(side.trials >= max(k, 1))) for side in (a, b)]
         used = sides[0].n_problems + sides[1].n_problems
         left_out = a.n_problems + b.n_problems - used
         return Match(sides[0], sides[1], used, shared, only_a, only_b, left_out)
@@ -61,40 +59,22 @@ def match_problems(a: Outcomes, b: Outcomes, k: int, paired: bool) -> Match:
         raise NotEnoughData(
             f"none of the {shared} shared problems has {max(k, 1)} scored trials on both sides."
         )
-    sides = [take(a, at_a[enough]), take(b, at_b[enough])]
+    sides = [a.take(at_a[enough]), b.take(at_b[enough])]
     used = int(enough.sum())
-    notes: tuple[str, ...] = ()
-    if (only_a or only_b) and all(name == str(at) for at, name in enumerate(a.problems)):
-        notes = (BY_POSITION,)
+    notes: tuple[Note, ...] = ()
+    if (only_a or only_b) and all(name == str(index) for index, name in enumerate(a.problems)):
+        notes = (PAIRED_BY_POSITION,)
     return Match(sides[0], sides[1], used, shared, only_a, only_b, shared - used, notes)
 
 
 def _places(a: Sequence[str], b: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return where the shared problems stand on either side, in the order of a."""
+    """Return the positions of the shared problems on either side, in the order of a."""
     if a == b:
         return np.arange(len(a)), np.arange(len(a))
-    place = {name: at for at, name in enumerate(b)}
-    at_a = [at for at, name in enumerate(a) if name in place]
-    return np.array(at_a, dtype=np.int64), np.array([place[a[at]] for at in at_a], dtype=np.int64)
-
-
-def take(outcomes: Outcomes, at: Ints) -> Outcomes:
-    """Return the problems at these positions, without their unscored trials."""
-    if len(at) == outcomes.n_problems and (at == np.arange(len(at))).all():
-        return outcomes
-    graded = outcomes.graded
-    if graded is not None:
-        rows = np.split(graded.values, graded.offsets[1:-1])
-        offsets = np.concatenate([[0], np.cumsum(outcomes.trials[at])])
-        graded = GradedScores(np.concatenate([rows[i] for i in at]), offsets)
-    problems, clusters = outcomes.problems[:], outcomes.clusters
-    return Outcomes(
-        tuple(problems[i] for i in at.tolist()),
-        outcomes.trials[at],
-        None if outcomes.successes is None else outcomes.successes[at],
-        graded,
-        None if clusters is None else tuple(clusters[i] for i in at.tolist()),
-    )
+    place = {name: index for index, name in enumerate(b)}
+    in_a = [index for index, name in enumerate(a) if name in place]
+    in_b = [place[a[index]] for index in in_a]
+    return np.array(in_a, dtype=np.int64), np.array(in_b, dtype=np.int64)
 
 
 def _nothing_shared(a: Sequence[str], b: Sequence[str]) -> str:
@@ -105,13 +85,13 @@ def _nothing_shared(a: Sequence[str], b: Sequence[str]) -> str:
     hint = nearest(a[0], islice(b, 1000))
     return (
         f"no problem is on both sides; a has {some(a)} and b has {some(b)}.{hint} "
-        "Name the problems alike, or ask for paired=False."
+        "Give the problems the same names, or use paired=False."
     )
 
 
 def shared_units(sides: Sequence[Outcomes]) -> Ints | None:
     """Return the cluster of each problem by number, from the sides that have clusters."""
-    labels = [np.array(side.clusters) for side in sides if side.clusters is not None]
+    labels = [np.array(side.clusters) for side in sides if side.is_clustered]
     if not labels:
         return None
     _, unit = np.unique(labels[0], return_inverse=True)
@@ -124,10 +104,11 @@ def shared_units(sides: Sequence[Outcomes]) -> Ints | None:
 
 
 def _clash(problems: Sequence[str], first: Sequence[str], second: Sequence[str]) -> str:
-    at = next(i for i, pair in enumerate(zip(first, second, strict=True)) if pair[0] != pair[1])
+    both = enumerate(zip(first, second, strict=True))
+    index = next(i for i, pair in both if pair[0] != pair[1])
     return (
         "the sides must put the same problems into the same clusters; "
-        f"problem {problems[at]!r} is in {first[at]!r} and in {second[at]!r}."
+        f"problem {problems[index]!r} is in {first[index]!r} and in {second[index]!r}."
     )
 
 
@@ -136,27 +117,21 @@ def sums_by(unit: Ints, values: Floats) -> Floats:
     return np.bincount(unit, weights=values).astype(np.float64)
 
 
-def problem_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
-    """Return the value of each problem, all of them having k trials.
+def linear_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
+    """Return one value per problem whose mean is the metric, all problems having k trials.
 
-    A metric that blends averages over the data set is replaced by its linear part, which has the
-    same mean; None if a factor is zero, where there is no such part.
+    A blend of averages over the data set is replaced by its linear part; None if a factor of it
+    is zero, where there is no such part.
     """
-    parts = [values_by_problem(part, outcomes, metric.k) for part in metric.parts]
+    parts = list(metric.by_problem(outcomes).T)
     means = [float(part.mean()) for part in parts]
-    if metric.powers is not None and min(means) == 0.0:
-        return None
-    return metric.linear(parts, means)
-
-
-def value_of(outcomes: Outcomes, metric: Metric) -> float:
-    return metric.combine([values_of(part, outcomes, metric.k).mean() for part in metric.parts])
+    return None if metric.has_zero_factor(means) else metric.linear(parts, means)
 
 
 def common_range(sides: Sequence[Outcomes], metric: Metric) -> tuple[float, float]:
-    """Return the smallest and largest value there can be, or of graded scores the ones seen."""
-    low, high = (0.0, 1.0) if metric.powers is not None else metric.parts[0].bounds
-    graded = [side.graded.values for side in sides if side.graded is not None]
+    """Return the smallest and largest possible value, or of graded scores the observed ones."""
+    low, high = metric.bounds
+    graded = [side.required_graded().values for side in sides if not side.is_binary]
     if not graded:
         return low, high
     seen = np.concatenate(graded)
@@ -168,4 +143,4 @@ def common_range(sides: Sequence[Outcomes], metric: Metric) -> tuple[float, floa
 def without_dust(change: Floats) -> Floats:
     """Set differences that are rounding errors to zero."""
     size = np.abs(change)
-    return np.where(size <= 1e-12 * max(1.0, float(size.max(initial=0.0))), 0.0, change)
+    return np.where(size <= ROUNDING * max(1.0, float(size.max(initial=0.0))), 0.0, change)

@@ -1,40 +1,43 @@
-"""Many models on the same problems: all differences at once, and who may be the best."""
+"""Many models on the same problems: all differences at once, and which may be the best."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from statistics import NormalDist
-from types import MappingProxyType
 
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType, nearest
+from passband.notes import NO_BEST, Note, unscored_by_model
 from passband.stats.checks import (
-    check_level,
+    Over,
+    as_level,
     check_outcomes,
     check_over,
     check_text,
 )
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.values import FrozenDict
 from passband.stats.decision.difference import Contrast, contrast_of
-from passband.stats.decision.pairing import problem_values, shared_units, take
+from passband.stats.decision.pairing import linear_values, shared_units
 from passband.stats.interval.default.wilson import normal_quantile
-from passband.stats.interval.estimate import Over, estimate
+from passband.stats.interval.estimate import estimate
 from passband.stats.interval.seeds import generator, seed_of
-from passband.stats.metric.registry import Metric, parse_metric
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.registry import parse_metric
+from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = ["Pair", "Ranking", "Standing", "benjamini_hochberg", "compare_all", "holm"]
 
 DRAWS = 20_000
-NO_SPREAD = "the spread of some models is unknown: no probability of being the best"
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One difference among many; the interval holds for all of them together."""
+    """One difference among many, with an interval that holds for all of them at once."""
 
     a: str
     b: str
@@ -73,10 +76,10 @@ class Ranking:
     reach: float  #: normal quantile that makes the pairs' intervals hold together
     n_problems: int  #: shared by all models, with enough trials in each
     n_shared: int
-    dropped: Mapping[str, int]  #: per model, problems that do not count
+    dropped: Mapping[str, int] = field(hash=False)  #: per model, problems that do not count
     policy: Policy
     seed: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the difference b - a.
@@ -85,11 +88,11 @@ class Ranking:
         >>> round(compare_all(models, "pass@1").pair("y", "x").value, 3)
         -0.333
         """
-        for found in self.pairs:
-            if (found.a, found.b) == (a, b):
-                return found
-            if (found.a, found.b) == (b, a):
-                return _turned(found)
+        for pair in self.pairs:
+            if (pair.a, pair.b) == (a, b):
+                return pair
+            if (pair.a, pair.b) == (b, a):
+                return _turned(pair)
         names = [standing.model for standing in self.standings]
         unknown = next((name for name in (a, b) if name not in names), a)
         raise InvalidInput(f"no pair of {a!r} and {b!r}.{nearest(unknown, names)}")
@@ -107,17 +110,17 @@ def compare_all(
     """Compare every model with every other on the problems that all of them have.
 
     Use it instead of many calls of `compare`, where of twenty true nulls one comes out as a
-    finding. For two models it gives what `compare` gives. Use `compare` against a baseline that
+    finding. For two models it gives the numbers of `compare`. Use `compare` against a baseline that
     was fixed beforehand and is the only comparison.
 
     Intervals are those of `compare` at a higher level: its normal quantile is the quantile of the
-    largest of all standardised differences, drawn from the normal law with the covariance of the
-    models' values over problems (or clusters), 20 000 draws. They hold for all pairs together.
-    A rank interval counts the models whose interval of the difference lies on one side of 0, and
-    so holds for all models together too. `p_best` is how often a model comes out first when the
-    values are drawn from Student's law around those observed; like the interval it is a statement
-    of confidence and has no prior. P-values are adjusted after Holm and after Benjamini and
-    Hochberg. The seed, if none is given, comes from the names of the models.
+    largest of all standardised differences, drawn from the normal distribution with the covariance
+    of the models' values over problems (or clusters), in 20 000 draws. They hold for all pairs at
+    once. A rank interval counts the models whose interval of the difference lies on one side of 0,
+    and so holds for all models together too. `p_best` is how often a model comes out first when the
+    values are drawn from Student's distribution around those observed; like the interval it is a
+    statement of confidence and has no prior. P-values are adjusted after Holm and after Benjamini
+    and Hochberg. The seed, if none is given, comes from the names of the models.
 
     Hothorn, Bretz, Westfall (2008), Biometrical Journal 50, 346-363; Holm (1979), Scandinavian
     Journal of Statistics 6, 65-70; Benjamini, Hochberg (1995), JRSS B 57, 289-300.
@@ -134,30 +137,30 @@ def compare_all(
     if len(models) < 2:
         raise InvalidInput(f"there must be at least two models to compare; got {len(models)}.")
     check_over(over)
-    check_level(level)
+    level = as_level(level)
     check_text("metric", metric, "pass@1")
-    found = parse_metric(metric)
-    judged = {name: outcomes.under(policy) for name, outcomes in models.items()}
-    shared, sides = _shared(judged, found.k)
+    wanted = parse_metric(metric)
+    scored = {name: outcomes.under(policy) for name, outcomes in models.items()}
+    shared, sides = _shared(scored, wanted.k)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
     assert start is not None
-    field = _Field(sides, found, over, level, start)
-    pairs = field.pairs()
+    all_models = _Field(sides, wanted, over, level, start)
+    pairs = all_models.pairs()
     return Ranking(
-        metric=found.name,
-        standings=field.standings(pairs),
+        metric=wanted.name,
+        standings=all_models.standings(pairs),
         pairs=pairs,
         level=level,
         over=over,
-        reach=field.reach,
-        n_problems=field.n_problems,
+        reach=all_models.reach,
+        n_problems=all_models.n_problems,
         n_shared=shared,
-        dropped=MappingProxyType(
-            {name: m.n_problems - field.n_problems for name, m in models.items()}
+        dropped=FrozenDict(
+            {name: m.n_problems - all_models.n_problems for name, m in models.items()}
         ),
         policy=policy,
         seed=start,
-        notes=(*field.notes(), *_unscored(models, policy)),
+        notes=(*all_models.notes(), *_unscored(models, policy)),
     )
 
 
@@ -169,13 +172,13 @@ def _check_models(models: object) -> None:
         check_outcomes(f"models[{name!r}]", outcomes)
 
 
-def _unscored(models: Mapping[str, Outcomes], policy: Policy) -> tuple[str, ...]:
-    absent = ", ".join(f"{m.n_unscored} of {name}" for name, m in models.items() if m.n_unscored)
-    return (f"trials without a score: {absent}, policy {policy!r}",) if absent else ()
+def _unscored(models: Mapping[str, Outcomes], policy: Policy) -> tuple[Note, ...]:
+    unscored = {name: m.n_unscored for name, m in models.items() if m.n_unscored}
+    return (unscored_by_model(unscored, policy),) if unscored else ()
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that any false finding at all has at most the chosen probability.
+    """Adjust p-values so that the chance of any false finding is at most the chosen one.
 
     The i-th smallest of m is multiplied by m - i + 1, and none falls below a smaller one.
 
@@ -189,7 +192,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjust p-values so that of the findings at most the chosen share is false, on average.
+    """Adjust p-values so that, on average, at most the chosen share of findings is false.
 
     The i-th smallest of m is multiplied by m / i, and none exceeds a larger one.
 
@@ -209,25 +212,25 @@ def _back(order: Ints, raised: Floats) -> list[float]:
 
 
 def _shared(models: Mapping[str, Outcomes], k: int) -> tuple[int, dict[str, Outcomes]]:
-    """Return how many problems all models have, and the models on those with enough trials."""
+    """Return the number of shared problems, and the models on those with enough trials."""
     for outcomes in models.values():
         outcomes.require(k)
     places = {
-        model: {name: at for at, name in enumerate(outcomes.problems)}
+        model: {name: index for index, name in enumerate(outcomes.problems)}
         for model, outcomes in models.items()
     }
     first = next(iter(models.values())).problems
     names = [name for name in first if all(name in place for place in places.values())]
     if not names:
-        heads = ", ".join(f"{model} has {o.problems[0]!r}" for model, o in models.items())
-        raise InvalidInput(f"no problem is shared by all models: {heads}.")
-    at = {model: np.array([place[name] for name in names]) for model, place in places.items()}
-    enough = np.all([models[m].trials[where] >= max(k, 1) for m, where in at.items()], axis=0)
+        first_names = ", ".join(f"{model} has {o.problems[0]!r}" for model, o in models.items())
+        raise InvalidInput(f"no problem is shared by all models: {first_names}.")
+    rows = {model: np.array([place[name] for name in names]) for model, place in places.items()}
+    enough = np.all([models[m].trials[row] >= max(k, 1) for m, row in rows.items()], axis=0)
     if not enough.any():
         raise NotEnoughData(
             f"none of the {len(names)} shared problems has {max(k, 1)} scored trials in all models."
         )
-    return len(names), {model: take(models[model], where[enough]) for model, where in at.items()}
+    return len(names), {model: models[model].take(row[enough]) for model, row in rows.items()}
 
 
 class _Field:
@@ -250,7 +253,7 @@ class _Field:
         self._noise = self._draw()
         self.reach = self._reach()
 
-    # -- the normal law of all values --
+    # -- the normal distribution of all values --
 
     def _draw(self) -> Floats | None:
         """Draw errors of all models' values together: (draws, models)."""
@@ -263,9 +266,9 @@ class _Field:
     def _root(self) -> Floats | None:
         """Return a root of the covariance of the values."""
         if self._over == "trials" and all(s.most_trials() > 1 for s in self._sides.values()):
-            errors = [found.se for found in self._alone]
+            errors = [alone.se for alone in self._alone]
             return None if None in errors else np.diag(np.array(errors, dtype=np.float64))
-        columns = [problem_values(side, self._metric) for side in self._sides.values()]
+        columns = [linear_values(side, self._metric) for side in self._sides.values()]
         values = np.array([column for column in columns if column is not None])
         if len(values) < len(columns):
             return None
@@ -278,7 +281,7 @@ class _Field:
             return None
         covariance = away @ away.T * (units / (units - 1.0)) / self.n_problems**2
         size, direction = np.linalg.eigh(covariance)
-        size[size < 1e-12 * size[-1]] = 0.0  # what rounding leaves of models that are alike
+        size[size < ROUNDING * size[-1]] = 0.0  # what rounding leaves of models that are alike
         root: Floats = direction * np.sqrt(size)
         return root
 
@@ -293,15 +296,15 @@ class _Field:
         for i, j in self._contrasts:
             difference = np.abs(self._noise[:, j] - self._noise[:, i])
             error = float(np.sqrt((difference**2).mean()))
-            if error > 1e-12:
+            if error > ROUNDING:
                 np.maximum(largest, difference / error, out=largest)
         return max(alone, float(np.quantile(largest, self._level)))
 
     def _chances(self) -> list[float] | list[None]:
-        """Return how often each model is the best, Student's law around what was observed."""
+        """Return how often each model is the best, by Student's t around the observed values."""
         if self._noise is None:
             return [None] * len(self._names)
-        values = np.array([found.value for found in self._alone])
+        values = np.array([alone.value for alone in self._alone])
         noise = self._noise
         if self._over == "problems":
             unit = shared_units(list(self._sides.values()))
@@ -317,12 +320,12 @@ class _Field:
     def pairs(self) -> tuple[Pair, ...]:
         level = 2.0 * NormalDist().cdf(self.reach) - 1.0
         plain = [self._pair(i, j, level) for i, j in self._contrasts]
-        known = [at for at, pair in enumerate(plain) if pair.p_value is not None]
+        known = [index for index, pair in enumerate(plain) if pair.p_value is not None]
         p_values = [p for pair in plain if (p := pair.p_value) is not None]
-        for at, p_holm, p_bh in zip(
+        for index, p_holm, p_bh in zip(
             known, holm(p_values), benjamini_hochberg(p_values), strict=True
         ):
-            plain[at] = replace(plain[at], p_holm=p_holm, p_bh=p_bh)
+            plain[index] = replace(plain[index], p_holm=p_holm, p_bh=p_bh)
         return tuple(plain)
 
     def _pair(self, i: int, j: int, level: float) -> Pair:
@@ -332,12 +335,13 @@ class _Field:
         return Pair(a, b, contrast.value, low, high, contrast.se, contrast.p_value, None, None)
 
     def standings(self, pairs: Sequence[Pair]) -> tuple[Standing, ...]:
-        found = [self._standing(at, chance, pairs) for at, chance in enumerate(self._chances())]
-        return tuple(sorted(found, key=lambda standing: standing.rank))
+        chances = enumerate(self._chances())
+        standings = [self._standing(index, chance, pairs) for index, chance in chances]
+        return tuple(sorted(standings, key=lambda standing: standing.rank))
 
-    def _standing(self, at: int, chance: float | None, pairs: Sequence[Pair]) -> Standing:
-        name, alone = self._names[at], self._alone[at]
-        above = sum(other.value > alone.value + 1e-12 for other in self._alone)
+    def _standing(self, index: int, chance: float | None, pairs: Sequence[Pair]) -> Standing:
+        name, alone = self._names[index], self._alone[index]
+        above = sum(other.value > alone.value + ROUNDING for other in self._alone)
         against = [
             pair if pair.a == name else _turned(pair) for pair in pairs if name in _two(pair)
         ]
@@ -354,11 +358,11 @@ class _Field:
             p_best=chance,
         )
 
-    def notes(self) -> tuple[str, ...]:
-        said = [note for contrast in self._contrasts.values() for note in contrast.notes]
+    def notes(self) -> tuple[Note, ...]:
+        notes = [note for contrast in self._contrasts.values() for note in contrast.notes]
         if self._noise is None:
-            said.append(NO_SPREAD)
-        return tuple(dict.fromkeys(said))
+            notes.append(NO_BEST)
+        return tuple(dict.fromkeys(notes))
 
 
 def _two(pair: Pair) -> tuple[str, str]:

@@ -1,9 +1,11 @@
-"""The test of sign flips: were the models alike, each difference could have the other sign."""
+"""The sign-flip test: if the models are alike, each difference could have the other sign."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from passband.stats.metric.pmf import log_choose
+from passband.stats.tolerance import ROUNDING, ROUNDING_DIGITS
 from passband.types import Floats, Ints
 
 __all__ = ["sign_flip_p_value"]
@@ -16,47 +18,46 @@ _LEAST = 1e-300  # no p-value is zero
 
 
 def sign_flip_p_value(change: Floats) -> float:
-    """Return the chance that random signs of the d make their sum as far from 0 as it is.
+    """Return the probability that random signs of the d make their sum as far from 0 as it is.
 
     Equal sizes of d are taken together, a binomial number of them having a plus. Then, in this
     order: all sums are listed if there are up to a million; if the d are multiples of one number,
-    the law of the sum is the Fourier transform of a product of cosines, exact to twelve digits; for
-    other d the sum is smoothed by less than a thousandth of its standard deviation, the p-value
-    rounded up by as much, and all but the 1024 largest sizes taken as normal. Nothing is random.
-    Zeros do not matter.
+    the distribution of the sum is the Fourier transform of a product of cosines, exact to twelve
+    digits; for other d the sum is smoothed by less than a thousandth of its standard deviation, the
+    p-value rounded up by as much, and all but the 1024 largest sizes taken as normal. Nothing is
+    random. Zeros do not matter.
 
     >>> round(sign_flip_p_value(np.array([1, 1, 1, 1, 1, -1.0])), 12)  # McNemar, 5 against 1
     0.21875
     """
     size = np.abs(change)
     largest = float(size.max(initial=0.0))
-    size = size[size > 1e-12 * largest]
+    size = size[size > ROUNDING * largest]
     observed = abs(float(change.sum()))
-    if len(size) == 0 or observed <= 1e-12 * largest * len(size):
+    if len(size) == 0 or observed <= ROUNDING * largest * len(size):
         return 1.0
-    step, count = np.unique(np.round(size / largest, 12), return_counts=True)
+    step, count = np.unique(np.round(size / largest, ROUNDING_DIGITS), return_counts=True)
     reached = observed / largest * (1.0 - 1e-10)
     if float(np.log2(count + 1.0).sum()) <= np.log2(_MOST_SUMS):
         return min(1.0, max(_by_listing(step, count, reached), _LEAST))
     deviation = float(np.sqrt(count @ step**2))
     grain = _common_divisor(step)
     if grain is not None and len(step) * 40.0 * deviation / grain <= _MOST_WORK:
-        found = _on_grid(np.round(step / grain), count, reached / grain)
+        p_value = _on_grid(np.round(step / grain), count, reached / grain)
     else:
-        found = _smoothed(step, count, reached, deviation)
-    if found > _ACCURACY:
-        return min(1.0, found)
+        p_value = _smoothed(step, count, reached, deviation)
+    if p_value > _ACCURACY:
+        return min(1.0, p_value)
     hoeffding = 2.0 * float(np.exp(-((reached / deviation) ** 2) / 2.0))
     return min(_ACCURACY, max(hoeffding, _LEAST))
 
 
 def _by_listing(step: Floats, count: Ints, reached: float) -> float:
-    from scipy.special import gammaln
-
+    """Return the p-value from all sums there can be."""
     sums, weights = np.zeros(1), np.ones(1)
     for size, m in zip(step.tolist(), count.tolist(), strict=True):
         plus = np.arange(m + 1)
-        ways = gammaln(m + 1) - gammaln(plus + 1) - gammaln(m - plus + 1)
+        ways = log_choose(m, plus)
         sums = np.add.outer(sums, size * (2.0 * plus - m)).ravel()
         weights = np.multiply.outer(weights, np.exp(ways - m * np.log(2.0))).ravel()
     return float(weights[np.abs(sums) >= reached].sum())
@@ -84,13 +85,13 @@ def _on_grid(multiple: Floats, count: Ints, reached: float) -> float:
     curve = np.ones(len(angle))
     for size, m in zip(multiple.tolist(), count.tolist(), strict=True):
         curve *= np.cos(size * angle) ** m
-    law = np.fft.irfft(curve, points)
+    distribution = np.fft.irfft(curve, points)
     sums = np.minimum(np.arange(points), points - np.arange(points))
-    return float(law[sums >= reached - 1e-6].sum())
+    return float(distribution[sums >= reached - 1e-6].sum())
 
 
 def _smoothed(step: Floats, count: Ints, reached: float, deviation: float) -> float:
-    """Sum the Fourier series of the law, blurred by a narrow normal to make the series short."""
+    """Sum the Fourier series of the sum, blurred by a narrow normal to make the series short."""
     largest = np.argsort(-count * step**2)[:_ONE_BY_ONE].tolist()
     others = deviation**2 - float(count[largest] @ step[largest] ** 2)
     half = 9.0 * deviation
@@ -100,8 +101,8 @@ def _smoothed(step: Floats, count: Ints, reached: float, deviation: float) -> fl
     if inside <= 0.0:
         return 1.0
     curve = np.exp(-(blur**2 + max(others, 0.0)) * angle**2 / 2.0)
-    for at in largest:
-        curve *= np.cos(step[at] * angle) ** count[at]
+    for index in largest:
+        curve *= np.cos(step[index] * angle) ** count[index]
         alive = np.abs(curve) > 1e-20  # most terms die early
         if 2 * np.count_nonzero(alive) < len(alive):
             curve, angle = curve[alive], angle[alive]

@@ -1,4 +1,4 @@
-"""Where the uncertainty of an estimate comes from: few problems, or few trials of each."""
+"""The variance of an estimate, split into the problems' part and the sampling's part."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import (
+    CLUSTERED_PROBLEMS,
+    CONSTANT_METRIC,
+    K_ABOVE_HALF,
+    NO_SPLIT_ONE_PROBLEM,
+    NO_SPLIT_ONE_TRIAL,
+    NO_SPLIT_SAME_VALUE,
+    NOISE_FALLS,
+    ONLY_NOISE,
+    TOO_MANY_COUNTS,
+    Note,
+)
+from passband.stats.checks import check_outcomes, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.default.auto import CONSTANT, TOO_LARGE, WIDE_K
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.fit.count_grid import CountGrid, is_too_large
@@ -17,20 +29,11 @@ from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.components import values_of
-from passband.stats.metric.registry import Metric, parse_metric
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
 __all__ = ["Spread", "VarianceSplit", "split_variance", "spread_of"]
-
-UNKNOWN = (
-    "with one trial per problem the noise of sampling cannot be told from the spread of the "
-    "problems; two trials of some problems would do"
-)
-ONE_PROBLEM = "one problem does not show how problems differ"
-ALIKE = "every problem has the same value: nothing shows how problems differ"
-ONLY_NOISE = "the problems differ no more than the noise of sampling explains"
-FALLS = "scores are not 0 or 1: the noise of sampling is taken to fall as 1/n"
-GROUPED = "problems come in clusters: a further problem is taken to bring its share of a cluster"
 
 Grow = Callable[[int], int]
 
@@ -57,10 +60,10 @@ class VarianceSplit:
     se_double_trials: float | None
     se_one_more_problem: float | None
     se_double_problems: float | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
-        """Say the standard error and the shares.
+        """Format the standard error and the shares.
 
         >>> print(split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1"))
         pass@1 se 0.059: 88% between problems, 12% sampling
@@ -82,26 +85,27 @@ def split_variance(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") 
 
     The total is the one that the default interval uses, which never vanishes at 0 or 1. The part
     of sampling is the variance of a value at each success probability, averaged over the fitted
-    spread of them; for one more trial it is computed anew at n + 1 for the same k. Where the data
+    spread of them; for one more trial it is computed again at n + 1 for the same k. Where the data
     cannot show the parts (one problem, or problems of all the same value) they are None, and a
     note says why.
 
     Miller (2024), Adding Error Bars to Evals, arXiv 2411.00640: Var = (w² + s²/n) / M.
 
-    >>> found = split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
-    >>> round(found.se, 4), round(found.se_double_trials, 4), round(found.se_double_problems, 4)
+    >>> split = split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
+    >>> round(split.se, 4), round(split.se_double_trials, 4), round(split.se_double_problems, 4)
     (0.0588, 0.0571, 0.0416)
     """
-    judged = outcomes.under(policy)
-    found = parse_metric(metric)
-    judged.require(found.k)
-    spread = spread_of(judged, found)
+    check_outcomes("outcomes", outcomes)
+    check_text("metric", metric, "pass@1")
+    scored, wanted = outcomes.under(policy), parse_metric(metric)
+    scored.require(wanted.k)
+    spread = spread_of(scored, wanted)
     now, between, within = spread.total, spread.between, spread.within
     one_more = spread.total_at(lambda n: n + 1)
     double = spread.total_at(lambda n: 2 * n)
     m = spread.n_problems
     return VarianceSplit(
-        metric=found.name,
+        metric=wanted.name,
         n_problems=m,
         fewest_trials=spread.fewest_trials,
         most_trials=spread.most_trials,
@@ -131,9 +135,9 @@ class Spread:
     fewest_trials: int
     most_trials: int
     total: float | None  #: M times the variance of the estimate
-    within: float | None  #: None where it cannot be told from the total
+    within: float | None  #: None where it cannot be separated from the total
     noise: Callable[[Grow], float]  # the part of sampling if a problem with n trials had grow(n)
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     is_flat: bool = False  #: one problem, or all of the same value: the total is the prior's
 
     @property
@@ -155,46 +159,46 @@ class Spread:
 
 
 def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
-    """Return the variances behind a metric on outcomes without unscored trials."""
+    """Return the variances behind a metric, on outcomes whose policy has been applied."""
     k = metric.k
     used = int(outcomes.trial_tally[max(k, 1) :].sum())
     trials = outcomes.trials[outcomes.trials >= max(k, 1)]
     fewest, most = int(trials.min()), int(trials.max())
-    found = [values_of(part, outcomes, k) for part in metric.parts]
-    means = tuple(values.mean() for values in found)
-    if metric.powers is not None and min(means) == 0.0:
+    parts = [values_of(part, outcomes, k) for part in metric.parts]
+    means = tuple(values.mean() for values in parts)
+    if metric.has_zero_factor(means):
         raise InvalidInput(
-            f"{metric.name} is a product with a factor of 0: its variance has no parts to split."
+            f"{metric.name} is a product with a factor of 0, so its variance cannot be split."
         )
     value = metric.combine(list(means))
     request = IntervalRequest(outcomes, metric, means, value, "problems", 0.95, None)
-    reason = _flat(request, used, all(np.ptp(values.values) == 0.0 for values in found))
+    reason = _flat(request, used, all(np.ptp(values.values) == 0.0 for values in parts))
     total, within, noise, notes = _builder(request)(request, used)
     if reason:
         within, notes = None, (reason, *(note for note in notes if note != reason))
     elif most == 1:
-        within, notes = None, (*notes, UNKNOWN)
+        within, notes = None, (*notes, NO_SPLIT_ONE_TRIAL)
     elif total is not None and within is not None and within >= total:
         within, notes = total, (*notes, ONLY_NOISE)
-    if outcomes.clusters is not None:
-        notes = (*notes, GROUPED)
+    if outcomes.is_clustered:
+        notes = (*notes, CLUSTERED_PROBLEMS)
     return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
 
 
-def _flat(request: IntervalRequest, used: int, alike: bool) -> str:
-    """Say why the data hold no spread that could be split, if so."""
-    if request.outcomes.graded is None and np.ptp(request.range()) == 0.0:
-        return CONSTANT
+def _flat(request: IntervalRequest, used: int, alike: bool) -> Note | None:
+    """Return why the data show no spread to split, or None if they do."""
+    if request.outcomes.is_binary and np.ptp(request.range()) == 0.0:
+        return CONSTANT_METRIC
     if used == 1:
-        return ONE_PROBLEM
-    return ALIKE if alike else ""
+        return NO_SPLIT_ONE_PROBLEM
+    return NO_SPLIT_SAME_VALUE if alike else None
 
 
-_Parts = tuple[float | None, float | None, Callable[[Grow], float], tuple[str, ...]]
+_Parts = tuple[float | None, float | None, Callable[[Grow], float], tuple[Note, ...]]
 
 
 def _builder(request: IntervalRequest) -> Callable[[IntervalRequest, int], _Parts]:
-    if request.outcomes.graded is not None:
+    if not request.outcomes.is_binary:
         return _of_graded
     too_large = is_too_large(request.outcomes.histogram.at_least(request.k))
     constant = np.ptp(request.range()) == 0.0
@@ -202,11 +206,11 @@ def _builder(request: IntervalRequest) -> Callable[[IntervalRequest, int], _Part
 
 
 def _too_large(request: IntervalRequest, used: int) -> _Parts:
-    return None, None, lambda _: 0.0, (TOO_LARGE,)
+    return None, None, lambda _: 0.0, (TOO_MANY_COUNTS,)
 
 
 def _constant(request: IntervalRequest, used: int) -> _Parts:
-    return 0.0, None, lambda _: 0.0, (CONSTANT,)
+    return 0.0, None, lambda _: 0.0, (CONSTANT_METRIC,)
 
 
 def _of_counts(request: IntervalRequest, used: int) -> _Parts:
@@ -214,20 +218,20 @@ def _of_counts(request: IntervalRequest, used: int) -> _Parts:
     low, high = request.range()
     scale = (high - low) or 1.0
     values = (request.values(mixture) - low) / scale
-    if request.outcomes.clusters is None:
-        ends = over_problems(mixture, values, request.level)
-    else:
+    if request.outcomes.is_clustered:
         ends = over_clusters(request.outcomes, mixture, values, request.k, request.level)
+    else:
+        ends = over_problems(mixture, values, request.level)
     total = used * (scale * float(ends.se)) ** 2
     noise = _measured_noise(request, mixture, values, scale)
-    notes = (WIDE_K,) if mixture.lattice.ns[0] > 1 and 2 * request.k > mixture.lattice.ns[0] else ()
+    notes = (K_ABOVE_HALF,) if mixture.grid.ns[0] > 1 and 2 * request.k > mixture.grid.ns[0] else ()
     return total, noise(lambda n: n), noise, notes
 
 
 def _measured_noise(
     request: IntervalRequest, mixture: Mixture, values: Floats, scale: float
 ) -> Callable[[Grow], float]:
-    """Return the noise at grown numbers of trials: as measured now, growing as the fit says."""
+    """Return the noise at grown numbers of trials: as measured now, growing as the fit does."""
     squares = request.squares(mixture, values)
     ends = over_trials(mixture, values, request.k, request.level, squares=squares)
     now = float(mixture.counts.sum()) * (scale * float(ends.se)) ** 2
@@ -238,16 +242,16 @@ def _measured_noise(
 
 def _mean_noise(request: IntervalRequest, mixture: Mixture, grow: Grow) -> float:
     """Average the variance of a value over the fitted probabilities, at grown numbers of trials."""
-    ns = [grow(n) for n in mixture.lattice.ns]
-    at = {n: _noise_at(request, mixture, n) for n in set(ns)}
-    return float(sum(share * at[n] for n, share in zip(ns, mixture.shares, strict=True)))
+    ns = [grow(n) for n in mixture.grid.ns]
+    noise = {n: _noise_at(request, mixture, n) for n in set(ns)}
+    return float(sum(share * noise[n] for n, share in zip(ns, mixture.shares, strict=True)))
 
 
 def _noise_at(request: IntervalRequest, mixture: Mixture, n: int) -> float:
-    lattice = CountGrid((n,))
-    values = request.values(replace(mixture, lattice=lattice))
-    mean = lattice.binomial @ values
-    square = lattice.binomial @ values**2
+    grid = CountGrid((n,))
+    values = request.values(replace(mixture, grid=grid))
+    mean = grid.binomial @ values
+    square = grid.binomial @ values**2
     return float(mixture.mixing(request.k).weights @ np.maximum(square - mean**2, 0.0))
 
 
@@ -263,4 +267,4 @@ def _of_graded(request: IntervalRequest, used: int) -> _Parts:
     total = None if whole.se is None else used * whole.se**2
     within = None if part.se is None else used * part.se**2
     notes = whole.notes + tuple(note for note in part.notes if note not in whole.notes)
-    return total, within, noise, notes if within is None else (*notes, FALLS)
+    return total, within, noise, notes if within is None else (*notes, NOISE_FALLS)

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.stats.checks import check_level, check_outcomes, check_over, check_text
+from passband.notes import Note
+from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.default.auto import few_repeats, one_sided, target_notes
+from passband.stats.data.values import ArrayValue
+from passband.stats.interval.default.auto import has_few_repeats, one_sided, target_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import (
     Ends,
@@ -22,15 +24,15 @@ from passband.stats.interval.default.wilson import (
     normal_quantile,
     over_problems,
     over_trials,
-    widened_law,
+    widened_distribution,
 )
-from passband.stats.interval.estimate import Over
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.metric.measure import curve, curve_name
+from passband.stats.metric.metric import Metric
 from passband.stats.metric.names import MetricName
-from passband.stats.metric.registry import Metric, expand_metrics
+from passband.stats.metric.registry import expand_metrics
 from passband.types import Floats, Ints
 
 __all__ = ["Band", "band"]
@@ -40,8 +42,8 @@ _MOST_CELLS = 4_000_000  # pairs (n, c) times k
 
 
 @dataclass(frozen=True, eq=False)
-class Band:
-    """A curve with a band that contains all of it at once, with the stated probability."""
+class Band(ArrayValue):
+    """A curve with a band that contains all of it at once, at the given level."""
 
     metric: str
     k: Ints
@@ -54,7 +56,7 @@ class Band:
     n_problems: Ints
     left_out: Ints  #: problems with too few trials, at each k
     policy: Policy  #: what was done with trials without a score
-    notes: tuple[str, ...] = ()  #: where the coverage of the band is known to be weak at some k
+    notes: tuple[Note, ...] = ()  #: where the coverage of the band is known to be weak at some k
 
     def __len__(self) -> int:
         return len(self.k)
@@ -70,57 +72,57 @@ def band(
 ) -> Band:
     """Return a metric at every k, with a simultaneous band.
 
-    >>> found = band(Outcomes.from_counts([1, 0, 4, 2, 3] * 8, 4), "pass@*")
-    >>> found.value.round(2).tolist(), round(found.critical, 1)
+    >>> whole = band(Outcomes.from_counts([1, 0, 4, 2, 3] * 8, 4), "pass@*")
+    >>> whole.value.round(2).tolist(), round(whole.critical, 1)
     ([0.5, 0.67, 0.75, 0.8], 2.2)
     """
     check_outcomes("outcomes", outcomes)
     check_text("metric", metric, "pass@*")
     check_over(over)
-    check_level(level)
-    judged = outcomes.under(policy)
-    _check_size(judged, curve_name(metric))
-    found = curve(judged, metric)
-    metrics = expand_metrics(found.metric, judged.most_trials())
-    if judged.graded is not None or any(m.powers is not None for m in metrics):
+    level = as_level(level)
+    scored = outcomes.under(policy)
+    _check_size(scored, curve_name(metric))
+    points = curve(scored, metric)
+    metrics = expand_metrics(points.metric, scored.most_trials())
+    if not scored.is_binary or not all(m.is_mean for m in metrics):
         raise InvalidInput(f"a band needs scores of 0 or 1 and one average per k; got {metric!r}.")
-    critical = _critical(judged, metrics, over, level)
-    ends = [_ends(judged, m, over, level, critical) for m in metrics]
+    critical = _critical(scored, metrics, over, level)
+    ends = [_ends(scored, m, over, level, critical) for m in metrics]
     return Band(
-        metric=found.metric,
-        k=found.k,
-        value=found.value,
-        low=np.minimum([low for low, _ in ends], found.value),
-        high=np.maximum([high for _, high in ends], found.value),
+        metric=points.metric,
+        k=points.k,
+        value=points.value,
+        low=np.minimum([low for low, _ in ends], points.value),
+        high=np.maximum([high for _, high in ends], points.value),
         level=level,
         over=over,
         critical=critical,
-        n_problems=found.n_problems,
-        left_out=judged.n_problems - found.n_problems,
+        n_problems=points.n_problems,
+        left_out=scored.n_problems - points.n_problems,
         policy=policy,
-        notes=_notes(judged, metrics, over, level),
+        notes=_notes(scored, metrics, over, level),
     )
 
 
 def _check_size(outcomes: Outcomes, name: MetricName) -> None:
     """Refuse a table of every possible problem at every k that would take minutes or more."""
-    ns = outcomes.histogram.ns if outcomes.graded is None else ()
+    ns = outcomes.histogram.ns if outcomes.is_binary else ()
     most = outcomes.most_trials()
     if most * (sum(ns) + len(ns)) > _MOST_CELLS:
         raise InvalidInput(
             "a band needs fewer trials, or fewer different numbers of them; got up to "
             f"{most} trials of a problem, and {len(ns)} different numbers. "
-            f"Ask for single k, as in estimate(outcomes, [{name.at('1,10,100')!r}])."
+            f"Use single k, as in estimate(outcomes, [{name.at('1,10,100')!r}])."
         )
 
 
-def _notes(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) -> tuple[str, ...]:
-    """Collect what estimates at the single k would say of too few problems, clusters or trials."""
-    notes: dict[str, None] = {}
+def _notes(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) -> tuple[Note, ...]:
+    """Collect the notes of estimates at single k on too few problems, clusters or trials."""
+    notes: dict[str, Note] = {}  # by code: the counts in a text differ from k to k
     for metric in metrics:
-        asked = IntervalRequest(outcomes, metric, (), 0.0, over, level, None)
-        notes |= dict.fromkeys(target_notes(asked, asked.mixture()))
-    return tuple(notes)
+        request = IntervalRequest(outcomes, metric, (), 0.0, over, level, None)
+        notes |= {note.code: note for note in target_notes(request, request.mixture())}
+    return tuple(notes.values())
 
 
 def critical_value(covariance: Floats, level: float) -> float:
@@ -151,34 +153,34 @@ def _critical(outcomes: Outcomes, metrics: list[Metric], over: Over, level: floa
 
 def _table(mixture: Mixture, metrics: list[Metric]) -> tuple[Floats, Floats]:
     """Return the value of each pair at each k, zero where n < k, and the share of n >= k."""
-    lattice: CountGrid = mixture.lattice
-    values = np.zeros((len(lattice.trials), len(metrics)))
+    grid: CountGrid = mixture.grid
+    values = np.zeros((len(grid.trials), len(metrics)))
     for column, metric in enumerate(metrics):
-        enough = lattice.trials >= metric.k
-        trials, successes = lattice.trials[enough], lattice.successes[enough]
+        enough = grid.trials >= metric.k
+        trials, successes = grid.trials[enough], grid.successes[enough]
         values[enough, column] = metric.parts[0].at(trials, successes, metric.k)
-    at_least = np.array(lattice.ns)[:, None] >= np.array([metric.k for metric in metrics])
+    at_least = np.array(grid.ns)[:, None] >= np.array([metric.k for metric in metrics])
     return values, mixture.shares @ at_least
 
 
 def _problem_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Floats:
     count = float(mixture.counts.sum())
-    law, _ = widened_law(mixture, count)
-    enough = mixture.lattice.trials[:, None] > np.arange(values.shape[1])
-    away = np.where(enough, values - law @ values / shares, 0.0) / shares
-    covariance: Floats = away.T @ (law[:, None] * away)
+    distribution, _ = widened_distribution(mixture, count)
+    enough = mixture.grid.trials[:, None] > np.arange(values.shape[1])
+    away = np.where(enough, values - distribution @ values / shares, 0.0) / shares
+    covariance: Floats = away.T @ (distribution[:, None] * away)
     return covariance
 
 
 def _trial_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Floats:
-    lattice = mixture.lattice
+    grid = mixture.grid
     scaled = values / shares
     mixing = mixture.close  # k runs up to n
-    weight = lattice.spread(mixture.shares) * mixing.marginal
+    weight = grid.spread(mixture.shares) * mixing.marginal
     covariance = scaled.T @ (weight[:, None] * scaled)
-    for share, start, n in zip(mixture.shares, lattice.starts.tolist(), lattice.ns, strict=True):
+    for share, start, n in zip(mixture.shares, grid.starts.tolist(), grid.ns, strict=True):
         cells = slice(start, start + n + 1)
-        centre = lattice.binomial[:, cells] @ scaled[cells]
+        centre = grid.binomial[:, cells] @ scaled[cells]
         covariance = covariance - share * centre.T @ (mixing.weights[:, None] * centre)
     return covariance
 
@@ -187,24 +189,23 @@ def _ends(
     outcomes: Outcomes, metric: Metric, over: Over, level: float, critical: float
 ) -> tuple[float, float]:
     mixture = mixture_of(outcomes, metric.k)
-    part = metric.parts[0]
-    low, high = part.bounds
+    low, high = metric.bounds
     scale = high - low
-    lattice = mixture.lattice
-    found = part.at(lattice.trials, lattice.successes, metric.k)
-    mean = float(mixture.counts @ found / mixture.counts.sum())
+    grid = mixture.grid
+    at_pairs = metric.parts[0].at(grid.trials, grid.successes, metric.k)
+    mean = float(mixture.counts @ at_pairs / mixture.counts.sum())
     if scale == 0.0:
         return mean, mean
-    asked = IntervalRequest(outcomes, metric, (mean,), mean, over, level_of(critical), None)
-    alike = one_sided(asked, mixture)
-    if alike is not None and alike.low is not None and alike.high is not None:
-        return alike.low, alike.high
-    values = (found - low) / scale
+    request = IntervalRequest(outcomes, metric, (mean,), mean, over, level_of(critical), None)
+    bound = one_sided(request, mixture)
+    if bound is not None and bound.low is not None and bound.high is not None:
+        return bound.low, bound.high
+    values = (at_pairs - low) / scale
     ends: Ends
-    if over == "trials" and not few_repeats(mixture):
-        squares = asked.squares(mixture, values)
+    if over == "trials" and not has_few_repeats(mixture):
+        squares = request.squares(mixture, values)
         ends = over_trials(mixture, values, metric.k, level, squares=squares, reach=critical)
-    elif outcomes.clusters is not None and over == "problems":
+    elif outcomes.is_clustered and over == "problems":
         ends = over_clusters(outcomes, mixture, values, metric.k, level, critical)
     else:
         ends = over_problems(mixture, values, level, critical, outer=1.0)

@@ -1,12 +1,14 @@
-"""Estimates: a value with an interval that says what it is an interval for."""
+"""Estimates: a value with an interval, and the target that the interval is for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, overload
+from dataclasses import asdict, dataclass
+from typing import Any, overload
 
+from passband.notes import Note, notes_as_json
 from passband.stats.checks import (
-    check_level,
+    Over,
+    as_level,
     check_outcomes,
     check_over,
     check_text,
@@ -16,20 +18,18 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
-from passband.stats.metric.components import values_of
-from passband.stats.metric.registry import Metric, expand_metrics, parse_metric
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.registry import expand_metrics, parse_metric
 
 __all__ = ["Estimate", "Over", "estimate"]
-
-Over = Literal["problems", "trials"]
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A metric's value, its interval, and everything the interval rests on.
 
-    ``over`` names the target. "problems": problems like these, the model sampled anew. "trials":
-    these very problems, the model sampled anew. The two differ, often by a factor of three.
+    ``over`` names the target. "problems": problems like these, the model sampled again. "trials":
+    these very problems, the model sampled again. The two differ, often by a factor of three.
     """
 
     metric: str
@@ -46,10 +46,14 @@ class Estimate:
     n_unscored: int  #: trials without a score
     policy: Policy  #: what was done with them
     seed: int | None  #: None where nothing is random
-    notes: tuple[str, ...] = ()  #: where the coverage of the interval is known to be weak
+    notes: tuple[Note, ...] = ()  #: where the coverage of the interval is known to be weak
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return {**asdict(self), "notes": notes_as_json(self.notes)}
 
     def __str__(self) -> str:
-        """Write the value with its interval, rounded by the error.
+        """Format the value with its interval, rounded by the error.
 
         >>> from passband import Outcomes
         >>> print(estimate(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1"))
@@ -101,32 +105,32 @@ def estimate(
 
     >>> from passband import Outcomes
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
-    >>> found = estimate(outcomes, "pass@1", over="trials")
-    >>> round(found.value, 3), round(found.low, 3), round(found.high, 3)
+    >>> result = estimate(outcomes, "pass@1", over="trials")
+    >>> round(result.value, 3), round(result.low, 3), round(result.high, 3)
     (0.5, 0.46, 0.54)
     """
     check_outcomes("outcomes", outcomes)
     check_over(over)
-    check_level(level)
+    level = as_level(level)
     check_text("method", method, "auto")
     names = [] if isinstance(metrics, str) else names_in(metrics)
-    judged = outcomes.under(policy)
-    blank = _Blank(outcomes, judged, over, method, level, policy, seed_of(seed))
+    scored = outcomes.under(policy)
+    template = _Template(outcomes, scored, over, method, level, policy, seed_of(seed))
     if isinstance(metrics, str):
-        return blank.filled(parse_metric(metrics, judged.most_trials()))
+        return template.filled(parse_metric(metrics, scored.most_trials()))
     return [
-        blank.filled(metric)
+        template.filled(metric)
         for name in names
-        for metric in expand_metrics(name, judged.most_trials())
+        for metric in expand_metrics(name, scored.most_trials())
     ]
 
 
 @dataclass(frozen=True)
-class _Blank:
-    """Everything of an estimate but the metric."""
+class _Template:
+    """Everything of an estimate except the metric."""
 
-    given: Outcomes
-    judged: Outcomes
+    outcomes: Outcomes  # as they were given
+    scored: Outcomes  # as the policy reads them
     over: Over
     method: str
     level: float
@@ -134,12 +138,12 @@ class _Blank:
     seed: int | None
 
     def filled(self, metric: Metric) -> Estimate:
-        tally = self.judged.trial_tally
+        tally = self.scored.trial_tally
         used = int(tally[metric.k :].sum())
-        means = [values_of(part, self.judged, metric.k).mean() for part in metric.parts]
+        means = metric.means(self.scored)
         value = metric.combine(means)
         request = IntervalRequest(
-            self.judged, metric, tuple(means), value, self.over, self.level, self.seed
+            self.scored, metric, tuple(means), value, self.over, self.level, self.seed
         )
         interval = interval_for(self.method, request)
         return Estimate(
@@ -153,8 +157,8 @@ class _Blank:
             method=self.method,
             n_problems=used,
             n_trials=int(tally[metric.k :] @ range(metric.k, len(tally))),
-            left_out=self.judged.n_problems - used,
-            n_unscored=self.given.n_unscored,
+            left_out=self.scored.n_problems - used,
+            n_unscored=self.outcomes.n_unscored,
             policy=self.policy,
             seed=interval.seed,
             notes=interval.notes,

@@ -1,4 +1,4 @@
-"""What a metric would be at more draws than anybody made: always a model's answer.
+"""Metrics at more draws than there are trials: always the answer of a fitted model.
 
 pass@K with K beyond the number of trials has no unbiased estimate. How fast the curve goes on
 rising depends on the problems that no trial has solved, and no trial says whether one of them is
@@ -22,12 +22,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import CLUSTERS_IGNORED, Note, beyond_trials, model_based, never_solved
+from passband.stats.checks import as_level, check_outcomes, check_text
 from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.fit.spiked_beta import SpikedBeta, fit_spiked
 from passband.stats.interval.posterior.beta_mixture import BetaMixture
-from passband.stats.interval.posterior.latent_values import latent_values
-from passband.stats.metric.registry import Metric, parse_metric
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.pmf import log_choose
+from passband.stats.metric.registry import parse_metric
 from passband.types import Floats, Ints
 
 __all__ = ["Extrapolation", "extrapolate"]
@@ -38,21 +41,21 @@ _SIDE = 256  # nodes of each of two shares
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """A value beyond the data, for problems like these, and how much of it is the model's."""
+    """A value beyond the trials, for problems like these, and how far to trust it."""
 
     metric: str
     k: int
-    value: float  #: posterior mean, and no less than what was solved already
+    value: float  #: posterior mean; for pass@k no less than the share already solved
     low: float
     high: float
     level: float
     model: str
     n_trials_max: int  #: the most trials of any problem
     factor: float  #: k as a multiple of that
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     def __str__(self) -> str:
-        """Write the value with its interval and how far it reaches.
+        """Format the value with its interval and how far it reaches.
 
         >>> outcomes = Outcomes.from_counts([0, 0, 1, 2, 5, 8, 8] * 5, 8)
         >>> print(extrapolate(outcomes, "pass@16"))
@@ -69,8 +72,8 @@ def extrapolate(
 ) -> Extrapolation:
     """Return a metric at a k beyond the trials of every problem, for problems like these.
 
-    Use it to plan: is it worth drawing 64 instead of 8? Not to report: a number that nobody
-    measured stands or falls with the model. Where k is within the trials, `estimate` needs none.
+    Use it to plan: is it worth drawing 64 instead of 8? Not to report: a number that was never
+    measured is only as good as the model. Where k is within the trials, use `estimate`.
 
     The value is the posterior mean over all that is unknown of the model. The interval is the
     widest that any of its variants gives, with or without problems that are never or always
@@ -80,38 +83,39 @@ def extrapolate(
     other metrics it is the model's alone.
 
     >>> outcomes = Outcomes.from_counts([0, 0, 1, 2, 5, 8, 8] * 5, 8)
-    >>> found = extrapolate(outcomes, "pass@64")
-    >>> round(found.value, 2), found.factor, found.model
+    >>> result = extrapolate(outcomes, "pass@64")
+    >>> round(result.value, 2), result.factor, result.model
     (0.85, 8.0, 'beta-binomial with shares of problems never and always solved')
     """
-    if not 0.0 < level < 1.0:
-        raise InvalidInput(f"level must be a number between 0 and 1; got {level!r}.")
-    judged, asked = outcomes.under(policy), parse_metric(metric)
-    most = judged.most_trials()
-    judged.require(1)
-    bounds = _bounds(asked)
-    if asked.k <= most:
+    check_outcomes("outcomes", outcomes)
+    check_text("metric", metric, "pass@64")
+    level = as_level(level)
+    scored, wanted = outcomes.under(policy), parse_metric(metric)
+    most = scored.most_trials()
+    scored.require(1)
+    if wanted.k <= most:
         raise InvalidInput(
-            f"{asked.name} is within the trials (there are problems with {most}), so nothing need "
-            "be extrapolated; use estimate()."
+            f"{wanted.name} needs no extrapolation, as there are problems with {most} trials; "
+            "use estimate()."
         )
-    models = fit_spiked(judged, 1)
-    laws = [model.of_population(asked, most) for model in models]
+    models = fit_spiked(scored, 1)
+    populations = [model.of_population(wanted) for model in models]
     tail = (1.0 - level) / 2.0
-    whole = BetaMixture.together(laws, [model.weight for model in models])
-    value, reach = _without_shape(judged, asked, whole.mean, tail)
-    ends = np.array([value, *reach, *(at for law in laws for at in law.quantiles(tail, bounds))])
+    whole = BetaMixture.together(populations, [model.weight for model in models])
+    value, reach = _without_shape(scored, wanted, whole.mean, tail)
+    quantiles = [end for one in populations for end in one.quantiles(tail, wanted.bounds)]
+    ends = np.array([value, *reach, *quantiles])
     return Extrapolation(
-        metric=asked.name,
-        k=asked.k,
+        metric=wanted.name,
+        k=wanted.k,
         value=value,
         low=float(ends.min()),
         high=float(ends.max()),
         level=level,
         model=MODEL,
         n_trials_max=most,
-        factor=asked.k / most,
-        notes=tuple(_notes(judged, asked, models)),
+        factor=wanted.k / most,
+        notes=tuple(_notes(scored, wanted, models)),
     )
 
 
@@ -159,15 +163,10 @@ def _usual_trials(pairs: Histogram) -> int:
 
 def _thinned(pairs: Histogram, n: int) -> tuple[float, float, float]:
     """Return the problems solved never and once, as expected in n of their trials, and all."""
-    from scipy.special import gammaln
-
     c, rest = pairs.successes, pairs.trials - pairs.successes
 
     def log_ways(of: Ints, chosen: int) -> Floats:
-        ways: Floats = (
-            gammaln(of + 1) - gammaln(chosen + 1) - gammaln(np.maximum(of - chosen, 0) + 1)
-        )
-        return np.where(of >= chosen, ways, -np.inf)
+        return np.where(of >= chosen, log_choose(np.maximum(of, chosen), chosen), -np.inf)
 
     whole = log_ways(pairs.trials, n)
     never = np.exp(log_ways(rest, n) - whole)
@@ -175,45 +174,24 @@ def _thinned(pairs: Histogram, n: int) -> tuple[float, float, float]:
     return float(pairs.problems @ never), float(pairs.problems @ once), float(pairs.n_problems)
 
 
-def _bounds(metric: Metric) -> tuple[float, float]:
-    return (0.0, 1.0) if metric.powers is not None else metric.parts[0].bounds
-
-
-def _notes(outcomes: Outcomes, metric: Metric, models: list[SpikedBeta]) -> list[str]:
-    """Say what the answer rests on, and how far to trust it."""
+def _notes(outcomes: Outcomes, metric: Metric, models: list[SpikedBeta]) -> list[Note]:
+    """Return what the value rests on, and how far to trust it."""
     most = outcomes.most_trials()
-    notes = [f"model-based: no problem has more than {most} trials"]
-    covered = _covered(metric)
-    notes.append(
-        f"k is {metric.k / most:.3g} times the trials: the model decides the value{covered}"
-    )
+    any_shape = metric.name in (f"pass@{metric.k}", f"pass^{metric.k}")
+    notes = [model_based(most), beyond_trials(metric.k / most, any_shape=any_shape)]
     never = outcomes.histogram.where(outcomes.histogram.successes == 0).n_problems
     if never:
-        hopeless = sum(model.weight for model in models if model.has_zero)
-        notes.append(_never_solved(metric, never, outcomes, hopeless))
-    if outcomes.clusters is not None:
-        notes.append("clusters are ignored: the problems are taken as independent")
+        problems = outcomes.histogram.n_problems
+        highest = _without_unsolved(metric, never / problems)
+        hopeless = sum(model.weight for model in models if model.has_zero) > 0.5
+        notes.append(never_solved(never, problems, highest, hopeless=hopeless))
+    if outcomes.is_clustered:
+        notes.append(CLUSTERS_IGNORED)
     return notes
 
 
-def _never_solved(metric: Metric, never: int, outcomes: Outcomes, hopeless: float) -> str:
-    """Say what it would mean if the problems never solved could not be."""
+def _without_unsolved(metric: Metric, share: float) -> float:
+    """Return the highest value there can be if this share of the problems is never solved."""
     ends = np.array([0.0, 1.0])
-    values = [latent_values(part, ends, metric.k, metric.k) for part in metric.parts]
-    problems = outcomes.histogram.n_problems
-    share = never / problems
-    best = metric.combine([float(share * at[0] + (1.0 - share) * at[1]) for at in values])
-    reading = "all as hard, but hopeless ones can look the same to it"
-    if hopeless > 0.5:
-        reading = "in part as hopeless, but a few hard levels look the same to it"
-    return (
-        f"{never} of {problems} problems were never solved; the fit reads them {reading}; if none "
-        f"of them is ever solved, the value for these problems is at most {best:.3g}"
-    )
-
-
-def _covered(metric: Metric) -> str:
-    """Say what the interval allows for besides the model."""
-    if metric.name not in (f"pass@{metric.k}", f"pass^{metric.k}"):
-        return ", and the interval does not cover a wrong shape of it"
-    return ", and the interval allows for other shapes of it"
+    zeros, ones = metric.latent(ends).T
+    return metric.combine((share * zeros + (1.0 - share) * ones).tolist())

@@ -1,28 +1,49 @@
-"""The interval methods by name, and which target each is for."""
+"""The interval methods by name, and the targets that each is for.
+
+>>> @register_method("whole", over=("problems",), summary="everything there can be")
+... def whole(request):
+...     return Interval(*request.range(), se=None)
+>>> methods.get("whole").over
+('problems',)
+>>> methods.remove("whole")
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, WrongType
+from passband.notes import Note
 from passband.registry import Registry
+from passband.stats.checks import Over, check_over, check_text
 from passband.stats.interval.request import IntervalRequest
 
-__all__ = ["Interval", "interval_for", "method", "methods"]
+__all__ = ["Interval", "Method", "interval_for", "methods", "register_method"]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The ends, the standard error, and what to keep in mind."""
+    """The ends, the standard error, and notes on them."""
 
     low: float | None
     high: float | None
     se: float | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     seed: int | None = None
 
-    def with_notes(self, *notes: str) -> Interval:
+    def __post_init__(self) -> None:
+        for note in self.notes:
+            if not isinstance(note, Note):
+                raise WrongType(f"a note must be a Note(code, text); got {note!r}.")
+
+    @staticmethod
+    def none(reason: Note) -> Interval:
+        """Return that there is no interval, and why."""
+        return Interval(None, None, None, (reason,))
+
+    def with_notes(self, *notes: Note) -> Interval:
+        """Return the interval with further notes."""
         return Interval(self.low, self.high, self.se, (*self.notes, *notes), self.seed)
 
 
@@ -31,9 +52,11 @@ Make = Callable[[IntervalRequest], Interval]
 
 @dataclass(frozen=True)
 class Method:
+    """A way to make intervals, and the targets that it is for."""
+
     name: str
     summary: str
-    over: tuple[str, ...]
+    over: tuple[Over, ...]
     make: Make
 
 
@@ -48,11 +71,19 @@ methods: Registry[Method] = Registry(
 )
 
 
-def method(name: str, *, over: tuple[str, ...], summary: str) -> Callable[[Make], Make]:
-    """Register a way to make intervals."""
+def register_method(name: str, *, over: tuple[Over, ...], summary: str) -> Callable[[Make], Make]:
+    """Register a way to make intervals, as a decorator.
+
+    The function takes an `IntervalRequest` (outcomes, metric, value, over, level, seed) and returns
+    an `Interval`. `over` names the targets that it is for: "problems", "trials", or both. The
+    method is then known by its name to `estimate` and to the command line.
+    """
+    check_text("the name of a method", name, "auto")
+    for target in over:
+        check_over(target)
 
     def add(make: Make) -> Make:
-        methods.add(name, Method(name, summary, over, make))
+        methods.add(name, Method(name, summary, tuple(over), make))
         return make
 
     return add
@@ -60,8 +91,11 @@ def method(name: str, *, over: tuple[str, ...], summary: str) -> Callable[[Make]
 
 def interval_for(name: str, request: IntervalRequest) -> Interval:
     """Return the interval by the method of that name."""
-    chosen = methods.get(name)
-    if request.over not in chosen.over:
-        targets = " and ".join(f"over={target!r}" for target in chosen.over)
+    method = methods.get(name)
+    if request.over not in method.over:
+        targets = " and ".join(f"over={target!r}" for target in method.over)
         raise InvalidInput(f"method {name!r} is for {targets}; got over={request.over!r}.")
-    return chosen.make(request)
+    interval = method.make(request)
+    if not isinstance(interval, Interval):
+        raise WrongType(f"method {name!r} must return an Interval; got {interval!r}.")
+    return interval

@@ -12,7 +12,7 @@ from passband.errors import WrongType
 __all__ = ["generator", "seed_of"]
 
 
-def seed_of(given: int | str | None) -> int | None:
+def seed_of(seed: int | str | None) -> int | None:
     """Return a seed for a number or a name; a name goes through SHA-256.
 
     The first four bytes, modulo 2**31, which is what EVA does with the name of a run.
@@ -20,20 +20,20 @@ def seed_of(given: int | str | None) -> int | None:
     >>> seed_of("run-1"), seed_of(7), seed_of(None)
     (1315296251, 7, None)
     """
-    if given is None:
+    if seed is None:
         return None
-    if isinstance(given, str):
-        name = given.encode("utf-8", "surrogatepass")  # a shell may hand over any bytes
+    if isinstance(seed, str):
+        name = seed.encode("utf-8", "surrogatepass")  # a shell may pass any bytes
         return int.from_bytes(hashlib.sha256(name).digest()[:4], "big") % 2**31
     try:
-        number = operator.index(given)
+        number = operator.index(seed)
     except TypeError:
         number = -1
-    if isinstance(given, bool) or number < 0:
-        raise WrongType(f"seed must be a whole number of at least 0 or a name; got {given!r}.")
+    if isinstance(seed, bool) or number < 0:
+        raise WrongType(f"seed must be a whole number of at least 0 or a name; got {seed!r}.")
     return number
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Return a generator of its own for a seed."""
+    """Return a new random generator for a seed."""
     return np.random.default_rng(seed)

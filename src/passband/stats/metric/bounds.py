@@ -1,4 +1,4 @@
-"""How far unscored trials could move a metric: all of them wrong, and all of them right."""
+"""Bounds of a metric: every unscored trial a failure, and every one a success."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["bounds"]
 def bounds(outcomes: Outcomes, metric: str) -> tuple[float, float] | None:
     """Return the value with every unscored trial a failure, and with every one a success.
 
-    None where nothing is unscored, and where scores are not 0 and 1, so that nobody can say
-    what a success would have scored.
+    None where nothing is unscored, and where scores are not 0 or 1, so that a success has no
+    score of its own.
 
     >>> counts = Outcomes.from_counts([1, 2], [4, 4], unscored={"timeout": [0, 4]})
     >>> bounds(counts, "pass@1")

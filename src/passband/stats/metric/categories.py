@@ -1,4 +1,4 @@
-"""Outcomes in more than two categories, each worth a reward; worked on distinct count vectors.
+"""Outcomes in more than two categories, each with a reward, as distinct count vectors.
 
 A problem is known by how many of its trials fell into each category. Problems with the same
 counts are handled once. Under the Dirichlet prior that adds one trial to every category, the
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CategoryCounts:
     """Distinct vectors of category counts, and how many problems have each."""
 
@@ -78,15 +78,15 @@ class Posterior:
     sd: float
 
 
-def mean_moments(counts: CategoryCounts, graded: Floats) -> Posterior:
+def mean_moments(counts: CategoryCounts, rewards: Floats) -> Posterior:
     """Return the posterior of the expected reward of one draw, averaged over problems."""
-    scaled, exponent = _to_unit_scale(graded)
+    scaled, exponent = _to_unit_scale(rewards)
     return _over_problems(counts, *_mean_and_variance(counts, scaled), exponent)
 
 
-def observed_mean_moments(counts: CategoryCounts, graded: Floats) -> Posterior:
+def observed_mean_moments(counts: CategoryCounts, rewards: Floats) -> Posterior:
     """Return the plain mean reward, with the posterior spread brought to its scale."""
-    scaled, exponent = _to_unit_scale(graded)
+    scaled, exponent = _to_unit_scale(rewards)
     observed = counts.vectors.sum(axis=1)
     _, variance = _mean_and_variance(counts, scaled)
     stretch = (observed + counts.vectors.shape[1]) / observed
@@ -94,7 +94,7 @@ def observed_mean_moments(counts: CategoryCounts, graded: Floats) -> Posterior:
     return _over_problems(counts, mean, variance * stretch**2, exponent)
 
 
-def max_moments(counts: CategoryCounts, graded: Floats, k: int) -> Posterior:
+def max_moments(counts: CategoryCounts, rewards: Floats, k: int) -> Posterior:
     """Return the posterior of the expected best reward among k new draws.
 
     With reward levels r_1 < ... < r_L and A_l the probability of a reward of at most r_l, the
@@ -106,7 +106,7 @@ def max_moments(counts: CategoryCounts, graded: Floats, k: int) -> Posterior:
     a being the pseudo-count up to the larger of the two levels and T that of all. Every term is
     positive, so the variance is, too, and neither cancels nor overflows.
     """
-    scaled, exponent = _to_unit_scale(graded)
+    scaled, exponent = _to_unit_scale(rewards)
     levels, level_of = np.unique(scaled, return_inverse=True)
     pseudo = np.zeros((len(counts.vectors), len(levels)))
     np.add.at(pseudo.T, level_of, (counts.vectors + 1.0).T)
@@ -122,13 +122,13 @@ def max_moments(counts: CategoryCounts, graded: Floats, k: int) -> Posterior:
     return _over_problems(counts, mean, variance, exponent)
 
 
-def max_at_k(counts: CategoryCounts, graded: Floats, k: int) -> float:
+def max_at_k(counts: CategoryCounts, rewards: Floats, k: int) -> float:
     """Return the expected best reward among k of the recorded trials, averaged over problems.
 
     The best of k reaches a level when at least one draw does, so this is pass@k at every level,
     weighted by the steps between levels.
     """
-    scaled, exponent = _to_unit_scale(graded)
+    scaled, exponent = _to_unit_scale(rewards)
     levels = np.unique(scaled)
     trials = counts.vectors.sum(axis=1)
     best = np.zeros(len(trials))
@@ -153,20 +153,20 @@ def _sum_of_covariances(log_power: Floats, log_ratio: Floats, steps: Floats) -> 
     return variance
 
 
-def _to_unit_scale(graded: Floats) -> tuple[Floats, int]:
+def _to_unit_scale(rewards: Floats) -> tuple[Floats, int]:
     """Divide by a power of two, which is exact, so that no difference or square can overflow."""
-    _, exponent = np.frexp(np.abs(graded).max())
-    return np.ldexp(graded, -int(exponent)), int(exponent)
+    _, exponent = np.frexp(np.abs(rewards).max())
+    return np.ldexp(rewards, -int(exponent)), int(exponent)
 
 
-def _mean_and_variance(counts: CategoryCounts, graded: Floats) -> tuple[Floats, Floats]:
+def _mean_and_variance(counts: CategoryCounts, rewards: Floats) -> tuple[Floats, Floats]:
     """Return posterior mean and variance of the expected reward, per distinct vector."""
     pseudo = counts.vectors + 1.0
     total = pseudo.sum(axis=1)
-    above = graded - graded[0]
+    above = rewards - rewards[0]
     mean = pseudo @ above / total
     variance = (pseudo * (above - mean[:, None]) ** 2).sum(axis=1) / total / (total + 1.0)
-    return graded[0] + mean, variance
+    return rewards[0] + mean, variance
 
 
 def _over_problems(

@@ -1,19 +1,34 @@
-"""What a metric averages over problems: one value per problem, from its own trials alone."""
+"""What a metric averages over problems: one value per problem, from its own trials alone.
+
+Each kind of value answers the same questions: its value for c of n successes, for graded scores,
+at a success probability p, and along a whole curve of k. A new kind is a subclass of
+`ProblemValue`; a question that it does not answer raises an error, and is never approximated.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.stats.data.graded import GradedScores
+from passband.stats.data.graded import GradedScores, best_weights
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.credits import all_of, at_least, share
-from passband.stats.metric.kernel import expected_credit, none_of_first, products
+from passband.stats.metric.kernel import (
+    expected_credit,
+    none_of_first,
+    products,
+    subset_histograms,
+)
+from passband.stats.metric.latent import latent_credit
 from passband.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "BestScore",
@@ -24,12 +39,16 @@ __all__ = [
     "ProblemValue",
     "Values",
     "blend",
+    "mean_curve",
     "values_by_problem",
     "values_of",
 ]
 
 
-@dataclass(frozen=True)
+_NO_NOISE = "the sampling noise of this metric is known only for scores of 0 or 1."
+
+
+@dataclass(frozen=True, eq=False)
 class Values:
     """A value per group of like problems, and how many problems there are in each."""
 
@@ -44,81 +63,73 @@ class Values:
         return float(self.problems @ self.values) / self.n_problems
 
 
-class ProblemValue(Protocol):
-    """One value per problem."""
+class ProblemValue(ABC):
+    """One value per problem, whatever is known of its trials."""
+
+    needs_binary = True  #: whether it is defined for scores of 0 and 1 alone
+    is_posterior = False  #: whether a prior is part of the value
 
     @property
     def bounds(self) -> tuple[float, float]:
         """The smallest and largest value there can be for scores of 0 and 1."""
-        ...
+        return 0.0, 1.0
 
+    @abstractmethod
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         """Return the value of problems with these counts."""
-        ...
+
+    @abstractmethod
+    def latent(self, p: Floats, k: int) -> Floats:
+        """Return the value after endless trials of problems with success probabilities p."""
 
     def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
         """Return an unbiased estimate of the squared latent value; None if there is none."""
-        ...
-
-    def of_graded(self, graded: GradedScores, k: int) -> Floats:
-        """Return the value of each problem with k trials or more, in the order of the groups."""
-        ...
-
-
-def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
-    """Return the values of the problems with at least k trials."""
-    if outcomes.graded is not None and not isinstance(part, _NeedsBinary):
-        found = part.of_graded(outcomes.graded, k)
-        return Values(found, np.ones(len(found), dtype=np.int64))
-    pairs = outcomes.histogram.at_least(k)
-    return Values(part.at(pairs.trials, pairs.successes, k), pairs.problems)
-
-
-def values_by_problem(part: ProblemValue, outcomes: Outcomes, k: int) -> Floats:
-    """Return the value of each problem with at least k trials, in the order of the problems."""
-    if outcomes.graded is not None and not isinstance(part, _NeedsBinary):
-        problems = [group.problem for group in outcomes.graded.groups if group.n >= k]
-        found: Floats = part.of_graded(outcomes.graded, k)[np.concatenate(problems).argsort()]
-        return found
-    successes = outcomes.required_successes()
-    enough = outcomes.trials >= max(k, 1)
-    width = outcomes.most_trials() + 1
-    pair = outcomes.trials[enough].astype(np.int64) * width + successes[enough]
-    seen, at = np.unique(pair, return_inverse=True)
-    return part.at(seen // width, seen % width, k)[at]
-
-
-class _NeedsBinary:
-    """A part that is defined for scores of 0 and 1 alone."""
-
-    bounds = (0.0, 1.0)
-
-    def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
         return None
 
     def of_graded(self, graded: GradedScores, k: int) -> Floats:
+        """Return the value of each problem with k trials or more, in the order of the groups."""
         raise InvalidInput("this metric needs scores of 0 or 1.")
+
+    def trials_for_noise(self, k: int) -> int:
+        """Return how many graded trials of a problem show how its value varies with sampling."""
+        raise InvalidInput(_NO_NOISE)
+
+    def sampling_variance(self, graded: GradedScores, k: int) -> Floats:
+        """Return the variance of the value of each problem with `trials_for_noise` trials."""
+        raise InvalidInput(_NO_NOISE)
+
+    @classmethod
+    def curve(cls, values: Sequence[Self], outcomes: Outcomes) -> Floats:
+        """Return the mean over problems for k = 1, 2, ...; ``values[k-1]`` is the value at k."""
+        return np.array([values_of(v, outcomes, k).mean() for k, v in enumerate(values, 1)])
 
 
 @dataclass(frozen=True, eq=False)
-class Credit(_NeedsBinary):
+class Credit(ProblemValue):
     """The expected credit of k draws from the recorded trials."""
 
     credit: Floats
 
     @property
-    def bounds(self) -> tuple[float, float]:  # type: ignore[override]
+    def bounds(self) -> tuple[float, float]:
         return float(self.credit.min()), float(self.credit.max())
 
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         return expected_credit(trials, successes, self.credit)
 
+    def latent(self, p: Floats, k: int) -> Floats:
+        return latent_credit(self.credit, p)
+
     def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
         return _square_of(self.credit, trials, successes)
 
+    @classmethod
+    def curve(cls, values: Sequence[Self], outcomes: Outcomes) -> Floats:
+        return _credit_curve([value.credit for value in values], outcomes)
+
 
 @dataclass(frozen=True)
-class GeometricBlend(_NeedsBinary):
+class GeometricBlend(ProblemValue):
     """Pass@k to one power times pass^k to another, taken within each problem."""
 
     powers: tuple[float, float]
@@ -128,8 +139,18 @@ class GeometricBlend(_NeedsBinary):
         earned = [expected_credit(trials, successes, credit) for credit in both]
         return blend(np.stack(earned, axis=-1), self.powers)
 
-    def curve(self, outcomes: Outcomes) -> Floats:
-        """Return the mean for k = 1, 2, ...: every k at once, from running products."""
+    def latent(self, p: Floats, k: int) -> Floats:
+        both = [latent_credit(credit, p) for credit in (at_least(k, 1), all_of(k))]
+        return blend(np.stack(both, axis=-1), self.powers)
+
+    @classmethod
+    def curve(cls, values: Sequence[Self], outcomes: Outcomes) -> Floats:
+        if len({value.powers for value in values}) > 1:
+            return super().curve(values, outcomes)
+        return values[0]._curve(outcomes)
+
+    def _curve(self, outcomes: Outcomes) -> Floats:
+        """Return the mean at every k at once, from running products."""
         pairs = outcomes.histogram
         longest = int(pairs.trials.max())
         totals = np.zeros(longest)
@@ -143,13 +164,16 @@ class GeometricBlend(_NeedsBinary):
 
 
 @dataclass(frozen=True)
-class MeanScore:
+class MeanScore(ProblemValue):
     """The mean score of the trials."""
 
-    bounds = (0.0, 1.0)
+    needs_binary = False
 
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         return expected_credit(trials, successes, share(1))
+
+    def latent(self, p: Floats, k: int) -> Floats:
+        return p
 
     def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
         return _square_of(share(1), trials, successes)
@@ -157,15 +181,26 @@ class MeanScore:
     def of_graded(self, graded: GradedScores, k: int) -> Floats:
         return graded.means()
 
+    def trials_for_noise(self, k: int) -> int:
+        return max(2, k)
+
+    def sampling_variance(self, graded: GradedScores, k: int) -> Floats:
+        """Return s^2 / n of each problem."""
+        groups = [group.ordered for group in graded.groups if group.n >= self.trials_for_noise(k)]
+        return _joined([scores.var(axis=1, ddof=1) / scores.shape[1] for scores in groups])
+
 
 @dataclass(frozen=True)
-class BestScore:
+class BestScore(ProblemValue):
     """The expected best score among k of the recorded trials."""
 
-    bounds = (0.0, 1.0)
+    needs_binary = False
 
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         return expected_credit(trials, successes, at_least(k, 1))
+
+    def latent(self, p: Floats, k: int) -> Floats:
+        return latent_credit(at_least(k, 1), p)
 
     def square_at(self, trials: Ints, successes: Ints, k: int) -> Floats | None:
         return _square_of(at_least(k, 1), trials, successes)
@@ -173,22 +208,74 @@ class BestScore:
     def of_graded(self, graded: GradedScores, k: int) -> Floats:
         return graded.best_of(k)
 
+    def trials_for_noise(self, k: int) -> int:
+        return k + 1
+
+    def sampling_variance(self, graded: GradedScores, k: int) -> Floats:
+        """Return the jackknife variance of the expected best of k, of each problem."""
+        groups = [group.ordered for group in graded.groups if group.n >= self.trials_for_noise(k)]
+        return _joined([_jackknife(scores, k) for scores in groups])
+
+    @classmethod
+    def curve(cls, values: Sequence[Self], outcomes: Outcomes) -> Floats:
+        if outcomes.is_binary:
+            return _credit_curve([at_least(k, 1) for k in range(1, len(values) + 1)], outcomes)
+        means = np.empty(len(values))
+        for k, total, problems in outcomes.required_graded().best_curve():
+            means[k - 1] = total / problems
+        return means
+
 
 @dataclass(frozen=True)
-class PosteriorMean(_NeedsBinary):
+class PosteriorMean(ProblemValue):
     """The mean of the posterior of the success probability under a uniform prior."""
+
+    is_posterior = True
 
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         mean: Floats = (successes + 1.0) / (trials + 2.0)
         return mean
 
+    def latent(self, p: Floats, k: int) -> Floats:
+        return p
 
-def _square_of(credit: Floats, trials: Ints, successes: Ints) -> Floats | None:
-    """Return the mean product of the credits of two disjoint sets of k trials, if they fit in n."""
-    if 2 * (len(credit) - 1) > trials.min():
-        return None
-    _, squares = products(credit[:, None])
-    return expected_credit(trials, successes, squares[:, 0, 0])
+
+# -- values of a whole data set ----------------------------------------------------------------
+
+
+def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
+    """Return the values of the problems with at least k trials, like problems together."""
+    if outcomes.is_binary or part.needs_binary:
+        pairs = outcomes.histogram.at_least(k)
+        return Values(part.at(pairs.trials, pairs.successes, k), pairs.problems)
+    values = part.of_graded(outcomes.required_graded(), k)
+    return Values(values, np.ones(len(values), dtype=np.int64))
+
+
+def values_by_problem(part: ProblemValue, outcomes: Outcomes, k: int) -> Floats:
+    """Return the value of each problem with at least k trials, in the order of the problems."""
+    if not (outcomes.is_binary or part.needs_binary):
+        graded = outcomes.required_graded()
+        problems = [group.problem for group in graded.groups if group.n >= k]
+        ordered: Floats = part.of_graded(graded, k)[np.concatenate(problems).argsort()]
+        return ordered
+    successes = outcomes.required_successes()
+    enough = outcomes.trials >= max(k, 1)
+    width = outcomes.most_trials() + 1
+    pair = outcomes.trials[enough].astype(np.int64) * width + successes[enough]
+    seen, place = np.unique(pair, return_inverse=True)
+    return part.at(seen // width, seen % width, k)[place]
+
+
+def mean_curve(values: Sequence[ProblemValue], outcomes: Outcomes) -> Floats:
+    """Return the mean over problems for k = 1, 2, ...; ``values[k-1]`` is the value at k."""
+    kind = type(values[0])
+    if all(type(value) is kind for value in values):
+        return kind.curve(values, outcomes)
+    return ProblemValue.curve(values, outcomes)
+
+
+# -- arithmetic --------------------------------------------------------------------------------
 
 
 def blend(values: Floats, powers: Sequence[float]) -> Floats:
@@ -199,8 +286,42 @@ def blend(values: Floats, powers: Sequence[float]) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         result: Floats = np.prod(values**exponents, axis=-1)
     if not np.isfinite(result).all():
-        raise InvalidInput(f"powers must not be so large; got {list(powers)}.")
+        raise InvalidInput(f"powers are too large: the result overflows; got {list(powers)}.")
     return result
+
+
+def _credit_curve(credits: Sequence[Floats], outcomes: Outcomes) -> Floats:
+    """Return the mean credit for k = 1, 2, ..., ``credits[k-1]`` being the credit of k draws."""
+    means = np.empty(len(credits))
+    for k, totals, problems in subset_histograms(outcomes.histogram):
+        credit = credits[k - 1]
+        means[k - 1] = np.clip(totals @ credit / problems, credit.min(), credit.max())
+    return means
+
+
+def _square_of(credit: Floats, trials: Ints, successes: Ints) -> Floats | None:
+    """Return the mean product of the credits of two disjoint sets of k trials, if they fit in n."""
+    if 2 * (len(credit) - 1) > trials.min():
+        return None
+    _, squares = products(credit[:, None])
+    return expected_credit(trials, successes, squares[:, 0, 0])
+
+
+def _jackknife(ordered: Floats, k: int) -> Floats:
+    """Return the jackknife variance of the expected best of k, per problem."""
+    n = ordered.shape[1]
+    weights = best_weights(n - 1, k)
+    below = np.concatenate([[0.0], weights])  # weight of a score when one above it is left out
+    rising = np.cumsum(ordered * np.append(weights, 0.0), axis=1)
+    falling = np.cumsum((ordered * below)[:, ::-1], axis=1)[:, ::-1]
+    left_out = np.concatenate([np.zeros((len(ordered), 1)), rising[:, :-1]], axis=1)
+    left_out[:, :-1] += falling[:, 1:]
+    variance: Floats = (n - 1) * left_out.var(axis=1)
+    return variance
+
+
+def _joined(arrays: Sequence[Floats]) -> Floats:
+    return np.concatenate([np.empty(0), *arrays])
 
 
 def _row_blocks(rows: int, columns: int) -> Iterator[slice]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.stats.tolerance import ROUNDING
 from passband.types import ArrayLike, Floats
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 
 
 def at_least(k: int, threshold: int) -> Floats:
-    """Credit 1 for `threshold` successes or more.
+    """Return a credit of 1 for `threshold` successes or more.
 
     >>> at_least(3, 2).tolist()
     [0.0, 0.0, 1.0, 1.0]
@@ -36,17 +37,17 @@ def at_least(k: int, threshold: int) -> Floats:
 
 
 def all_of(k: int) -> Floats:
-    """Credit 1 when every draw succeeds."""
+    """Return a credit of 1 when every draw succeeds."""
     return at_least(k, k)
 
 
 def majority(k: int) -> Floats:
-    """Credit 1 for more than half of the draws; a tie earns nothing."""
+    """Return a credit of 1 for more than half of the draws; a tie earns nothing."""
     return at_least(k, k // 2 + 1)
 
 
 def share(k: int) -> Floats:
-    """Credit j/k: the mean."""
+    """Return a credit of j/k, which gives the mean."""
     return np.arange(k + 1) / k
 
 
@@ -55,7 +56,7 @@ def success_threshold(k: int, tau: float | Fraction) -> int:
 
     This is max(1, ceil(tau k)) in the sense a person means: 0.28 of 25 is 7, although the float
     product 0.28 * 25 is 7.000000000000001. A float is compared with j/k rounded the same way, so
-    both decimals and computed quotients hit the threshold they stand for. A Fraction is exact.
+    both decimals and computed quotients hit the threshold that is meant. A Fraction is exact.
 
     >>> success_threshold(25, 0.28), success_threshold(6, 5 / 6), success_threshold(8, 0)
     (7, 5, 1)
@@ -67,12 +68,12 @@ def success_threshold(k: int, tau: float | Fraction) -> int:
 
 
 def at_least_share(k: int, tau: float | Fraction) -> Floats:
-    """Credit 1 for a share of at least tau of the draws."""
+    """Return a credit of 1 for a share of at least tau of the draws."""
     return at_least(k, success_threshold(k, tau))
 
 
 def mean_over_shares(k: int) -> Floats:
-    """Credit of mG-Pass@k as published: the mean of G-Pass@k over the thresholds above one half.
+    """Return the credit of mG-Pass@k as published: the mean of G-Pass@k above one half.
 
     ``(2/k) max(0, j - ceil(k/2))``. At odd k the largest credit is (k-1)/k, so a perfect model
     does not reach 1, and at k = 1 everything is 0; `mean_over_shares_integral` has no such gap.
@@ -85,7 +86,7 @@ def mean_over_shares(k: int) -> Floats:
 
 
 def mean_over_shares_integral(k: int) -> Floats:
-    """Credit of the integral that mG-Pass@k stands for: 2 times G-Pass@k over tau from 1/2 to 1.
+    """Return the credit of mG-Pass@k as an integral: 2 times G-Pass@k over tau from 1/2 to 1.
 
     ``max(0, 2j/k - 1)``; the same as `mean_over_shares` at even k, and 1 for a perfect model.
 
@@ -97,9 +98,10 @@ def mean_over_shares_integral(k: int) -> Floats:
 
 
 def auc(k: int) -> Floats:
-    """Credit of the area under pass@1 .. pass@k by the trapezoidal rule, divided by k - 1.
+    """Return the credit of the area under pass@1 .. pass@k by the trapezoidal rule.
 
-    With j successes among k draws the sum of pass@1 .. pass@k is (k+1) j/(j+1).
+    The area is divided by k - 1. With j successes among k draws the sum of pass@1 .. pass@k is
+    (k+1) j/(j+1).
 
     >>> auc(1).tolist(), auc(2).tolist()
     ([0.0, 1.0], [0.0, 0.75, 1.0])
@@ -112,7 +114,7 @@ def auc(k: int) -> Floats:
 
 
 def spectrum(weights: ArrayLike) -> Floats:
-    """Credit of a threshold spectrum: j successes pass the first j thresholds.
+    """Return the credit of a threshold spectrum: j successes pass the first j thresholds.
 
     >>> spectrum([0.5, 0.0, 0.25]).tolist()
     [0.0, 0.5, 0.5, 0.75]
@@ -121,7 +123,7 @@ def spectrum(weights: ArrayLike) -> Floats:
 
 
 def upper_half_weights(k: int) -> Floats:
-    """Spectrum weights of mG-Pass@k: 2/k on every threshold above ceil(k/2)."""
+    """Return the spectrum weights of mG-Pass@k: 2/k on every threshold above ceil(k/2)."""
     return np.where(np.arange(1, k + 1) > (k + 1) // 2, 2.0 / k, 0.0)
 
 
@@ -130,21 +132,21 @@ def spectrum_weights(weights: ArrayLike, k: int) -> Floats:
     if np.ma.is_masked(weights):
         raise InvalidInput(f"weights must not be masked; got {weights!r}")
     try:
-        given = np.asarray(weights)
+        raw = np.asarray(weights)
     except ValueError:
         raise InvalidInput(f"weights must be a length-{k} 1D array; got {weights!r}") from None
-    if given.shape != (k,):
-        raise InvalidInput(f"weights must be a length-{k} 1D array; got shape {given.shape}")
-    if given.dtype.kind == "c":
+    if raw.shape != (k,):
+        raise InvalidInput(f"weights must be a length-{k} 1D array; got shape {raw.shape}")
+    if raw.dtype.kind == "c":
         raise InvalidInput("weights must contain real values, not complex values")
-    if given.dtype.kind not in "biuf":
+    if raw.dtype.kind not in "biuf":
         raise InvalidInput(f"weights must contain only numeric values; got {weights!r}")
     with np.errstate(over="ignore"):
-        values: Floats = given.astype(np.float64)
+        values: Floats = raw.astype(np.float64)
     if not np.isfinite(values).all():
         raise InvalidInput(f"weights must be finite; got {values.tolist()}")
     if (values < 0).any():
         raise InvalidInput(f"weights must be non-negative; got {values.tolist()}")
-    if (total := float(values.sum())) > 1.0 + 1e-12:
+    if (total := float(values.sum())) > 1.0 + ROUNDING:
         raise InvalidInput(f"weights must satisfy sum(weights) <= 1; got sum={total}")
     return values

@@ -21,7 +21,7 @@ __all__ = ["Scaled", "factorials", "inverse_factorials", "rising"]
 _BLOCK = 512  # 512 mantissas of at least 1/2 multiply to no less than 2**-512
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scaled:
     """The numbers ``mantissa * 2**exponent``."""
 
@@ -38,7 +38,7 @@ class Scaled:
         return Scaled(self.mantissa / other.mantissa, self.exponent - other.exponent)
 
     def value(self) -> Floats:
-        """Return plain floats; what is too small for one becomes zero."""
+        """Return plain floats; numbers too small for one become zero."""
         result: Floats = np.ldexp(self.mantissa, self.exponent)
         return result
 

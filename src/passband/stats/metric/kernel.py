@@ -95,7 +95,7 @@ def none_of_first(trials: Ints, hits: Ints) -> Floats:
 
 
 def subset_histograms(histogram: Histogram) -> Iterator[tuple[int, Floats, int]]:
-    """Yield, for k from the largest n down to 1, the law of successes among k draws, summed.
+    """Yield, for k from the largest n down to 1, the probabilities of j successes, summed.
 
     Each item is (k, totals over j = 0..k of P(j | k draws), problems with n >= k). Leaving one
     draw out at random leads from k+1 to k; problems with exactly k trials join as k comes by.

@@ -10,14 +10,8 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.metric.components import (
-    BestScore,
-    Credit,
-    GeometricBlend,
-    ProblemValue,
-    values_of,
-)
-from passband.stats.metric.kernel import subset_histograms
+from passband.stats.data.values import ArrayValue
+from passband.stats.metric.components import mean_curve
 from passband.stats.metric.names import MetricName, parse_name
 from passband.stats.metric.registry import Metric, expand_metrics, parse_metric
 from passband.types import Floats, Ints
@@ -27,7 +21,7 @@ __all__ = ["Curve", "Measurement", "curve", "curve_name", "measure", "measure_al
 
 @dataclass(frozen=True)
 class Measurement:
-    """The observed value of a metric, and what stands behind it."""
+    """The observed value of a metric, and the data behind it."""
 
     metric: str
     value: float
@@ -35,11 +29,11 @@ class Measurement:
     left_out: int  #: problems with too few trials for this k
     n_trials: int  #: scored trials of the problems that count
     n_unscored: int  #: trials without a score, in all problems
-    policy: str  #: what was done with them
+    policy: Policy  #: what was done with them
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(ArrayValue):
     """The observed value of a metric at every k that any problem has trials for."""
 
     metric: str
@@ -59,29 +53,29 @@ def measure(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Meas
     >>> measure(Outcomes.from_counts([1, 2, 4], [4, 4, 4]), "pass@2").value
     0.7777777777777778
     """
-    judged = outcomes.under(policy)
-    found = parse_metric(metric, judged.most_trials())
-    return _measured(judged, found, outcomes, policy)
+    scored = outcomes.under(policy)
+    wanted = parse_metric(metric, scored.most_trials())
+    return _measured(scored, wanted, outcomes, policy)
 
 
 def measure_all(
     outcomes: Outcomes, metrics: Iterable[str], *, policy: Policy = "drop"
 ) -> list[Measurement]:
-    """Return the observed values of several metrics; "pass@1,8" and "pass@*" count as many.
+    """Return the observed values of several metrics; "pass@1,8" and "pass@*" give several each.
 
     >>> counts = Outcomes.from_counts([1, 2, 4], 4)
     >>> [round(m.value, 3) for m in measure_all(counts, ["pass@*", "pass^4"])]
     [0.583, 0.778, 0.917, 1.0, 0.333]
     """
-    judged = outcomes.under(policy)
-    found: list[Measurement] = []
+    scored = outcomes.under(policy)
+    measured: list[Measurement] = []
     for text in metrics:
         if parse_name(text).ks is None:
-            found += _points(judged, text, outcomes, policy)
+            measured += _points(scored, text, outcomes, policy)
         else:
-            asked = expand_metrics(text, judged.most_trials())
-            found += [_measured(judged, metric, outcomes, policy) for metric in asked]
-    return found
+            several = expand_metrics(text, scored.most_trials())
+            measured += [_measured(scored, metric, outcomes, policy) for metric in several]
+    return measured
 
 
 def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
@@ -92,21 +86,19 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     >>> curve(Outcomes.from_counts([1, 2, 4], 4), "pass@*").value.round(3).tolist()
     [0.583, 0.778, 0.917, 1.0]
     """
-    judged = outcomes.under(policy)
-    judged.require(1)
+    scored = outcomes.under(policy)
+    scored.require(1)
     name = curve_name(metric)
-    metrics = expand_metrics(name.at("*"), judged.most_trials())
-    parts = [
-        _part_curve(judged, column) for column in zip(*[m.parts for m in metrics], strict=True)
-    ]
+    metrics = expand_metrics(name.at("*"), scored.most_trials())
+    parts = [mean_curve(column, scored) for column in zip(*[m.parts for m in metrics], strict=True)]
     values = [m.combine([part[i] for part in parts]) for i, m in enumerate(metrics)]
     ks = np.arange(1, len(metrics) + 1)
-    problems = judged.trial_tally[::-1].cumsum()[::-1][1:]
+    problems = scored.trial_tally[::-1].cumsum()[::-1][1:]
     return Curve(name.at("*"), ks, np.array(values), problems)
 
 
 def curve_name(metric: str) -> MetricName:
-    """Take apart the name of a curve, whose star may be left out.
+    """Parse the name of a curve, whose star may be left out.
 
     >>> curve_name("g-pass@:0.75").at("*")
     'g-pass@*:0.75'
@@ -117,48 +109,30 @@ def curve_name(metric: str) -> MetricName:
     return name
 
 
-def _measured(judged: Outcomes, metric: Metric, given: Outcomes, policy: str) -> Measurement:
-    value = metric.combine([values_of(part, judged, metric.k).mean() for part in metric.parts])
-    return _point(metric.name, value, metric.k, judged, given, policy)
+def _measured(scored: Outcomes, metric: Metric, given: Outcomes, policy: Policy) -> Measurement:
+    return _point(metric.name, metric.value(scored), metric.k, scored, given, policy)
 
 
-def _points(judged: Outcomes, text: str, given: Outcomes, policy: str) -> list[Measurement]:
-    found = curve(judged, text)
-    names = [metric.name for metric in expand_metrics(text, judged.most_trials())]
+def _points(scored: Outcomes, text: str, given: Outcomes, policy: Policy) -> list[Measurement]:
+    points = curve(scored, text)
+    names = [metric.name for metric in expand_metrics(text, scored.most_trials())]
     return [
-        _point(name, float(value), int(k), judged, given, policy)
-        for name, value, k in zip(names, found.value, found.k, strict=True)
+        _point(name, float(value), int(k), scored, given, policy)
+        for name, value, k in zip(names, points.value, points.k, strict=True)
     ]
 
 
 def _point(
-    name: str, value: float, k: int, judged: Outcomes, given: Outcomes, policy: str
+    name: str, value: float, k: int, scored: Outcomes, given: Outcomes, policy: Policy
 ) -> Measurement:
-    tally = judged.trial_tally
+    tally = scored.trial_tally
     used = int(tally[k:].sum())
     return Measurement(
         metric=name,
         value=value,
         n_problems=used,
-        left_out=judged.n_problems - used,
+        left_out=scored.n_problems - used,
         n_trials=int(tally[k:] @ np.arange(k, len(tally))),
         n_unscored=given.n_unscored,
         policy=policy,
     )
-
-
-def _part_curve(outcomes: Outcomes, parts: tuple[ProblemValue, ...]) -> Floats:
-    """Return the mean of one part over problems for every k; ``parts[k-1]`` is the part at k."""
-    first = parts[0]
-    if isinstance(first, GeometricBlend):
-        return first.curve(outcomes)
-    means = np.empty(len(parts))
-    if isinstance(first, BestScore) and outcomes.graded is not None:
-        for k, total, problems in outcomes.graded.best_curve():
-            means[k - 1] = total / problems
-        return means
-    for k, totals, problems in subset_histograms(outcomes.histogram):
-        part = parts[k - 1]
-        credit = part.credit if isinstance(part, Credit) else np.minimum(np.arange(k + 1.0), 1.0)
-        means[k - 1] = np.clip(totals @ credit / problems, credit.min(), credit.max())
-    return means

@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e-?\d{1,2})?|-?\d+/\d+", re.ASCII |
 
 @dataclass(frozen=True)
 class MetricName:
-    """A metric name taken apart."""
+    """The parts of a metric name."""
 
     key: str  # "pass@", "pass^", "avg"
     ks: tuple[int, ...] | None  # None for every k, empty where the metric takes none
@@ -37,7 +37,7 @@ class MetricName:
 
 
 def parse_name(text: str) -> MetricName:
-    """Take a metric name apart.
+    """Parse a metric name.
 
     >>> parse_name("g-pass@8,16:0.75")
     MetricName(key='g-pass@', ks=(8, 16), parameter='0.75')

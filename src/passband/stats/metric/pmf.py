@@ -1,8 +1,7 @@
-"""The law of the number of successes among k draws.
-
-Two situations cover everything:
+"""The probabilities of j successes among k draws.
 
 - k of the n trials that were recorded, drawn without replacement: hypergeometric;
+- k new trials of a problem whose success probability is known: binomial;
 - k new trials of a problem whose success probability is Beta distributed: beta-binomial.
 """
 
@@ -13,7 +12,7 @@ import numpy as np
 from passband.stats.metric.factorials import factorials, inverse_factorials, rising
 from passband.types import Floats, Ints
 
-__all__ = ["beta_binomial_pmf", "subset_pmf"]
+__all__ = ["beta_binomial_pmf", "binomial_pmf", "log_choose", "subset_pmf"]
 
 
 def subset_pmf(trials: Ints, successes: Ints, k: int) -> Floats:
@@ -30,6 +29,32 @@ def subset_pmf(trials: Ints, successes: Ints, k: int) -> Floats:
     rows = whole.take(c) * whole.take(n - c) * whole.take(n - k) * inverse.take(n)
     columns = whole.take(np.array([k])) * inverse.take(j) * inverse.take(k - j)
     return (rows * columns * inverse.take(c - j) * inverse.take(n - c - k + j)).value()
+
+
+def log_choose(n: Ints | int, j: Ints | int) -> Floats:
+    """Return log C(n, j), the logarithm of the number of ways to choose j of n.
+
+    >>> np.exp(log_choose(4, np.arange(5))).round(9).tolist()
+    [1.0, 4.0, 6.0, 4.0, 1.0]
+    """
+    from scipy.special import gammaln
+
+    ways: Floats = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
+    return ways
+
+
+def binomial_pmf(n: Ints | int, j: Ints, p: Floats | float) -> Floats:
+    """Return P(j successes in n trials) at success probability p; the arguments broadcast.
+
+    ``C(n, j) p^j (1-p)^(n-j)``, which is exact at p = 0 and p = 1.
+
+    >>> binomial_pmf(2, np.arange(3), 0.5).round(9).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    from scipy.special import xlog1py, xlogy
+
+    pmf: Floats = np.exp(log_choose(n, j) + xlogy(j, p) + xlog1py(n - j, np.negative(p)))
+    return pmf
 
 
 def beta_binomial_pmf(

@@ -23,7 +23,7 @@ _ENTRIES_AT_ONCE = 1 << 21  # of the probability table
 _LARGEST_KEPT = 1 << 14
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moments:
     """Posterior means and covariances of one or more latent values, a row per (n, c) pair."""
 
@@ -79,7 +79,7 @@ def _whole_table(n: int, draws: int, alpha: float, beta: float) -> Floats:
 
 
 def _moments(means: Floats, squares: Floats, tops: Floats) -> Moments:
-    """Put together the moments from those of what was earned and of what is lacking."""
+    """Combine the moments of the earned and of the missing credit."""
     count = len(tops)
     earned, lacking = means[:, :count], means[:, count:]
     high = earned > lacking

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -31,14 +31,15 @@ from passband.stats.metric.components import (
     GeometricBlend,
     MeanScore,
     PosteriorMean,
-    ProblemValue,
-    blend,
 )
+from passband.stats.metric.metric import BlendMetric, MeanMetric, Metric
 from passband.stats.metric.names import MetricName, number, parse_name, unit_interval
 from passband.types import Floats
 
 __all__ = [
+    "BlendMetric",
     "Family",
+    "MeanMetric",
     "Metric",
     "expand_metrics",
     "families",
@@ -46,34 +47,6 @@ __all__ = [
     "register_family",
     "register_metric",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """A metric at one k: averages of one or more parts, and a blend of them if several."""
-
-    name: str
-    k: int  # trials a problem must have
-    parts: tuple[ProblemValue, ...]
-    powers: tuple[float, ...] | None = None  # blend of the averages, over all problems
-
-    def combine(self, means: Sequence[float]) -> float:
-        """Return the value of the metric from the averages of its parts."""
-        return float(blend(np.asarray(means), self.powers)) if self.powers else float(means[0])
-
-    def linear(self, parts: Sequence[Floats], means: Sequence[float]) -> Floats:
-        """Return one value per problem whose mean is the metric, from the values of its parts.
-
-        A blend of averages is replaced by its linear part around the means, which has, to first
-        order, the same spread. No mean of a blend may be zero.
-        """
-        if self.powers is None:
-            return parts[0]
-        value = self.combine(means)
-        result: Floats = np.full(len(parts[0]), value)
-        for part, mean, power in zip(parts, means, self.powers, strict=True):
-            result = result + value * power / mean * (part - mean)
-        return result
 
 
 Build = Callable[[MetricName, int], Metric]
@@ -95,14 +68,24 @@ class Family:
     def at(self, name: MetricName, k: int) -> Metric:
         if name.parameter is not None and not self.takes_parameter:
             raise InvalidInput(f"{self.key} takes no parameter; got {name.parameter!r}.")
-        return self.build(name, k)
+        metric = self.build(name, k)
+        if not isinstance(metric, Metric):
+            raise InvalidInput(
+                f"the builder of {self.key} must return a MeanMetric or a BlendMetric; "
+                f"got {metric!r}."
+            )
+        return metric
 
 
 families: Registry[Family] = Registry("metric")
 
 
 def register_family(key: str, *, summary: str, parameter: bool = False) -> Callable[[Build], Build]:
-    """Register a metric that is more than a credit vector; see `register_metric` for the rest."""
+    """Register a metric that is more than a credit vector, as a decorator.
+
+    The function takes the parsed name and k, and returns a `MeanMetric` or a `BlendMetric`. For
+    credit vectors use `register_metric`.
+    """
 
     def add(build: Build) -> Build:
         families.add(key, Family(key, summary, build, parameter))
@@ -118,7 +101,7 @@ def register_metric(name: str, *, summary: str) -> Callable[[CreditFunction], Cr
     """Register a metric by its credit vector, as a decorator.
 
     The function takes k and returns what 0, 1, ..., k successes among k draws are worth. If it
-    has a second argument, it gets what stands behind the colon in ``name@k:parameter``, or None.
+    has a second argument, it gets the parameter of ``name@k:parameter``, or None.
     The metric is then known as ``name@k`` everywhere: in Python, on the command line, in curves.
     """
     key = name if name.endswith(("@", "^")) else f"{name}@"
@@ -130,9 +113,9 @@ def register_metric(name: str, *, summary: str) -> Callable[[CreditFunction], Cr
     def add(function: CreditFunction) -> CreditFunction:
         parameter = len(inspect.signature(function).parameters) > 1
 
-        def build(asked: MetricName, k: int) -> Metric:
-            credit = function(k, asked.parameter) if parameter else function(k)
-            return Metric(asked.at(k), k, (Credit(_checked(key, k, credit)),))
+        def build(name: MetricName, k: int) -> Metric:
+            credit = function(k, name.parameter) if parameter else function(k)
+            return MeanMetric(name.at(k), k, Credit(_checked(key, k, credit)))
 
         families.add(key, Family(key, summary, build, parameter))
         return function
@@ -141,16 +124,16 @@ def register_metric(name: str, *, summary: str) -> Callable[[CreditFunction], Cr
 
 
 def parse_metric(text: str, most_trials: int | None = None) -> Metric:
-    """Return the metric of a name that stands for exactly one: "pass@8", "g-pass@8:0.75", "avg"."""
+    """Return the one metric of a name: "pass@8", "g-pass@8:0.75", "avg"; refuse several."""
     name = parse_name(text)
     if _family(name).takes_k and (name.ks is None or len(name.ks) != 1):
-        raise InvalidInput(f"{text!r} stands for several metrics; give one k, or a list of names.")
+        raise InvalidInput(f"{text!r} means several metrics; give one k, or a list of names.")
     ks = name.ks or (1,)
     return expand_metrics(text, max(ks) if most_trials is None else most_trials)[0]
 
 
 def expand_metrics(text: str, most_trials: int) -> list[Metric]:
-    """Return every metric a name stands for: "pass@1,8" is two, "pass@*" is one for each k."""
+    """Return every metric of a name: "pass@1,8" is two, "pass@*" is one for each k."""
     name = parse_name(text)
     family = _family(name)
     if not family.takes_k:
@@ -168,6 +151,10 @@ def expand_metrics(text: str, most_trials: int) -> list[Metric]:
 def _family(name: MetricName) -> Family:
     if name.key not in families and f"{name.key}@" in families:
         raise UnknownName(f"{name.key} needs a k; write for example {name.key}@8.")
+    stem = name.key.rstrip("0123456789")
+    if name.key not in families and f"{stem}@" in families:
+        k = name.key.removeprefix(stem)
+        raise UnknownName(f"no metric named {name.key!r}. Did you mean '{stem}@{k}'?")
     return families.get(name.key)
 
 
@@ -175,7 +162,7 @@ def _checked(key: str, k: int, credit: Any) -> Floats:
     vector: Floats = np.asarray(credit, dtype=np.float64)
     if vector.shape != (k + 1,) or not np.isfinite(vector).all():
         raise InvalidInput(
-            f"the credit of {key}{k} must be {k + 1} finite numbers; got {credit!r}."
+            f"the credit vector of {key}{k} must be {k + 1} finite numbers; got {credit!r}."
         )
     return vector
 
@@ -233,13 +220,13 @@ def _spectrum(k: int, parameter: str | None) -> Floats:
 
 @register_family("geom@", summary="geometric mean of pass@k and pass^k within a problem")
 def _geom(name: MetricName, k: int) -> Metric:
-    return Metric(name.at(k), k, (GeometricBlend((0.5, 0.5)),))
+    return MeanMetric(name.at(k), k, GeometricBlend((0.5, 0.5)))
 
 
 @register_family("geom-ds@", summary="geometric mean of pass@k and pass^k of the whole data set")
 def _geom_ds(name: MetricName, k: int) -> Metric:
     parts = (Credit(credits.at_least(k, 1)), Credit(credits.all_of(k)))
-    return Metric(name.at(k), k, parts, (0.5, 0.5))
+    return BlendMetric(name.at(k), k, parts, (0.5, 0.5))
 
 
 @register_family(
@@ -250,22 +237,22 @@ def _geom_ds(name: MetricName, k: int) -> Metric:
 def _geo_spectrum(name: MetricName, k: int) -> Metric:
     lam = 0.5 if name.parameter is None else float(unit_interval("lambda", name.parameter))
     parts = (Credit(credits.at_least(k, 1)), Credit(credits.mean_over_shares(k)))
-    return Metric(name.at(k), k, parts, (lam, 1.0 - lam))
+    return BlendMetric(name.at(k), k, parts, (lam, 1.0 - lam))
 
 
 @register_family("max@", summary="expected best score among k trials")
 def _max(name: MetricName, k: int) -> Metric:
-    return Metric(name.at(k), k, (BestScore(),))
+    return MeanMetric(name.at(k), k, BestScore())
 
 
 @register_family("avg", summary="mean score")
 def _avg(name: MetricName, k: int) -> Metric:
-    return Metric(name.key, 1, (MeanScore(),))
+    return MeanMetric(name.key, 1, MeanScore())
 
 
 @register_family("bayes", summary="mean of the posterior success rate under a uniform prior")
 def _bayes(name: MetricName, k: int) -> Metric:
-    return Metric(name.key, 1, (PosteriorMean(),))
+    return MeanMetric(name.key, 1, PosteriorMean())
 
 
 def _threshold(k: int, parameter: str | None) -> int:

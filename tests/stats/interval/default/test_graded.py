@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from passband import Outcomes, estimate
-from passband.stats.interval.default.graded import (
-    NO_REPEATS,
+from passband.notes import (
     NO_SPREAD,
+    NO_TRIAL_NOISE,
     ONE_CLUSTER,
-    ONE_PROBLEM,
-    SAME_TRIALS,
+    ONE_PROBLEM_NO_INTERVAL,
+    no_repeats,
 )
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.interval.estimate import Over
@@ -66,10 +66,10 @@ def test_problems_without_repeats_borrow_the_noise_of_the_others() -> None:
     found = estimate(ragged, "avg", over="trials")
     assert found.se == pytest.approx((variance([0.1, 0.5]) / 2 / 3) ** 0.5)
     (note,) = found.notes
-    assert "measured on 1 of 3 problems, those with at least 2 trials" in note
+    assert "measured on the 1 of 3 problems with at least 2 trials" in note.text
     ragged = Outcomes.from_array([[0.1, 0.5, 0.3], [0.7, 0.2, 0.1], [0.2, 0.3], [0.9]])
     (note,) = estimate(ragged, "max@2", over="trials").notes
-    assert "measured on 2 of 3 problems, those with at least 3 trials" in note
+    assert "measured on the 2 of 3 problems with at least 3 trials" in note.text
 
 
 @pytest.mark.parametrize("over", ["problems", "trials"])
@@ -117,15 +117,25 @@ def test_no_interval_from_scores_that_are_all_the_same(score: float) -> None:
     for name in ("avg", "max@2"):
         like, very = (estimate(outcomes, name, over=over) for over in ("problems", "trials"))
         assert (like.low, like.high, like.se, like.notes) == (None, None, None, (NO_SPREAD,))
-        assert (very.low, very.high, very.se, very.notes) == (None, None, None, (SAME_TRIALS,))
+        assert (very.low, very.high, very.se, very.notes) == (None, None, None, (NO_TRIAL_NOISE,))
 
 
 def test_where_there_is_nothing_to_go_by() -> None:
     single = Outcomes.from_array([[0.1, 0.4]])
-    assert estimate(single, "avg").notes == (ONE_PROBLEM,)
-    assert estimate(single, "max@2", over="trials").notes == (NO_REPEATS,)
+    assert estimate(single, "avg").notes == (ONE_PROBLEM_NO_INTERVAL,)
+    assert estimate(single, "max@2", over="trials").notes == (no_repeats(3),)
     assert estimate(Outcomes.from_array([[0.1], [0.4]]), "avg", over="trials").notes == (
-        NO_REPEATS,
+        no_repeats(2),
     )
     together = Outcomes.from_array([[0.1], [0.4]], clusters=["a", "a"])
     assert estimate(together, "avg").notes[0] == ONE_CLUSTER
+
+
+@pytest.mark.parametrize("largest", [1e-200, 1e-3, 1.0, 1e103, 1e155, 1e300])
+def test_the_scale_of_scores_does_not_matter(largest: float) -> None:
+    like = estimate(Outcomes.from_array([[0.0], [1024.0], [-8.0]]), "avg")
+    scaled = estimate(Outcomes.from_array([[0.0], [largest], [-largest / 128]]), "avg")
+    assert like.low is not None
+    assert like.se is not None
+    assert scaled.low == pytest.approx(like.low / 1024 * largest)
+    assert scaled.se == pytest.approx(like.se / 1024 * largest)

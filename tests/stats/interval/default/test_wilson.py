@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
@@ -23,8 +23,6 @@ from passband.stats.interval.default.wilson import (
 from passband.stats.interval.fit.count_grid import CountGrid, points
 from passband.stats.interval.fit.mixture import fit_mixture
 
-STEADY = settings(deadline=None, derandomize=True)
-
 
 def test_wilson_is_a_special_case() -> None:
     # 7 of 10 at 95 %: the interval of Wilson (1927) is 0.39678 to 0.89221
@@ -38,7 +36,6 @@ def test_without_tilt_and_bend_it_is_the_plain_interval() -> None:
     assert (low, high) == pytest.approx((0.2, 0.6))
 
 
-@STEADY
 @given(
     mean=st.floats(0, 1),
     variance=st.floats(1e-6, 0.25),

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from passband.stats.interval.fit.count_grid import CountGrid, points
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 
-STEADY = settings(deadline=None, derandomize=True, max_examples=60)
 RAGGED = CountGrid((1, 2, 5))
 tallies = arrays(np.float64, len(RAGGED.trials), elements=st.integers(0, 9).map(float)).filter(
     lambda counts: counts.sum() > 0
@@ -21,7 +20,6 @@ def drawn(p: np.ndarray, n: int, seed: int = 0) -> Mixture:
     return fit_mixture(CountGrid((n,)), np.bincount(successes, minlength=n + 1).astype(float))
 
 
-@STEADY
 @given(counts=tallies)
 def test_everything_is_a_distribution(counts: np.ndarray) -> None:
     found = fit_mixture(RAGGED, counts)
@@ -35,7 +33,6 @@ def test_everything_is_a_distribution(counts: np.ndarray) -> None:
         assert mixing.marginal == pytest.approx(mixing.weights @ RAGGED.binomial)
 
 
-@STEADY
 @given(counts=tallies)
 def test_failures_mirror_successes(counts: np.ndarray) -> None:
     mirror = np.concatenate(
@@ -47,7 +44,6 @@ def test_failures_mirror_successes(counts: np.ndarray) -> None:
     assert other.close.weights == pytest.approx(found.close.weights[::-1], abs=1e-9)
 
 
-@STEADY
 @given(counts=st.lists(tallies, min_size=2, max_size=4))
 def test_many_data_sets_at_once_are_each_alone(counts: list[np.ndarray]) -> None:
     size = counts[0].sum()

@@ -1,4 +1,4 @@
-"""A plan as it is written down, and checked against what was done."""
+"""A plan: saved to a file, and checked against the trials that were made."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 from passband.errors import InvalidInput
+from passband.notes import Note, notes_as_json
+from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.interval.estimate import Over
 
 __all__ = ["Design", "Goal", "Plan"]
 
-FORMAT = "passband plan 1"
+FORMAT = "passband plan 2"
 Goal = Literal["difference", "width"]
 
 
 @dataclass(frozen=True)
 class Design:
-    """So many problems, each asked so many times."""
+    """A number of problems, and of trials of each."""
 
     problems: int
     trials: int
@@ -31,7 +32,7 @@ class Design:
         return self.problems * self.trials
 
     def __str__(self) -> str:
-        """Write problems x trials.
+        """Format as problems x trials.
 
         >>> str(Design(500, 8, 499.2))
         '500 x 8'
@@ -41,7 +42,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be found out, what was assumed, and the design that does it."""
+    """A goal, the assumptions made, and the design that reaches the goal."""
 
     goal: Goal
     target: float  #: the difference to detect, or the half-width of the interval
@@ -55,17 +56,21 @@ class Plan:
     between: float | None  #: variance across problems of the values, or of their differences
     within: tuple[float, ...]  #: variance of sampling per problem at `trials`, of each side
     options: tuple[Design, ...] = ()  #: other designs that do it
-    notes: tuple[str, ...] = ()  #: of the pilot, and on what was assumed
+    notes: tuple[Note, ...] = ()  #: of the pilot, and on what was assumed
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return {**asdict(self), "notes": notes_as_json(self.notes)}
 
     @property
     def sha256(self) -> str:
-        """The hash of the plan's content, whatever file it stands in."""
-        content = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        """The hash of the plan's content, whatever file it is in."""
+        content = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(content.encode()).hexdigest()
 
     def save(self, path: str | Path) -> None:
         """Write the plan as JSON, with the hash of its content."""
-        whole = {"format": FORMAT, "plan": asdict(self), "sha256": self.sha256}
+        whole = {"format": FORMAT, "plan": self.as_json(), "sha256": self.sha256}
         try:
             Path(path).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
         except OSError as error:
@@ -82,16 +87,16 @@ class Plan:
             raise InvalidInput(f"{path}: cannot be read; {error.strerror}.") from None
         if not isinstance(whole, dict) or whole.get("format") != FORMAT:
             raise InvalidInput(f"{path}: not a plan; its format must be {FORMAT!r}.")
-        found = _plan_of(whole.get("plan"), path)
-        if found.sha256 != whole.get("sha256"):
+        plan = _plan_of(whole.get("plan"), path)
+        if plan.sha256 != whole.get("sha256"):
             raise InvalidInput(
                 f"{path}: the plan was changed after it was saved; its content has the hash "
-                f"{found.sha256[:12]}..., the file says {str(whole.get('sha256'))[:12]}..."
+                f"{plan.sha256[:12]}..., the file says {str(whole.get('sha256'))[:12]}..."
             )
-        return found
+        return plan
 
     def check(self, outcomes: Outcomes) -> str:
-        """Say what was planned and what was done, in scored trials.
+        """Format what was planned and what was done, in scored trials.
 
         >>> from passband import plan_difference
         >>> plan = plan_difference(0.1, between=0.1, trials=8)
@@ -99,17 +104,19 @@ class Plan:
         'planned 79 x 8, done 60 x 6: 19 problems and 272 trials are missing'
         """
         low, high = int(outcomes.trials.min()), outcomes.most_trials()
-        each = f"{low}" if low == high else f"{low}-{high}"
-        said = f"planned {self.problems} x {self.trials}, done {outcomes.n_problems} x {each}"
+        trials_each = f"{low}" if low == high else f"{low}-{high}"
+        summary = (
+            f"planned {self.problems} x {self.trials}, done {outcomes.n_problems} x {trials_each}"
+        )
         problems = max(self.problems - outcomes.n_problems, 0)
         have = sorted(outcomes.trials.clip(max=self.trials).tolist(), reverse=True)
         trials = self.problems * self.trials - sum(have[: self.problems])
         missing = [f"{problems} problems"] if problems else []
         missing += [f"{trials} trials"] if trials else []
-        return f"{said}: {' and '.join(missing)} are missing" if missing else said
+        return f"{summary}: {' and '.join(missing)} are missing" if missing else summary
 
     def __str__(self) -> str:
-        """Say the design and what it is for."""
+        """Format the design and its goal."""
         power = "" if self.power is None else f" with power {self.power:g}"
         what = (
             f"a difference of {self.target:g}" if self.power else f"an interval of ±{self.target:g}"
@@ -125,7 +132,8 @@ def _plan_of(content: Any, path: str | Path) -> Plan:
         )
     try:
         options = tuple(Design(**option) for option in content["options"])
-        lists = {name: tuple(content[name]) for name in ("within", "notes")}
-        return Plan(**{**content, **lists, "options": options})
-    except TypeError as error:
+        notes = tuple(Note(**note) for note in content["notes"])
+        within = tuple(content["within"])
+        return Plan(**{**content, "within": within, "notes": notes, "options": options})
+    except (TypeError, ValueError) as error:
         raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None

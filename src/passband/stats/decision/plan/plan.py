@@ -1,20 +1,30 @@
-"""How many problems and trials an evaluation needs, written down before it is run."""
+"""Plans and power: how many problems and trials an evaluation needs."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import NormalDist
+from typing import Any
 
 from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import Note, assumed_correlation, joined, notes_as_json
+from passband.stats.checks import (
+    Over,
+    as_correlation,
+    as_level,
+    as_positive,
+    as_share,
+    as_whole,
+    check_outcomes,
+    check_over,
+)
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.plan.checks import as_positive, as_share, as_whole
 from passband.stats.decision.plan.file import Design, Plan
 from passband.stats.decision.plan.variances import (
     CORRELATION,
-    as_correlation,
     from_numbers,
     from_pilot,
     pair_of_numbers,
@@ -22,7 +32,6 @@ from passband.stats.decision.plan.variances import (
 )
 from passband.stats.decision.variance import spread_of
 from passband.stats.interval.default.wilson import normal_quantile
-from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import parse_metric
 
 __all__ = ["Design", "Detectable", "Plan", "detectable", "plan", "plan_difference", "plan_width"]
@@ -51,10 +60,10 @@ def plan(
 ) -> Plan:
     """Return a plan for a half-width (`plan_width`) or for a difference (`plan_difference`).
 
-    Use it before a run, with either `half_width` or `difference`; what does not apply to the one
-    that was asked for is refused. A difference takes its variances from `between` and `within`, or
+    Use it before a run, with either `half_width` or `difference`; an argument that does not
+    apply to it is refused. A difference takes its variances from `between` and `within`, or
     from a pilot of one model: the other is taken to have the same ones, and values correlated with
-    the pilot's across problems by `correlation`, 0.5 unless told.
+    the pilot's across problems by `correlation` (0.5 by default).
 
     >>> print(plan(difference=0.03, between=1 / 9, within=1 / 6, trials=10))
     1260 x 10 for a difference of 0.03 at level 0.95 with power 0.8
@@ -90,8 +99,9 @@ def plan(
     )
 
 
-def _refuse(goal: str, **given: object) -> None:
-    for name, value in given.items():
+def _refuse(goal: str, **arguments: object) -> None:
+    """Refuse arguments that do not apply to a goal."""
+    for name, value in arguments.items():
         if value is not None:
             raise InvalidInput(f"{name} does not apply to {goal}; leave it out.")
 
@@ -110,14 +120,14 @@ def plan_difference(
     metric: str | None = None,
     policy: Policy = "drop",
 ) -> Plan:
-    """Return how many shared problems it takes to detect a difference of `delta` of two models.
+    """Return how many shared problems it takes to detect a difference of `delta`.
 
     `between` is the variance, across problems, of the difference of the two models' values at
     unlimited trials; `within_a` and `within_b` are the variances of one trial's score around its
     problem's value, which n trials divide by n; at worst `between` is the sum of both models' own
     variances between problems. With a `pilot` of one model instead, both are taken to have its
     variances, and values correlated across problems by `correlation` (0.5): `between` is then
-    2 (1 - correlation) times the pilot's. `trials` is 1 unless told, or the least a metric needs.
+    2 (1 - correlation) times the pilot's. `trials` is by default the least that the metric needs.
 
         M = (z_{alpha/2} + z_beta)^2 (w^2 + s_a^2 / n + s_b^2 / n) / delta^2
 
@@ -131,25 +141,25 @@ def plan_difference(
     """
     delta, level, power = (
         as_positive("delta", delta),
-        as_share("level", level),
+        as_level(level),
         as_share("power", power),
     )
     if pilot is not None:
         if not (between is within_a is within_b is None):
             raise InvalidInput("give either a pilot or between and within, not both.")
-        found = pair_of_pilot(pilot, metric or "pass@1", policy, correlation)
+        assumed = pair_of_pilot(pilot, metric or "pass@1", policy, correlation)
     else:
         _refuse("a difference without a pilot", correlation=correlation)
-        found = pair_of_numbers(between, within_a, within_b)
-    n = found.fewest if trials is None else as_whole("trials", trials)
-    if n < found.fewest:
-        raise InvalidInput(f"{metric} needs {found.fewest} trials or more; got trials={n}.")
+        assumed = pair_of_numbers(between, within_a, within_b)
+    n = assumed.fewest if trials is None else as_whole("trials", trials)
+    if n < assumed.fewest:
+        raise InvalidInput(f"{metric} needs {assumed.fewest} trials or more; got trials={n}.")
     factor = _squared(_quantiles(level, power) / delta)
 
-    def at(n: int) -> float:
-        return factor * (found.between + sum(found.noise(n)))
+    def problems_at(n: int) -> float:
+        return factor * (assumed.between + sum(assumed.noise(n)))
 
-    chosen = _design(at, n)
+    chosen = _design(problems_at, n)
     return Plan(
         goal="difference",
         target=delta,
@@ -160,10 +170,10 @@ def plan_difference(
         power=power,
         metric=metric or ("pass@1" if pilot is not None else None),
         over="problems",
-        between=found.between,
-        within=found.noise(n),
-        options=tuple(_design(at, n) for n in _numbers_of_trials(found.fewest)),
-        notes=found.notes,
+        between=assumed.between,
+        within=assumed.noise(n),
+        options=tuple(_design(problems_at, n) for n in _numbers_of_trials(assumed.fewest)),
+        notes=assumed.notes,
     )
 
 
@@ -201,26 +211,27 @@ def plan_width(
     >>> [str(design) for design in plan.options[:4]]
     ['308 x 1', '216 x 2', '170 x 4', '146 x 8']
     """
-    half_width, level = as_positive("half_width", half_width), as_share("level", level)
-    if over not in ("problems", "trials"):
-        raise InvalidInput(f"over must be 'problems' or 'trials'; got {over!r}.")
+    half_width, level = as_positive("half_width", half_width), as_level(level)
+    check_over(over)
     problems = None if problems is None else as_whole("problems", problems)
-    assumed = from_pilot(pilot, metric, policy) if pilot is not None else None
-    if assumed is not None and (between is not None or within is not None):
+    if pilot is None:
+        assumed = from_numbers(between, within, over)
+    elif between is None and within is None:
+        assumed = from_pilot(pilot, metric, policy)
+    else:
         raise InvalidInput("give either a pilot or between and within, not both.")
-    found = assumed or from_numbers(between, within, over)
-    spread = found.between if over == "problems" else 0.0
+    spread = assumed.between if over == "problems" else 0.0
     factor = _squared(normal_quantile(level) / half_width)
 
-    def at(n: int) -> float:
-        return factor * (spread + sum(found.noise(n)))
+    def problems_at(n: int) -> float:
+        return factor * (spread + sum(assumed.noise(n)))
 
-    options = tuple(_design(at, n) for n in _numbers_of_trials(found.fewest))
+    options = tuple(_design(problems_at, n) for n in _numbers_of_trials(assumed.fewest))
     if problems is not None:
-        fewest = found.fewest if over == "problems" else max(found.fewest, 2)
-        chosen = _with_problems(at, problems, fewest, half_width, factor * spread)
+        fewest = assumed.fewest if over == "problems" else max(assumed.fewest, 2)
+        chosen = _with_problems(problems_at, problems, fewest, half_width, factor * spread)
     else:
-        chosen = _worthwhile(options) if over == "problems" else _repeated(options, found.fewest)
+        chosen = _worthwhile(options) if over == "problems" else _repeated(options, assumed.fewest)
     return Plan(
         goal="width",
         target=half_width,
@@ -232,9 +243,9 @@ def plan_width(
         metric=metric,
         over=over,
         between=spread if over == "problems" else None,
-        within=found.noise(chosen.trials),
+        within=assumed.noise(chosen.trials),
         options=options,
-        notes=found.notes,
+        notes=assumed.notes,
     )
 
 
@@ -243,7 +254,7 @@ def _numbers_of_trials(fewest: int) -> tuple[int, ...]:
 
 
 def _worthwhile(options: tuple[Design, ...]) -> Design:
-    """Return the first design from which twice the trials save too little."""
+    """Return the first design from which doubling the trials saves too few problems."""
     for now, double in itertools.pairwise(options):
         if double.exact > (1.0 - WORTH) * now.exact:
             return now
@@ -251,7 +262,7 @@ def _worthwhile(options: tuple[Design, ...]) -> Design:
 
 
 def _repeated(options: tuple[Design, ...], k: int) -> Design:
-    """Return the fewest trials in all among designs that show the noise of sampling."""
+    """Return the design with the fewest trials in all that shows the noise of sampling."""
     enough = [design for design in options if design.trials >= 2 * k]
     return min(enough or options[-1:], key=lambda design: (design.total, design.trials))
 
@@ -266,7 +277,11 @@ class Detectable:
     level: float
     power: float
     variance: float  #: of the difference of two models' values on one problem
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return {**asdict(self), "notes": notes_as_json(self.notes)}
 
 
 def detectable(
@@ -291,12 +306,12 @@ def detectable(
     Use it on a finished run to say what it could have shown. Do not use it to explain a difference
     that was not found: the interval of the difference says that better.
 
-    >>> found = detectable(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
-    >>> round(found.delta, 3)
+    >>> least = detectable(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
+    >>> round(least.delta, 3)
     0.174
     """
     level, power, correlation = (
-        as_share("level", level),
+        as_level(level),
         as_share("power", power),
         as_correlation(correlation),
     )
@@ -305,35 +320,41 @@ def detectable(
 
         both = compare(outcomes, against, metric, level=level, policy=policy)
         if both.se is None:
-            raise NotEnoughData("the two models differ by the same on every problem: no spread.")
+            raise NotEnoughData(
+                "the two models differ by the same amount on every problem: the spread is unknown."
+            )
         delta = _quantiles(level, power) * both.se
         variance = both.se**2 * both.n_problems
         return Detectable(both.metric, delta, both.n_problems, level, power, variance, both.notes)
-    judged = outcomes.under(policy)
-    found = parse_metric(metric)
-    judged.require(found.k)
-    spread = spread_of(judged, found)
+    check_outcomes("outcomes", outcomes)
+    scored, wanted = outcomes.under(policy), parse_metric(metric)
+    scored.require(wanted.k)
+    spread = spread_of(scored, wanted)
     if spread.total is None or spread.is_flat:
-        raise NotEnoughData(f"the variance of {found.name} is unknown: {'; '.join(spread.notes)}.")
-    notes = (*spread.notes, f"a second model with correlation {correlation:g} is assumed")
+        raise NotEnoughData(f"the variance of {wanted.name} is unknown: {joined(spread.notes)}.")
+    notes = (*spread.notes, assumed_correlation(correlation))
     within = spread.within or 0.0  # with one trial the correlation is that of the scores
     variance = 2.0 * (1.0 - correlation) * (spread.total - within) + 2.0 * within
     delta = _quantiles(level, power) * math.sqrt(variance / spread.n_problems)
-    return Detectable(found.name, delta, spread.n_problems, level, power, variance, notes)
+    return Detectable(wanted.name, delta, spread.n_problems, level, power, variance, notes)
 
 
-def _design(at: Callable[[int], float], trials: int) -> Design:
-    exact = at(trials)
+def _design(problems_at: Callable[[int], float], trials: int) -> Design:
+    exact = problems_at(trials)
     if not exact < _MOST_PROBLEMS:
-        raise InvalidInput("so small a difference or half-width is out of reach of any design.")
+        raise InvalidInput("no feasible design reaches a difference or half-width this small.")
     return Design(max(math.ceil(exact - 1e-9), 1), trials, exact)
 
 
 def _with_problems(
-    at: Callable[[int], float], problems: int, fewest: int, half_width: float, least: float
+    problems_at: Callable[[int], float],
+    problems: int,
+    fewest: int,
+    half_width: float,
+    least: float,
 ) -> Design:
-    """Return the fewest trials with which so many problems are enough, by bisection."""
-    if at(MOST_TRIALS) > problems:
+    """Return the fewest trials with which `problems` problems are enough, by bisection."""
+    if problems_at(MOST_TRIALS) > problems:
         reason = (
             f"the spread of the problems alone asks for {math.ceil(least)} of them"
             if least > problems
@@ -343,8 +364,8 @@ def _with_problems(
     low, high = fewest - 1, max(MOST_TRIALS, fewest)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if at(middle) <= problems else (middle, high)
-    return Design(problems, high, at(high))
+        low, high = (low, middle) if problems_at(middle) <= problems else (middle, high)
+    return Design(problems, high, problems_at(high))
 
 
 def _squared(value: float) -> float:

@@ -1,4 +1,4 @@
-"""Where the variances that a plan rests on come from: a pilot, or numbers."""
+"""The variances that a plan rests on, from a pilot or from numbers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import Note, assumed_correlation, joined
+from passband.stats.checks import Over, as_correlation, as_variance, check_outcomes
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.plan.checks import as_number, as_variance
 from passband.stats.decision.variance import spread_of
-from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import parse_metric
 
 __all__ = [
     "CORRELATION",
     "Assumed",
-    "as_correlation",
     "from_numbers",
     "from_pilot",
     "pair_of_numbers",
@@ -32,18 +31,19 @@ class Assumed:
     between: float
     noise: Callable[[int], tuple[float, ...]]  #: of a problem's value of each side, by its trials
     fewest: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
-    judged = pilot.under(policy)
-    found = parse_metric(metric)
-    judged.require(found.k)
-    spread = spread_of(judged, found)
+    """Return the variances of a metric on a pilot."""
+    check_outcomes("pilot", pilot)
+    scored, wanted = pilot.under(policy), parse_metric(metric)
+    scored.require(wanted.k)
+    spread = spread_of(scored, wanted)
     if spread.between is None:
-        raise NotEnoughData(f"the pilot does not tell: {'; '.join(spread.notes)}.")
+        raise NotEnoughData(f"the pilot does not determine the variances: {joined(spread.notes)}.")
     return Assumed(
-        spread.between, lambda n: (spread.within_at(lambda _: n),), max(found.k, 1), spread.notes
+        spread.between, lambda n: (spread.within_at(lambda _: n),), max(wanted.k, 1), spread.notes
     )
 
 
@@ -53,7 +53,7 @@ def pair_of_pilot(
     """Return the variances of a difference to a model like that of the pilot."""
     shared = as_correlation(CORRELATION if correlation is None else correlation)
     one = from_pilot(pilot, metric, policy)
-    notes = (*one.notes, f"a second model with correlation {shared:g} is assumed")
+    notes = (*one.notes, assumed_correlation(shared))
     between = 2.0 * (1.0 - shared) * one.between
     return Assumed(between, lambda n: one.noise(n) * 2, one.fewest, notes)
 
@@ -61,6 +61,7 @@ def pair_of_pilot(
 def pair_of_numbers(
     between: float | None, within_a: float | None, within_b: float | None
 ) -> Assumed:
+    """Return the variances of a difference, from numbers."""
     if between is None:
         raise InvalidInput("give between, the variance of the differences, or a pilot.")
     spread = as_variance("between", between)
@@ -72,17 +73,13 @@ def pair_of_numbers(
 
 
 def from_numbers(between: float | None, within: float | None, over: Over) -> Assumed:
+    """Return the variances of one model, from numbers."""
     if within is None or (between is None and over == "problems"):
-        raise InvalidInput("give a pilot, or both between and within; within for over='trials'.")
+        raise InvalidInput(
+            "give a pilot, or both between and within (only within for over='trials')."
+        )
     spread = as_variance("between", 0.0 if between is None else between)
     noise = as_variance("within", within)
     if (spread if over == "problems" else 0.0) + noise == 0.0:
         raise InvalidInput("between and within must not both be 0.")
     return Assumed(spread, lambda n: (noise / n,), 1)
-
-
-def as_correlation(correlation: float) -> float:
-    found = as_number("correlation", correlation)
-    if not -1.0 <= found <= 1.0:
-        raise InvalidInput(f"correlation must be between -1 and 1; got {correlation!r}.")
-    return found

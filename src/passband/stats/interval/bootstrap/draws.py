@@ -1,4 +1,4 @@
-"""Resampling by drawing, where the law of the estimate has no closed form.
+"""Resampling by drawing, where the distribution of the estimate has no closed form.
 
 Which problems a replicate contains matters only through how often each distinct value comes up,
 and those counts are multinomial. A replicate of a hundred thousand problems with 64 trials each
@@ -14,9 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
-from passband.stats.data.graded import GradedScores, RewardGroup
+from passband.stats.data.graded import GradedScores, ScoreGroup
+from passband.stats.data.values import frozen
 from passband.stats.interval.bootstrap.exact import SLACK
-from passband.stats.metric.registry import Metric
+from passband.stats.metric.metric import Metric
+from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = [
@@ -34,7 +36,7 @@ _BLOCK = 1 << 18  # random numbers held at a time
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
-    """The values of the replicates, as an empirical law."""
+    """The values of the replicates, as an empirical distribution."""
 
     values: Floats
 
@@ -44,7 +46,7 @@ class Replicates:
 
     @property
     def sd(self) -> float:
-        """The spread of a replicate; more replicates make it surer, not smaller."""
+        """The standard deviation of a replicate; more replicates make it surer, not smaller."""
         return float(self.values.std(ddof=1))
 
     def lower(self, tail: float) -> float:
@@ -57,7 +59,7 @@ class Replicates:
 
     def below(self, value: float) -> float:
         """Return the share of replicates below `value`, those equal to it counting half."""
-        near = 1e-12 * max(1.0, abs(value))
+        near = ROUNDING * max(1.0, abs(value))
         start, end = np.searchsorted(self._ordered, [value - near, value + near])
         return float(start + end) / 2 / len(self.values)
 
@@ -69,8 +71,8 @@ class Replicates:
 def bootstrap_means(values: Floats, problems: Ints, size: int, rng: np.random.Generator) -> Floats:
     """Return the means of `size` resamples of problems, `problems` of them having each value.
 
-    The same law as drawing the problems one by one. For a plain mean `bootstrap_law` gives it
-    without drawing; this is for checking it, and for what is computed from several means.
+    Distributed as if the problems were drawn one by one. For a plain mean `bootstrap_distribution`
+    computes that without drawing; this is for checking it, and for metrics of several means.
 
     >>> rng = np.random.default_rng(7)
     >>> bootstrap_means(np.array([0.0, 0.5, 1.0]), np.array([2, 1, 3]), 3, rng).round(3).tolist()
@@ -88,14 +90,14 @@ def bootstrap_totals(
     """Return, for each of `size` replicates, the sum of `draws` rows drawn with these shares.
 
     Draws counts per row, or single rows where there are few draws for each: the result has the
-    same law.
+    same distribution.
     """
     totals = np.empty((size, rows.shape[1]))
     if draws < 3 * len(rows):
         edges = np.cumsum(shares)[:-1]
         for block in blocks(size, draws):
-            at = np.searchsorted(edges, rng.random((len(totals[block]), draws)), side="right")
-            totals[block] = np.stack([column[at].sum(axis=1) for column in rows.T], axis=1)
+            drawn = np.searchsorted(edges, rng.random((len(totals[block]), draws)), side="right")
+            totals[block] = np.stack([column[drawn].sum(axis=1) for column in rows.T], axis=1)
         return totals
     for block in blocks(size, len(rows)):
         totals[block] = rng.multinomial(draws, shares, size=len(totals[block])) @ rows
@@ -133,13 +135,13 @@ def graded_totals(
     return totals
 
 
-def _redrawn(group: RewardGroup, problem: Ints, metric: Metric, rng: np.random.Generator) -> Floats:
-    """Return the parts of a metric for problems of a group whose scores are drawn anew."""
+def _redrawn(group: ScoreGroup, problem: Ints, metric: Metric, rng: np.random.Generator) -> Floats:
+    """Return the parts of a metric for problems of a group with redrawn scores."""
     if not len(problem):
         return np.zeros((0, len(metric.parts)))
     trial = rng.integers(0, group.n, (len(problem), group.n), dtype=np.int32)
     scores = group.ordered[problem[:, None], trial].ravel()
-    fresh = GradedScores(scores, np.arange(len(problem) + 1) * group.n)
+    fresh = GradedScores(frozen(scores), frozen(np.arange(len(problem) + 1) * group.n))
     return np.stack([part.of_graded(fresh, metric.k) for part in metric.parts], axis=1)
 
 

@@ -5,23 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import EVA_CLUSTERS, EVA_OUTSIDE, EVA_ZERO_WIDTH, Note
 from passband.stats.interval.bootstrap.draws import blocks
-from passband.stats.interval.bootstrap.units import problem_values
-from passband.stats.interval.methods import Interval, method
+from passband.stats.interval.methods import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats
 
 __all__ = ["eva", "eva_means"]
 
-NO_CLUSTERS = "EVA resamples single problems; the clusters are not taken into account"
-ZERO_WIDTH = "all problems have the same value: a width of zero is EVA's, and says nothing"
-OUTSIDE = "the estimate lies outside the interval, which is left as EVA has it"
-REPLICATES = 2000
+EVA_REPLICATES = 2000
 
 
-@method("eva", over=("problems",), summary="EVA's bootstrap, bit for bit before EVA's round(x, 4)")
+@register_method(
+    "eva", over=("problems",), summary="EVA's bootstrap, bit for bit before EVA's round(x, 4)"
+)
 def eva(request: IntervalRequest) -> Interval:
-    """Return what EVA reports for a run: percentiles of 2000 bootstrap means.
+    """Return the interval that EVA reports for a run: percentiles of 2000 bootstrap means.
 
     For comparison with numbers that EVA published; the seed is the name of the run. EVA rounds
     to four decimals, ``round(x, 4)``, which is left to the reader. Nothing is stretched
@@ -29,8 +28,8 @@ def eva(request: IntervalRequest) -> Interval:
 
     >>> from passband import Outcomes, estimate
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
-    >>> found = estimate(outcomes, "pass@1", method="eva", seed="run-1")
-    >>> round(found.low, 4), round(found.high, 4), found.seed
+    >>> result = estimate(outcomes, "pass@1", method="eva", seed="run-1")
+    >>> round(result.low, 4), round(result.high, 4), result.seed
     (0.3905, 0.6095, 1315296251)
     """
     if request.seed is None:
@@ -38,11 +37,11 @@ def eva(request: IntervalRequest) -> Interval:
             "method 'eva' needs a seed, which EVA makes from the name of the run; "
             "give that name, as in seed='my-run', or a number."
         )
-    if request.metric.powers is not None:
+    if not request.metric.is_mean:
         raise InvalidInput(
-            f"method 'eva' needs a value per problem, which {request.metric.name} has not."
+            f"method 'eva' needs one value per problem, and {request.metric.name} has none."
         )
-    values = np.ascontiguousarray(problem_values(request)[:, 0])
+    values = np.ascontiguousarray(request.metric.by_problem(request.outcomes)[:, 0])
     means = eva_means(values, request.seed)
     tail = round(100.0 * request.tail, 9)  # 2.5, and not the 2.5000000000000022 of (1 - 0.95) / 2
     low, high = np.percentile(means, [tail, 100.0 - tail]).tolist()
@@ -61,19 +60,19 @@ def eva_means(values: Floats, seed: int) -> Floats:
     [0.833, 0.833, 0.333]
     """
     rng = np.random.default_rng(seed)
-    means = np.empty(REPLICATES)
-    for block in blocks(REPLICATES, len(values)):
+    means = np.empty(EVA_REPLICATES)
+    for block in blocks(EVA_REPLICATES, len(values)):
         drawn = rng.integers(0, len(values), size=(len(means[block]), len(values)))
         means[block] = values[drawn].mean(axis=1)
     return means
 
 
-def _notes(request: IntervalRequest, values: Floats, low: float, high: float) -> tuple[str, ...]:
+def _notes(request: IntervalRequest, values: Floats, low: float, high: float) -> tuple[Note, ...]:
     notes = []
-    if request.outcomes.clusters is not None:
-        notes.append(NO_CLUSTERS)
+    if request.outcomes.is_clustered:
+        notes.append(EVA_CLUSTERS)
     if np.ptp(values) == 0.0:
-        notes.append(ZERO_WIDTH)
+        notes.append(EVA_ZERO_WIDTH)
     elif not low <= request.value <= high:
-        notes.append(OUTSIDE)
+        notes.append(EVA_OUTSIDE)
     return tuple(notes)

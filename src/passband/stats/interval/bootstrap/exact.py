@@ -1,12 +1,13 @@
-"""What the bootstrap would say with infinitely many replicates, computed instead of drawn.
+"""The bootstrap of a mean with infinitely many replicates, computed instead of drawn.
 
 The mean of M draws with replacement from M observed values has the M-fold convolution of their
-histogram as its law. Put the values on a lattice, take the Fourier transform of the histogram to
-the power M, and transform back: no replicates, no seed, no Monte-Carlo error. The same holds for
-any sum of independent draws, so pools of several kinds may be added up, each with its own power.
+histogram as its distribution. Put the values on a lattice, take the Fourier transform of the
+histogram to the power M, and transform back: no replicates, no seed, no Monte-Carlo error. The same
+holds for any sum of independent draws, so pools of several kinds may be added up, each with its own
+power.
 
-The lattice is the values' own where they have one that fits (c/n of pass@1 does): then the law is
-exact. Otherwise it is a fine grid; each value is split over its two neighbours so that means are
+The lattice is the values' own where they have one that fits (c/n of pass@1 does): then the result
+is exact. Otherwise it is a fine grid; each value is split over its two neighbours so that means are
 exact, and the spread is set to the exact one afterwards. What is left is an error of the ends
 below a thousandth of a standard error, a tenth of what a million replicates would leave. Only a
 window of 20 standard errors around the mean is kept.
@@ -23,17 +24,17 @@ import numpy as np
 
 from passband.types import Floats, Ints
 
-__all__ = ["MeanLaw", "Pool", "bootstrap_law", "law_of_mean"]
+__all__ = ["MeanDistribution", "Pool", "bootstrap_distribution", "distribution_of_mean"]
 
-SLACK = 1e-11  # a cumulated probability this close to the asked one counts as equal
+SLACK = 1e-11  # a cumulated probability this close to the requested one counts as equal
 _WINDOW = 20.0  # standard errors
 _ON_LATTICE = 1e-9
 _DEAD = -45.0  # log of an amplitude that no longer matters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
-    """A law with finitely many values, and how many independent draws are made from it."""
+    """A distribution with finitely many values, and the number of independent draws from it."""
 
     values: Floats
     shares: Floats
@@ -57,8 +58,8 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanLaw:
-    """The law of a mean: evenly spaced points, and the probability of each."""
+class MeanDistribution:
+    """The distribution of a mean: evenly spaced points, and the probability of each."""
 
     points: Floats
     masses: Floats
@@ -75,13 +76,13 @@ class MeanLaw:
 
     def lower(self, tail: float) -> float:
         """Return the smallest point x with P(mean <= x) >= tail."""
-        at = int(np.searchsorted(self._from_below, tail - SLACK))
-        return float(self.points[min(at, len(self.points) - 1)])
+        index = int(np.searchsorted(self._from_below, tail - SLACK))
+        return float(self.points[min(index, len(self.points) - 1)])
 
     def upper(self, tail: float) -> float:
         """Return the largest point x with P(mean >= x) >= tail."""
-        at = int(np.searchsorted(-self._from_above, SLACK - tail, side="right"))
-        return float(self.points[max(at - 1, 0)])
+        index = int(np.searchsorted(-self._from_above, SLACK - tail, side="right"))
+        return float(self.points[max(index - 1, 0)])
 
     def below(self, value: float) -> float:
         """Return P(mean < value) + P(mean = value) / 2."""
@@ -90,35 +91,35 @@ class MeanLaw:
         return float(self.masses[:start].sum() + self.masses[start:end].sum() / 2)
 
 
-def bootstrap_law(values: Floats, problems: Ints) -> MeanLaw:
-    """Return the law of the bootstrap mean, `problems` of them having each value.
+def bootstrap_distribution(values: Floats, problems: Ints) -> MeanDistribution:
+    """Return the distribution of the bootstrap mean, `problems` of them having each value.
 
     Draw as many problems as there are, with replacement, and take the mean:
     P(mean = x) is the M-fold convolution of the histogram at M x. Use it instead of replicates
     wherever the estimate is a plain mean over problems.
 
-    >>> law = bootstrap_law(np.array([0.0, 1.0]), np.array([2, 2]))
-    >>> law.points.round(2).tolist(), law.masses.round(4).tolist()
+    >>> distribution = bootstrap_distribution(np.array([0.0, 1.0]), np.array([2, 2]))
+    >>> distribution.points.round(2).tolist(), distribution.masses.round(4).tolist()
     ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0625, 0.25, 0.375, 0.25, 0.0625])
-    >>> law.lower(0.05), law.upper(0.05), law.sd
+    >>> distribution.lower(0.05), distribution.upper(0.05), distribution.sd
     (0.0, 1.0, 0.25)
     """
     total = int(problems.sum())
-    return law_of_mean([Pool(values, problems / total, total)], total)
+    return distribution_of_mean([Pool(values, problems / total, total)], total)
 
 
-def law_of_mean(pools: Sequence[Pool], divisor: int) -> MeanLaw:
-    """Return the law of the sum of all draws from all pools, divided by `divisor`.
+def distribution_of_mean(pools: Sequence[Pool], divisor: int) -> MeanDistribution:
+    """Return the distribution of the sum of all draws from all pools, divided by `divisor`.
 
     >>> coin = Pool(np.arange(2.0), np.full(2, 1 / 2), 1)
     >>> die = Pool(np.arange(6.0), np.full(6, 1 / 6), 1)
-    >>> (12 * law_of_mean([coin, die], 1).masses).round(9).tolist()
+    >>> (12 * distribution_of_mean([coin, die], 1).masses).round(9).tolist()
     [1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 1.0]
     """
     total = sum(pool.draws * pool.mean for pool in pools)
     variance = sum(pool.draws * pool.variance for pool in pools)
     if variance == 0.0:
-        return MeanLaw(np.array([total / divisor]), np.ones(1), total / divisor, 0.0)
+        return MeanDistribution(np.array([total / divisor]), np.ones(1), total / divisor, 0.0)
     lattice = _lattice(pools, variance)
     origin = sum(pool.draws * pool.origin for pool in pools)
     first, masses = _window(pools, lattice, (total - origin) / lattice.step)
@@ -126,7 +127,9 @@ def law_of_mean(pools: Sequence[Pool], divisor: int) -> MeanLaw:
     if not lattice.own:
         wide = variance + sum(pool.draws * lattice.blur(pool) for pool in pools)
         sums = total + (sums - total) * (variance / wide) ** 0.5
-    return MeanLaw(sums / divisor, masses / masses.sum(), total / divisor, variance**0.5 / divisor)
+    return MeanDistribution(
+        sums / divisor, masses / masses.sum(), total / divisor, variance**0.5 / divisor
+    )
 
 
 @dataclass(frozen=True)
@@ -139,9 +142,9 @@ class _Lattice:
 
     def places(self, pool: Pool) -> tuple[Floats, Floats]:
         """Return the point below each value, and how far beyond it the value lies, 0 to 1."""
-        at = (pool.values - pool.origin) / self.step
-        floor = np.rint(at) if self.own else np.floor(at)
-        return floor, np.zeros(len(at)) if self.own else at - floor
+        place = (pool.values - pool.origin) / self.step
+        floor = np.rint(place) if self.own else np.floor(place)
+        return floor, np.zeros(len(place)) if self.own else place - floor
 
     def blur(self, pool: Pool) -> float:
         """Return how much variance the split of values over two points adds to a draw."""
@@ -177,10 +180,10 @@ def _common_denominator(offsets: Floats, most: int) -> int | None:
         if not off.any():
             return denominator
         first = Fraction(float(scaled[off.argmax()]))
-        found = first.limit_denominator(max(most // denominator, 1)).denominator
-        if found == 1:
+        factor = first.limit_denominator(max(most // denominator, 1)).denominator
+        if factor == 1:
             return None
-        denominator *= found
+        denominator *= factor
     return None
 
 
@@ -205,7 +208,7 @@ def _window(pools: Sequence[Pool], lattice: _Lattice, centre: float) -> tuple[in
 
 
 def _convolved(pools: Sequence[Pool], lattice: _Lattice) -> Floats:
-    """Return the law of the sum of all draws, wrapped around the window."""
+    """Return the distribution of the sum of all draws, wrapped around the window."""
     spectrum = np.ones(lattice.cells // 2 + 1, dtype=np.complex128)
     alive = np.arange(len(spectrum))
     for pool in pools:
@@ -215,15 +218,15 @@ def _convolved(pools: Sequence[Pool], lattice: _Lattice) -> Floats:
         spectrum[alive[~stays]] = 0.0
         alive = alive[stays]
         spectrum[alive] *= factor[stays] ** pool.draws
-    law: Floats = np.fft.irfft(spectrum, lattice.cells)
-    return law
+    distribution: Floats = np.fft.irfft(spectrum, lattice.cells)
+    return distribution
 
 
 def _histogram(pool: Pool, lattice: _Lattice) -> Floats:
     floor, beyond = lattice.places(pool)
-    at = floor.astype(np.int64) % lattice.cells
+    cell = floor.astype(np.int64) % lattice.cells
     if lattice.own:
-        return np.bincount(at, pool.shares, lattice.cells).astype(np.float64)
-    points = np.concatenate([at, (at + 1) % lattice.cells])
+        return np.bincount(cell, pool.shares, lattice.cells).astype(np.float64)
+    points = np.concatenate([cell, (cell + 1) % lattice.cells])
     shares = np.concatenate([pool.shares * (1.0 - beyond), pool.shares * beyond])
     return np.bincount(points, shares, lattice.cells).astype(np.float64)

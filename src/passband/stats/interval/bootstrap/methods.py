@@ -1,15 +1,15 @@
 """Bootstrap intervals, and Student's t as the textbook to compare them with.
 
 They are here because readers ask for them and to reproduce what others report; "auto" covers
-better (docs/coverage.md). Where the estimate is a plain mean of independent draws, the law of the
-bootstrap is computed and not simulated (see `bootstrap_law`); so it is where clusters are
-so few that all their resamples can be gone through. Nothing is random then and the seed is None.
-Elsewhere 10,000 replicates are drawn from a seed that is given or made from the data.
+better (docs/coverage.md). Where the estimate is a plain mean of independent draws, the bootstrap
+distribution is computed and not simulated (see `bootstrap_distribution`); likewise where clusters
+are few enough to list all their resamples. Nothing is random then and the seed is None. Elsewhere
+10,000 replicates are drawn from a seed that is given or made from the data.
 
-Ends are quantiles of that law: the lower the smallest value with at least `tail` of the law at or
-below it, the upper the largest with at least `tail` at or above it. So the interval for failures
-mirrors the one for successes. An interval is stretched to contain the estimate where it would not.
-Resampling sees only what was observed; where that has no spread there is no interval.
+Ends are quantiles of that distribution: the lower the smallest value with a probability of at least
+`tail` at or below it, the upper the largest with at least `tail` at or above it. So the interval
+for failures mirrors the one for successes. An interval is stretched to contain the estimate where
+it would not. Resampling sees only what was observed; where that has no spread there is no interval.
 """
 
 from __future__ import annotations
@@ -20,8 +20,23 @@ from typing import Protocol
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import (
+    EQUAL_RESAMPLES,
+    NO_SPREAD,
+    NO_TRIAL_NOISE,
+    ONE_CLUSTER,
+    ONE_PROBLEM_NO_INTERVAL,
+    OPEN_END,
+    OPEN_END_NO_INTERVAL,
+    PLUG_IN_RATES,
+    RELIABLE_CLUSTERS,
+    STRETCHED,
+    Note,
+    few_clusters,
+    few_informative,
+)
 from passband.stats.interval.bootstrap.draws import REPLICATES, Replicates, bootstrap_totals
-from passband.stats.interval.bootstrap.exact import MeanLaw, law_of_mean
+from passband.stats.interval.bootstrap.exact import MeanDistribution, distribution_of_mean
 from passband.stats.interval.bootstrap.units import (
     Units,
     data_seed,
@@ -32,40 +47,20 @@ from passband.stats.interval.bootstrap.units import (
     units_of,
 )
 from passband.stats.interval.default.wilson import student_quantile
-from passband.stats.interval.methods import Interval, method
+from passband.stats.interval.methods import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
+from passband.stats.tolerance import ROUNDING, ROUNDING_DIGITS
 from passband.types import Floats
 
 __all__ = ["bca", "percentile", "student_t", "studentized", "two_level"]
 
-ONE_PROBLEM = "a single problem: resampling cannot see how problems differ, so there is no interval"
-ONE_CLUSTER = "a single cluster: resampling cannot see how clusters differ, so there is no interval"
-NO_SPREAD = (
-    "all problems have the same value: resampling cannot see the spread, so there is no interval"
-)
-ALL_ALIKE = "every resample gives the same value: it cannot show a spread, so there is no interval"
-NO_TRIAL_NOISE = (
-    "no problem has trials that differ: resampling them cannot see the noise of sampling, so there "
-    "is no interval"
-)
-PLUG_IN = (
-    "resampling trials takes the observed rates for the true ones and understates the noise where "
-    "trials are few"
-)
-FEW_CLUSTERS = "fewer than 20 clusters: indicative only"
-STRETCHED = (
-    "the resamples lie to one side of the estimate, because resampling shifts this metric; the "
-    "interval was stretched to contain it"
-)
-OPEN_END = "too many resamples show no spread: an end is that of the scale"
-NO_END = "too many resamples show no spread: there is no interval"
 _FEW = 10
 _MOST_POOLS = 256
 
 
-class Law(Protocol):
-    """The law of an estimate under resampling."""
+class Distribution(Protocol):
+    """The distribution of an estimate under resampling."""
 
     @property
     def sd(self) -> float: ...
@@ -77,7 +72,7 @@ class Law(Protocol):
 # -- the methods -------------------------------------------------------------------------------
 
 
-@method(
+@register_method(
     "percentile",
     over=("problems", "trials"),
     summary="quantiles of the bootstrap; too short for few problems",
@@ -92,28 +87,30 @@ def percentile(request: IntervalRequest) -> Interval:
 
     >>> from passband import Outcomes, estimate
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
-    >>> found = estimate(outcomes, "pass@1", method="percentile")
-    >>> found.low, found.high, round(found.se, 4), found.seed
+    >>> result = estimate(outcomes, "pass@1", method="percentile")
+    >>> result.low, result.high, round(result.se, 4), result.seed
     (0.3875, 0.6125, 0.0576, None)
     """
     if request.over == "trials":
-        law, seed = _law_over_trials(request)
-        if _is_flat(law):
-            return _nothing(NO_TRIAL_NOISE)
-        return _quantiles(request, law, seed).with_notes(PLUG_IN)
+        distribution, seed = _distribution_over_trials(request)
+        if _is_flat(distribution):
+            return Interval.none(NO_TRIAL_NOISE)
+        return _quantiles(request, distribution, seed).with_notes(PLUG_IN_RATES)
     units = units_of(request)
     reason = _blind(request, units)
     if reason:
-        return _nothing(reason)
-    law, seed = _law_of(request, units)
-    return _quantiles(request, law, seed).with_notes(*_notes(request, units))
+        return Interval.none(reason)
+    distribution, seed = _distribution_of(request, units)
+    return _quantiles(request, distribution, seed).with_notes(*_notes(request, units))
 
 
-@method("bca", over=("problems",), summary="bootstrap quantiles corrected for bias and skewness")
+@register_method(
+    "bca", over=("problems",), summary="bootstrap quantiles corrected for bias and skewness"
+)
 def bca(request: IntervalRequest) -> Interval:
     """Return bootstrap quantiles at shares corrected for bias and acceleration.
 
-    With z0 the normal quantile of the share of the law below the estimate, and a the skewness of
+    With z0 the normal quantile of the share of resamples below the estimate, and a the skewness of
     the leave-one-out estimates divided by 6, the share Phi(z) becomes
     Phi(z0 + (z0 + z) / (1 - a (z0 + z))). Better than plain quantiles from about 20 problems on.
     Efron (1987).
@@ -121,22 +118,22 @@ def bca(request: IntervalRequest) -> Interval:
     units = units_of(request)
     reason = _blind(request, units)
     if reason:
-        return _nothing(reason)
-    law, seed = _law_of(request, units)
-    if _is_flat(law):
-        return _nothing(ALL_ALIKE)
+        return Interval.none(reason)
+    distribution, seed = _distribution_of(request, units)
+    if _is_flat(distribution):
+        return Interval.none(EQUAL_RESAMPLES)
     normal = NormalDist()
-    bias = normal.inv_cdf(float(np.clip(law.below(request.value), 1e-9, 1 - 1e-9)))
+    bias = normal.inv_cdf(float(np.clip(distribution.below(request.value), 1e-9, 1 - 1e-9)))
     bend = _acceleration(units)
     reach = normal.inv_cdf(1.0 - request.tail)
     low, high = (
         normal.cdf(bias + (bias + z) / max(1.0 - bend * (bias + z), 1e-3)) for z in (-reach, reach)
     )
-    ends = law.lower(low), law.upper(1.0 - high)
-    return _around(request, ends, law.sd, seed).with_notes(*_notes(request, units))
+    ends = distribution.lower(low), distribution.upper(1.0 - high)
+    return _around(request, ends, distribution.sd, seed).with_notes(*_notes(request, units))
 
 
-@method("studentized", over=("problems",), summary="bootstrap of the t statistic")
+@register_method("studentized", over=("problems",), summary="bootstrap of the t statistic")
 def studentized(request: IntervalRequest) -> Interval:
     """Return the estimate minus quantiles of (replicate - estimate) / its own standard error.
 
@@ -148,7 +145,7 @@ def studentized(request: IntervalRequest) -> Interval:
     units = units_of(request)
     reason = _blind(request, units)
     if reason:
-        return _nothing(reason)
+        return Interval.none(reason)
     seed = units.seed(request.seed)
     sums = bootstrap_totals(
         units.with_squares, units.shares, units.draws, REPLICATES, generator(seed)
@@ -157,22 +154,24 @@ def studentized(request: IntervalRequest) -> Interval:
     away = _distances(values - request.value, units.standard_error(sums))
     own = float(units.standard_error(units.draws * units.shares @ units.with_squares))
     if _is_flat(Replicates(values)) or own == 0.0:
-        return _nothing(ALL_ALIKE)
-    law = Replicates(away)
-    far = (law.upper(request.tail), law.lower(request.tail))
+        return Interval.none(EQUAL_RESAMPLES)
+    distribution = Replicates(away)
+    far = (distribution.upper(request.tail), distribution.lower(request.tail))
     low, high = (request.value - own * end for end in far)
-    found = _around_open(request, (low, high), Replicates(values).sd, seed)
-    return found.with_notes(*_notes(request, units))
+    interval = _around_open(request, (low, high), Replicates(values).sd, seed)
+    return interval.with_notes(*_notes(request, units))
 
 
-@method("two-level", over=("problems",), summary="problems resampled, then the trials within them")
+@register_method(
+    "two-level", over=("problems",), summary="problems resampled, then the trials within them"
+)
 def two_level(request: IntervalRequest) -> Interval:
-    """Return the quantiles of the estimate over problems drawn anew, each with trials drawn anew.
+    """Return the quantiles of the estimate over resampled problems with resampled trials.
 
     This counts the noise of the trials twice, since the observed problems carry it already; it is
     here because others report it. A drawn problem's c of n successes become Binomial(n, c/n).
     """
-    if request.outcomes.clusters is not None:
+    if request.outcomes.is_clustered:
         raise InvalidInput(
             "method 'two-level' resamples problems one by one, and these come in clusters; "
             "use 'auto', 'percentile', 'bca' or 'studentized'."
@@ -180,17 +179,19 @@ def two_level(request: IntervalRequest) -> Interval:
     seen = units_of(request)
     reason = _blind(request, seen)
     if reason:
-        return _nothing(reason)
-    if request.outcomes.graded is None:
-        law, seed = _law_of(request, two_level_units(request))
+        return Interval.none(reason)
+    if request.outcomes.is_binary:
+        distribution, seed = _distribution_of(request, two_level_units(request))
     else:
         seed = _graded_seed(request)
         rng = generator(seed)
-        law = Replicates(redrawn_graded(request, REPLICATES, rng, problems_too=True))
-    return _quantiles(request, law, seed).with_notes(*_notes(request, seen))
+        distribution = Replicates(redrawn_graded(request, REPLICATES, rng, problems_too=True))
+    return _quantiles(request, distribution, seed).with_notes(*_notes(request, seen))
 
 
-@method("t", over=("problems",), summary="mean plus or minus Student's t times the standard error")
+@register_method(
+    "t", over=("problems",), summary="mean plus or minus Student's t times the standard error"
+)
 def student_t(request: IntervalRequest) -> Interval:
     """Return the estimate plus or minus t(U-1) standard errors, U problems or clusters.
 
@@ -200,70 +201,70 @@ def student_t(request: IntervalRequest) -> Interval:
     scale where there is one: [0, 1] for scores that all lie within it.
 
     >>> from passband import Outcomes, estimate
-    >>> found = estimate(Outcomes.from_counts([3, 0, 8, 5], 8), "pass@1", method="t")
-    >>> round(found.low, 4), round(found.high, 4), round(found.se, 4)
+    >>> result = estimate(Outcomes.from_counts([3, 0, 8, 5], 8), "pass@1", method="t")
+    >>> round(result.low, 4), round(result.high, 4), round(result.se, 4)
     (0.0, 1.0, 0.2104)
     """
     units = units_of(request)
     reason = _blind(request, units)
     if reason:
-        return _nothing(reason)
+        return Interval.none(reason)
     se = float(units.standard_error(units.draws * units.shares @ units.with_squares))
     if se == 0.0:
-        return _nothing(ALL_ALIKE)
+        return Interval.none(EQUAL_RESAMPLES)
     reach = student_quantile(request.level, units.draws - 1.0) * se
     ends = request.value - reach, request.value + reach
     return _around(request, ends, se, None).with_notes(*_notes(request, units))
 
 
-# -- laws --------------------------------------------------------------------------------------
+# -- distributions -----------------------------------------------------------------------------
 
 
-def _law_of(request: IntervalRequest, units: Units) -> tuple[Law, int | None]:
-    """Return the law of the estimate over resamples of units; no seed if it is computed."""
+def _distribution_of(request: IntervalRequest, units: Units) -> tuple[Distribution, int | None]:
+    """Return how the estimate varies over resamples of units, and the seed if it is drawn."""
     if units.is_mean:
-        return law_of_mean([units.pool()], units.draws), None
-    if request.outcomes.clusters is not None and units.is_enumerable:
+        return distribution_of_mean([units.pool()], units.draws), None
+    if request.outcomes.is_clustered and units.is_enumerable:
         return _enumerated(*units.every_resample()), None
     seed = units.seed(request.seed)
     return Replicates(units.replicates(REPLICATES, generator(seed))), seed
 
 
-class _Enumerated(MeanLaw):
-    """A law on points that are not evenly spaced."""
+class _Enumerated(MeanDistribution):
+    """A distribution on points that are not evenly spaced."""
 
     def below(self, value: float) -> float:
-        near = 1e-12 * max(1.0, abs(value))
+        near = ROUNDING * max(1.0, abs(value))
         start, end = np.searchsorted(self.points, [value - near, value + near])
         return float(self.masses[:start].sum() + self.masses[start:end].sum() / 2)
 
 
-def _enumerated(values: Floats, masses: Floats) -> Law:
-    """Return the law of estimates with their probabilities; equal but for rounding is equal."""
-    _, first, at = np.unique(np.round(values, 12), return_index=True, return_inverse=True)
+def _enumerated(values: Floats, masses: Floats) -> Distribution:
+    """Return the distribution of estimates, those that only rounding tells apart being one."""
+    rounded = np.round(values, ROUNDING_DIGITS)
+    _, first, kind = np.unique(rounded, return_index=True, return_inverse=True)
     mean = float(masses @ values)
     sd = float(np.sqrt(masses @ (values - mean) ** 2))
-    shares: Floats = np.bincount(at, weights=masses).astype(np.float64)
+    shares: Floats = np.bincount(kind, weights=masses).astype(np.float64)
     return _Enumerated(values[first], shares, mean, sd)
 
 
-def _law_over_trials(request: IntervalRequest) -> tuple[Law, int | None]:
-    """Return the law of the estimate over redrawn trials; no seed if it is computed."""
-    if request.outcomes.graded is not None:
+def _distribution_over_trials(request: IntervalRequest) -> tuple[Distribution, int | None]:
+    """Return how the estimate varies over redrawn trials, and the seed if it is drawn."""
+    if not request.outcomes.is_binary:
         seed = _graded_seed(request)
         rng = generator(seed)
         return Replicates(redrawn_graded(request, REPLICATES, rng, problems_too=False)), seed
     pairs = request.outcomes.histogram.at_least(request.k)
-    if request.metric.powers is None and len(pairs.trials) <= _MOST_POOLS:
-        return law_of_mean(trial_pools(request), pairs.n_problems), None
+    if request.metric.is_mean and len(pairs.trials) <= _MOST_POOLS:
+        return distribution_of_mean(trial_pools(request), pairs.n_problems), None
     made = data_seed(request.metric, pairs.trials, pairs.successes, pairs.problems)
     seed = made if request.seed is None else request.seed
     return Replicates(redrawn_trials(request, REPLICATES, generator(seed))), seed
 
 
 def _graded_seed(request: IntervalRequest) -> int:
-    graded = request.outcomes.graded
-    assert graded is not None
+    graded = request.outcomes.required_graded()
     made = data_seed(request.metric, graded.values, graded.offsets)
     return made if request.seed is None else request.seed
 
@@ -278,7 +279,7 @@ def _acceleration(units: Units) -> float:
 
 def _distances(shift: Floats, se: Floats) -> Floats:
     """Return shift / se, infinite where there is a shift but no spread."""
-    near = np.abs(shift) <= 1e-12
+    near = np.abs(shift) <= ROUNDING
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(near, 0.0, shift / se)
 
@@ -286,11 +287,11 @@ def _distances(shift: Floats, se: Floats) -> Floats:
 # -- intervals ---------------------------------------------------------------------------------
 
 
-def _quantiles(request: IntervalRequest, law: Law, seed: int | None) -> Interval:
-    if _is_flat(law):
-        return _nothing(ALL_ALIKE)
-    ends = law.lower(request.tail), law.upper(request.tail)
-    return _around(request, ends, law.sd, seed)
+def _quantiles(request: IntervalRequest, distribution: Distribution, seed: int | None) -> Interval:
+    if _is_flat(distribution):
+        return Interval.none(EQUAL_RESAMPLES)
+    ends = distribution.lower(request.tail), distribution.upper(request.tail)
+    return _around(request, ends, distribution.sd, seed)
 
 
 def _around(
@@ -308,42 +309,37 @@ def _around(
 def _around_open(
     request: IntervalRequest, ends: tuple[float, float], se: float, seed: int | None
 ) -> Interval:
-    """Let the scale close an infinite end; where there is none, there is no interval."""
+    """Close an infinite end by the scale; return no interval where there is none."""
     if np.isfinite(ends).all():
         return _around(request, ends, se, seed)
     if not np.isfinite(request.range()).all():
-        return _nothing(NO_END)
+        return Interval.none(OPEN_END_NO_INTERVAL)
     return _around(request, ends, se, seed).with_notes(OPEN_END)
 
 
-def _nothing(reason: str) -> Interval:
-    return Interval(None, None, None, (reason,))
+def _is_flat(distribution: Distribution) -> bool:
+    scale = max(abs(distribution.lower(0.5)), 1e-300)
+    return distribution.sd <= ROUNDING * scale
 
 
-def _is_flat(law: Law) -> bool:
-    scale = max(abs(law.lower(0.5)), 1e-300)
-    return law.sd <= 1e-12 * scale
-
-
-def _blind(request: IntervalRequest, units: Units) -> str | None:
-    """Say why resampling these units cannot show a spread, or None if it can."""
+def _blind(request: IntervalRequest, units: Units) -> Note | None:
+    """Return why resampling these units cannot show a spread, or None if it can."""
     if units.draws == 1:
-        return ONE_PROBLEM if request.outcomes.clusters is None else ONE_CLUSTER
+        return ONE_CLUSTER if request.outcomes.is_clustered else ONE_PROBLEM_NO_INTERVAL
     ratios = units.rows[:, :-1] / units.rows[:, -1:]
-    if (np.ptp(ratios, axis=0) <= 1e-12 * np.abs(ratios).max(axis=0)).all():
+    if (np.ptp(ratios, axis=0) <= ROUNDING * np.abs(ratios).max(axis=0)).all():
         return NO_SPREAD
     return None
 
 
-def _notes(request: IntervalRequest, units: Units) -> tuple[str, ...]:
-    """Say where the coverage of these intervals is known to be weak."""
+def _notes(request: IntervalRequest, units: Units) -> tuple[Note, ...]:
+    """Return notes on where the coverage of these intervals is known to be weak."""
     notes = []
-    clustered = request.outcomes.clusters is not None
-    if clustered and units.draws < 20:
-        notes.append(FEW_CLUSTERS)
+    clustered = request.outcomes.is_clustered
+    if clustered and units.draws < RELIABLE_CLUSTERS:
+        notes.append(few_clusters(units.draws))
     informative = units.draws - round(units.draws * float(units.shares.max()))
     if informative < _FEW:
-        what = "clusters" if clustered else "problems"
-        told = f"only {informative} of {units.draws} {what} differ from the commonest value"
-        notes.append(told if informative else f"all {units.draws} {what} have the same value")
+        noun = "cluster" if clustered else "problem"
+        notes.append(few_informative(units.draws, informative, noun))
     return tuple(notes)

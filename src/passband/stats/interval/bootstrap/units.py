@@ -1,4 +1,4 @@
-"""What a bootstrap resamples: problems, clusters of problems, or trials within problems.
+"""The units that a bootstrap resamples: problems, clusters, or trials within problems.
 
 Every unit is a row: the sum of each part of the metric over the unit's problems, and the number of
 its problems, which is 1 for a problem by itself. The estimate is a ratio of sums over units (or a
@@ -20,15 +20,16 @@ from passband.stats.interval.bootstrap.draws import bootstrap_totals, graded_tot
 from passband.stats.interval.bootstrap.exact import Pool
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
-from passband.stats.metric.components import blend, values_by_problem, values_of
-from passband.stats.metric.registry import Metric
+from passband.stats.metric.components import values_of
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.pmf import binomial_pmf
+from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = [
     "Units",
     "data_seed",
     "estimates",
-    "problem_values",
     "redrawn_graded",
     "redrawn_trials",
     "trial_pools",
@@ -52,7 +53,7 @@ class Units:
     @cached_property
     def is_mean(self) -> bool:
         """Whether the estimate is a plain mean over units: one part, units of one size."""
-        return self.metric.powers is None and bool((self.rows[:, -1] == self.rows[0, -1]).all())
+        return self.metric.is_mean and bool((self.rows[:, -1] == self.rows[0, -1]).all())
 
     @cached_property
     def totals(self) -> Floats:
@@ -64,10 +65,10 @@ class Units:
         """Return the values of the units, where the estimate is their mean."""
         return Pool(self.rows[:, 0] / self.rows[:, -1], self.shares, self.draws)
 
-    def seed(self, given: int | None) -> int:
-        """Return the given seed, or the one that the data make."""
-        if given is not None:
-            return given
+    def seed(self, seed: int | None) -> int:
+        """Return the seed, or one made from the data if it is None."""
+        if seed is not None:
+            return seed
         return data_seed(self.metric, self.rows, self.shares * self.draws)
 
     def statistic(self, totals: Floats) -> Floats:
@@ -119,23 +120,13 @@ class Units:
         """
         width = self.rows.shape[1]
         totals, squares = sums[..., :width], sums[..., width:]
-        gradient = self._gradient(totals)
+        gradient = self.metric.gradient(totals)
         outer = gradient[..., :, None] * gradient[..., None, :]
         terms = outer.reshape(squares.shape) * squares
         variance = terms.sum(axis=-1)
         # What rounding leaves of a sum that cancels is no variance.
-        variance = np.where(variance < 1e-12 * np.abs(terms).sum(axis=-1), 0.0, variance)
+        variance = np.where(variance < ROUNDING * np.abs(terms).sum(axis=-1), 0.0, variance)
         return np.sqrt(variance * self.draws / (self.draws - 1.0))
-
-    def _gradient(self, totals: Floats) -> Floats:
-        value, problems = self.statistic(totals), totals[..., -1]
-        if self.metric.powers is None:
-            return np.stack([1.0 / problems, -value / problems], axis=-1)
-        powers = np.asarray(self.metric.powers)
-        parts = totals[..., :-1]
-        slopes = powers * np.divide(value[..., None], parts, where=parts > 0, out=0.0 * parts)
-        last = -(slopes * parts).sum(axis=-1) / problems
-        return np.concatenate([slopes, last[..., None]], axis=-1)
 
 
 def estimates(metric: Metric, totals: Floats) -> Floats:
@@ -145,10 +136,7 @@ def estimates(metric: Metric, totals: Floats) -> Floats:
     >>> estimates(parse_metric("geom-ds@2"), np.array([[4.0, 1.0, 8.0]])).round(4).tolist()
     [0.25]
     """
-    ratios = totals[..., :-1] / totals[..., -1:]
-    if metric.powers is None:
-        return ratios[..., 0]
-    return blend(np.maximum(ratios, 0.0), metric.powers)  # a difference of sums may round below 0
+    return metric.combined(totals[..., :-1] / totals[..., -1:])
 
 
 # -- units over problems -----------------------------------------------------------------------
@@ -156,31 +144,24 @@ def estimates(metric: Metric, totals: Floats) -> Floats:
 
 def units_of(request: IntervalRequest) -> Units:
     """Return the clusters of problems if there are any, else the problems."""
-    if request.outcomes.clusters is not None:
+    if request.outcomes.is_clustered:
         rows = _cluster_rows(request)
         counts: Ints = np.ones(len(rows), dtype=np.int64)
     else:
-        found = [values_of(part, request.outcomes, request.k) for part in request.metric.parts]
-        counts = found[0].problems
-        rows = np.stack([*(part.values for part in found), np.ones(len(counts))], axis=1)
+        parts = [values_of(part, request.outcomes, request.k) for part in request.metric.parts]
+        counts = parts[0].problems
+        rows = np.stack([*(part.values for part in parts), np.ones(len(counts))], axis=1)
     rows, counts = _distinct(rows, counts)
     units = int(counts.sum())
     return Units(request.metric, rows, counts / units, units)
 
 
 def _cluster_rows(request: IntervalRequest) -> Floats:
+    """Return a row per cluster: sums of the parts over its problems, and their number."""
     outcomes = request.outcomes
-    assert outcomes.clusters is not None
-    names = np.array(outcomes.clusters)[outcomes.trials >= request.k]
-    _, cluster = np.unique(names, return_inverse=True)
-    sums = [np.bincount(cluster, values) for values in problem_values(request).T]
+    cluster = outcomes.cluster_codes(outcomes.trials >= request.k)
+    sums = [np.bincount(cluster, values) for values in request.metric.by_problem(outcomes).T]
     return np.stack([*sums, np.bincount(cluster)], axis=1).astype(np.float64)
-
-
-def problem_values(request: IntervalRequest) -> Floats:
-    """Return the parts of the metric for each problem with enough trials, in problem order."""
-    outcomes, k = request.outcomes, request.k
-    return np.stack([values_by_problem(part, outcomes, k) for part in request.metric.parts], axis=1)
 
 
 def _distinct(rows: Floats, counts: Ints) -> tuple[Floats, Ints]:
@@ -192,7 +173,7 @@ def _distinct(rows: Floats, counts: Ints) -> tuple[Floats, Ints]:
 
 
 def two_level_units(request: IntervalRequest) -> Units:
-    """Return what problems could have looked like: one of them drawn, then its trials redrawn.
+    """Return the units of a two-level bootstrap: a problem is drawn, then its trials are redrawn.
 
     A problem with c of n successes turns into one with Binomial(n, c/n) successes.
     """
@@ -200,7 +181,7 @@ def two_level_units(request: IntervalRequest) -> Units:
     rows, shares = [], []
     for n in np.unique(pairs.trials).tolist():
         here = pairs.where(pairs.trials == n)
-        rows.append(_lattice_rows(request, n))
+        rows.append(_rows_of_trials(request, n))
         shares.append(here.problems @ np.stack([_binomial(n, c) for c in here.successes]))
     weight = np.concatenate(shares) / pairs.n_problems
     kept = weight > 0.0
@@ -214,9 +195,9 @@ def trial_pools(request: IntervalRequest) -> list[Pool]:
     """Return, for each distinct (n, c), the values that Binomial(n, c/n) successes would give."""
     pools = []
     for n, c, problems in _each(request.outcomes.histogram.at_least(request.k)):
-        law = _binomial(n, c)
-        kept = law > 0.0
-        pools.append(Pool(_lattice_rows(request, n)[kept, 0], law[kept], problems))
+        distribution = _binomial(n, c)
+        kept = distribution > 0.0
+        pools.append(Pool(_rows_of_trials(request, n)[kept, 0], distribution[kept], problems))
     return pools
 
 
@@ -225,7 +206,7 @@ def redrawn_trials(request: IntervalRequest, size: int, rng: np.random.Generator
     totals = np.zeros((size, len(request.metric.parts) + 1))
     pairs = request.outcomes.histogram.at_least(request.k)
     for n, c, problems in _each(pairs):
-        rows = _lattice_rows(request, n)
+        rows = _rows_of_trials(request, n)
         if 0 < c < n:
             totals += bootstrap_totals(rows, _binomial(n, c), problems, size, rng)
         else:
@@ -237,8 +218,7 @@ def redrawn_graded(
     request: IntervalRequest, size: int, rng: np.random.Generator, *, problems_too: bool
 ) -> Floats:
     """Return estimates in which the scores of every problem are drawn from its own."""
-    graded = request.outcomes.graded
-    assert graded is not None
+    graded = request.outcomes.required_graded()
     sums = graded_totals(graded, request.metric, size, rng, problems_too=problems_too)
     problems = np.full((size, 1), int((request.outcomes.trials >= request.k).sum()))
     totals = np.concatenate([sums, problems], axis=1)
@@ -250,7 +230,7 @@ def _each(pairs: Histogram) -> list[tuple[int, ...]]:
     return list(zip(*columns, strict=True))
 
 
-def _lattice_rows(request: IntervalRequest, n: int) -> Floats:
+def _rows_of_trials(request: IntervalRequest, n: int) -> Floats:
     """Return the row of a problem with 0, 1, ..., n successes in n trials."""
     trials, successes = np.full(n + 1, n), np.arange(n + 1)
     parts = [part.at(trials, successes, request.k) for part in request.metric.parts]
@@ -258,14 +238,10 @@ def _lattice_rows(request: IntervalRequest, n: int) -> Floats:
 
 
 def _binomial(n: int, c: int) -> Floats:
-    """Return the law of Binomial(n, c/n)."""
-    from scipy.special import gammaln, xlog1py, xlogy
-
-    j, p = np.arange(n + 1), c / n
-    ways = gammaln(n + 1) - gammaln(j + 1) - gammaln(n - j + 1)
-    weights = np.exp(ways + xlogy(j, p) + xlog1py(n - j, -p))
-    law: Floats = weights / weights.sum()
-    return law
+    """Return the distribution of Binomial(n, c/n)."""
+    weights = binomial_pmf(n, np.arange(n + 1), c / n)
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
 # -- seeds -------------------------------------------------------------------------------------

@@ -1,56 +1,55 @@
-"""The default intervals: which rule serves which outcomes, and what to tell the reader."""
+"""The default intervals: which rule serves which outcomes, and the notes that go with it."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from passband.notes import (
+    CONSTANT_METRIC,
+    K_ABOVE_HALF,
+    ONE_PROBLEM,
+    ONE_TRIAL,
+    RELIABLE_CLUSTERS,
+    TOO_MANY_COUNTS,
+    ZERO_FACTOR,
+    Note,
+    few_clusters,
+    few_informative,
+    few_repeats,
+)
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.fit.count_grid import is_too_large
 from passband.stats.interval.fit.mixture import Mixture
-from passband.stats.interval.methods import Interval, method
+from passband.stats.interval.methods import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
+from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
-__all__ = ["auto", "few_repeats", "one_sided", "target_notes"]
+__all__ = ["auto", "has_few_repeats", "one_sided", "target_notes"]
 
-ONE_TRIAL = (
-    "with one trial per problem the noise of sampling cannot be told from the spread of the "
-    "problems; this interval is an upper bound, the one over problems"
-)
-FEW_REPEATS = (
-    "only {repeated} of {problems} problems with more than one trial, too few to tell the noise of "
-    "sampling from the spread of the problems; this interval is an upper bound, the one over "
-    "problems"
-)
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
-WIDE_K = (
-    "k is more than half of n: the width rests on a model; 2k trials per problem would measure it"
-)
-FEW_CLUSTERS = "fewer than 20 clusters: indicative only"
-ONE_PROBLEM = "a single problem says little about problems like it"
-CONSTANT = "this metric has the same value whatever the trials show"
-TOO_LARGE = "so many trials, or numbers of them, that the default interval is out of reach"
+_ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 
 
-@method(
+@register_method(
     "auto",
     over=("problems", "trials"),
     summary="unbiased centre, score-type ends with measured coverage",
 )
 def auto(request: IntervalRequest) -> Interval:
     """Return the default interval for either target."""
-    if request.outcomes.graded is not None:
+    if not request.outcomes.is_binary:
         return graded_interval(request).with_notes(*_cluster_notes(request))
     if is_too_large(request.outcomes.histogram.at_least(request.k)):
-        return Interval(None, None, None, (TOO_LARGE,))
-    if request.metric.powers is not None and min(request.means) == 0.0:
+        return Interval.none(TOO_MANY_COUNTS)
+    if request.metric.has_zero_factor(request.means):
         return _blend_at_zero(request)
     low, high = request.range()
     scale = high - low
     if scale == 0.0:
-        return Interval(request.value, request.value, 0.0, (CONSTANT,))
+        return Interval(request.value, request.value, 0.0, (CONSTANT_METRIC,))
     mixture = request.mixture()
     values = request.values(mixture)
     notes = _notes(request, mixture, values)
@@ -67,100 +66,90 @@ def auto(request: IntervalRequest) -> Interval:
 
 
 def _ends(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
-    if request.over == "trials" and not few_repeats(mixture):
+    if request.over == "trials" and not has_few_repeats(mixture):
         squares = request.squares(mixture, values)
         return over_trials(mixture, values, request.k, request.level, squares=squares)
-    if request.over == "problems" and request.outcomes.clusters is not None:
+    if request.over == "problems" and request.outcomes.is_clustered:
         return over_clusters(request.outcomes, mixture, values, request.k, request.level)
     return over_problems(mixture, values, request.level)
 
 
-def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[str, ...]:
-    """Say where the coverage of the default intervals is known to be weak."""
+def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
+    """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = target_notes(request, mixture)
     problems = int(mixture.counts.sum())
     if problems > 1:
         informative = problems - _commonest(mixture, values)
-        if informative < 10:
-            differ = "differs" if informative == 1 else "differ"
-            told = f"only {informative} of {problems} problems {differ} from the commonest value"
-            notes.append(told if informative else f"all {problems} problems have the same value")
+        if informative < _ENOUGH_INFORMATIVE:
+            notes.append(few_informative(problems, informative))
     return tuple(notes)
 
 
-def target_notes(request: IntervalRequest, mixture: Mixture) -> list[str]:
-    """Say where problems, clusters or trials are too few for the target."""
-    notes = []
+def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
+    """Return notes on problems, clusters or trials that are too few for the target."""
+    notes: list[Note] = []
     problems = int(mixture.counts.sum())
     if request.over == "trials":
-        if mixture.lattice.ns[-1] == 1:
+        if mixture.grid.ns[-1] == 1:
             notes.append(ONE_TRIAL)
-        elif few_repeats(mixture):
-            notes.append(FEW_REPEATS.format(repeated=_repeated(mixture), problems=problems))
-        elif 2 * request.k > mixture.lattice.ns[0]:
-            notes.append(WIDE_K)
+        elif has_few_repeats(mixture):
+            notes.append(few_repeats(_repeated(mixture), problems))
+        elif 2 * request.k > mixture.grid.ns[0]:
+            notes.append(K_ABOVE_HALF)
     elif problems == 1:
         notes.append(ONE_PROBLEM)
     return notes + _cluster_notes(request)
 
 
-def few_repeats(mixture: Mixture) -> bool:
-    """Say whether most problems have one trial, and too few have more to measure the noise."""
+def has_few_repeats(mixture: Mixture) -> bool:
+    """Tell whether too few problems have repeated trials to measure the noise of sampling."""
     problems, repeated = int(mixture.counts.sum()), _repeated(mixture)
     return 2 * repeated < problems and repeated < max(_ENOUGH_REPEATS, problems / 10)
 
 
 def _repeated(mixture: Mixture) -> int:
-    """Return how many problems have more than one trial."""
-    return int(mixture.counts[mixture.lattice.trials > 1].sum())
+    """Return the number of problems with more than one trial."""
+    return int(mixture.counts[mixture.grid.trials > 1].sum())
 
 
-def _cluster_notes(request: IntervalRequest) -> list[str]:
-    if request.over == "trials" or request.outcomes.clusters is None:
+def _cluster_notes(request: IntervalRequest) -> list[Note]:
+    if request.over == "trials" or not request.outcomes.is_clustered:
         return []
     several = int((request.outcomes.trials >= request.k).sum()) > 1
-    return [FEW_CLUSTERS] if several and _units(request) < 20 else []
-
-
-def _units(request: IntervalRequest) -> int:
-    """Return how many problems count, or how many clusters they are in."""
-    enough = request.outcomes.trials >= request.k
-    clusters = request.outcomes.clusters
-    if clusters is None:
-        return int(enough.sum())
-    return len({clusters[at] for at in np.flatnonzero(enough).tolist()})
+    clusters = request.outcomes.n_units(request.k)
+    return [few_clusters(clusters)] if several and clusters < RELIABLE_CLUSTERS else []
 
 
 def _commonest(mixture: Mixture, values: Floats) -> int:
-    """Return how many problems share the commonest value."""
-    _, kind = np.unique(np.round(values, 12), return_inverse=True)
+    """Return the number of problems that share the commonest value."""
+    _, kind = np.unique(np.round(values, ROUNDING_DIGITS), return_inverse=True)
     return int(np.bincount(kind, weights=mixture.counts).max())
 
 
 def one_sided(request: IntervalRequest, mixture: Mixture) -> Interval | None:
     """Return the exact bound where no trial succeeded, or none failed."""
-    lattice, counts = mixture.lattice, mixture.counts
+    grid, counts = mixture.grid, mixture.counts
     seen = counts > 0
-    if not lattice.successes[seen].any():
+    if not grid.successes[seen].any():
         end = 0.0
-    elif (lattice.successes == lattice.trials)[seen].all():
+    elif (grid.successes == grid.trials)[seen].all():
         end = 1.0
     else:
         return None
     problems = int(counts.sum())
-    if request.over == "problems" or few_repeats(mixture):
-        units = _units(request) if request.over == "problems" else problems
+    if request.over == "problems" or has_few_repeats(mixture):
+        units = request.outcomes.n_units(request.k) if request.over == "problems" else problems
         reach = 1.0 - request.tail ** (1.0 / units)
         ends = [request.value + reach * (far - request.value) for far in _reachable(request)]
     else:
-        trials = float(counts @ lattice.trials) / problems
+        trials = float(counts @ grid.trials) / problems
         ends = _hull_over_trials(request, problems, trials, end)
     return Interval(ends[0], ends[1], None)
 
 
 def _reachable(request: IntervalRequest) -> tuple[float, float]:
     """Return the smallest and largest value that a problem with as many trials could have."""
-    if request.metric.powers is not None:
+    if not request.metric.is_mean:
         return request.range()
     values = request.values(request.mixture())
     return float(values.min()), float(values.max())
@@ -183,11 +172,11 @@ def _hull_over_trials(
 
 def _blend_at_zero(request: IntervalRequest) -> Interval:
     """Return the interval of a product one of whose factors is zero: from the factors' own ends."""
-    factors = [auto(request.of_part(at)) for at in range(len(request.metric.parts))]
+    factors = [auto(request.of_part(index)) for index in range(len(request.metric.parts))]
     notes = dict.fromkeys(note for factor in factors for note in factor.notes)
     return Interval(
         0.0,
         request.metric.combine([factor.high or 0.0 for factor in factors]),
         None,
-        ("a factor of the blend is zero: the upper end combines the ends of the factors", *notes),
+        (ZERO_FACTOR, *notes),
     )

@@ -1,4 +1,4 @@
-"""Problems that come in clusters, such as questions about one text: the clusters are the sample."""
+"""The default interval over clusters, such as the questions about one text."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def over_clusters(
     mean = mixture.counts @ values / problems
     sums, count = cluster_sums(outcomes, mixture, values - mean, k)
     size = problems / count
-    law = (mixture.counts + 2.0 * mixture.predictive) / (problems + 2.0)
-    centre = law @ values
+    distribution = (mixture.counts + 2.0 * mixture.predictive) / (problems + 2.0)
+    centre = distribution @ values
     second = float(mixture.predictive @ (values - centre) ** 2)
     third = float(mixture.predictive @ (values - centre) ** 3)
     square = float((sums**2).sum()) + _EXTRA * size**2 * second
     correction = count / max(count - 1.0, 1.0) * count / (count + _EXTRA)
-    alone = float(law @ (values - centre) ** 2) / max(problems - 1.0, 1.0)
+    alone = float(distribution @ (values - centre) ** 2) / max(problems - 1.0, 1.0)
     variance = max(correction * square / problems**2, alone, _LEAST)
     share = min(1.0, count * variance / max(float(centre * (1.0 - centre)), _LEAST))
     tilt = (float((sums**3).sum()) + _EXTRA * size**3 * third) / max(square * size, _LEAST)
@@ -61,16 +61,15 @@ def cluster_sums(
     outcomes: Outcomes, mixture: Mixture, deviations: Floats, k: int
 ) -> tuple[Floats, float]:
     """Return the sum of deviations of each cluster, and the number of clusters."""
-    assert outcomes.clusters is not None
-    assert outcomes.successes is not None
     enough = outcomes.trials >= max(k, 1)
-    _, cluster = np.unique(np.array(outcomes.clusters)[enough], return_inverse=True)
-    at = _positions(mixture, outcomes.trials[enough], outcomes.successes[enough])
-    sums: Floats = np.bincount(cluster, weights=deviations[at]).astype(np.float64)
+    successes = outcomes.required_successes()[enough]
+    place = _positions(mixture, outcomes.trials[enough], successes)
+    weights = deviations[place]
+    sums: Floats = np.bincount(outcomes.cluster_codes(enough), weights).astype(np.float64)
     return sums, float(len(sums))
 
 
 def _positions(mixture: Mixture, trials: Ints, successes: Ints) -> Ints:
-    ns = np.array(mixture.lattice.ns)
-    result: Ints = mixture.lattice.starts[np.searchsorted(ns, trials)] + successes
+    ns = np.array(mixture.grid.ns)
+    result: Ints = mixture.grid.starts[np.searchsorted(ns, trials)] + successes
     return result

@@ -35,7 +35,7 @@ __all__ = [
     "roots",
     "student_quantile",
     "trial_moments",
-    "widened_law",
+    "widened_distribution",
 ]
 
 _LEAST_VARIANCE = 1e-13
@@ -74,11 +74,11 @@ def over_problems(
     m_problems = mixture.counts.sum(axis=-1)
     count = float(m_problems.flat[0])
     mean = mixture.counts @ values / m_problems
-    law, extra = widened_law(mixture, count)
-    centre = law @ values
+    distribution, extra = widened_distribution(mixture, count)
+    centre = distribution @ values
     away = values - centre[..., None]
-    second = np.maximum((law * away**2).sum(axis=-1), _LEAST_VARIANCE)
-    third = (law * away**3).sum(axis=-1)
+    second = np.maximum((distribution * away**2).sum(axis=-1), _LEAST_VARIANCE)
+    third = (distribution * away**3).sum(axis=-1)
     variance = second * count / (count - 1.0) if count > 1 else second
     share = np.minimum(1.0, variance / np.maximum(centre * (1.0 - centre), _LEAST_VARIANCE))
     z = normal_quantile(level) if reach is None else reach
@@ -91,11 +91,11 @@ def over_problems(
     return Ends(low, high, np.sqrt(variance / count)).containing(mean)
 
 
-def widened_law(mixture: Mixture, count: float) -> tuple[Floats, float]:
+def widened_distribution(mixture: Mixture, count: float) -> tuple[Floats, float]:
     """Return the observed pairs with some that the fit predicts, and how many those are."""
     extra = max(2.0, count**0.5 - 1.0)
-    law: Floats = (mixture.counts + extra * mixture.predictive) / (count + extra)
-    return law, extra
+    distribution: Floats = (mixture.counts + extra * mixture.predictive) / (count + extra)
+    return distribution, extra
 
 
 def over_trials(
@@ -123,7 +123,7 @@ def over_trials(
         free = mixture.counts @ (values**2 - squares) / m_problems
         trust = count / (count + 100.0)
         variance = np.maximum(variance + trust * (free - variance), 0.85 * variance)
-    measured = 2 * k <= mixture.lattice.ns[0]  # else two disjoint sets of k trials do not fit in n
+    measured = 2 * k <= mixture.grid.ns[0]  # else two disjoint sets of k trials do not fit in n
     z = normal_quantile(level)
     q = student_quantile(level, (4.0 if measured else 2.0) * count)
     q *= 1.0 if reach is None else reach / z
@@ -141,29 +141,29 @@ def over_trials(
 
 def trial_moments(mixture: Mixture, values: Floats, k: int) -> tuple[Floats, Floats]:
     """Return the mean variance of a problem's value given its success probability, and its tilt."""
-    lattice, mixing = mixture.lattice, mixture.mixing(k)
+    grid, mixing = mixture.grid, mixture.mixing(k)
     weight = mixing.weights
-    centre = lattice.per_n(lattice.binomial * values)  # (points, ns)
-    square = lattice.per_n(lattice.binomial * values**2)
+    centre = grid.per_n(grid.binomial * values)  # (points, ns)
+    square = grid.per_n(grid.binomial * values**2)
     within = np.maximum(square - centre**2, 0.0)
     by_n = weight @ within  # (..., ns)
     variance = np.maximum((mixture.shares * by_n).sum(axis=-1), _LEAST_VARIANCE)
-    expected = _pull_back(lattice, mixing, within)
-    share = lattice.spread(mixture.shares)
+    expected = _pull_back(grid, mixing, within)
+    share = grid.spread(mixture.shares)
     with_value = (share * mixing.marginal * expected * values).sum(axis=-1)
     apart = np.zeros_like(variance)
-    for at, (start, n) in enumerate(zip(lattice.starts.tolist(), lattice.ns, strict=True)):
+    for at, (start, n) in enumerate(zip(grid.starts.tolist(), grid.ns, strict=True)):
         cells = slice(start, start + n + 1)
-        at_point = expected[..., cells] @ lattice.binomial[:, cells].T
+        at_point = expected[..., cells] @ grid.binomial[:, cells].T
         apart += mixture.shares[..., at] * (weight * at_point * centre[:, at]).sum(axis=-1)
     return variance, (with_value - apart) / variance
 
 
-def _pull_back(lattice: CountGrid, mixing: Mixing, within: Floats) -> Floats:
+def _pull_back(grid: CountGrid, mixing: Mixing, within: Floats) -> Floats:
     """Return the expected variance of a value given the pair that was observed."""
     parts = [
-        (mixing.weights * within[:, at]) @ lattice.binomial[:, start : start + n + 1]
-        for at, (start, n) in enumerate(zip(lattice.starts.tolist(), lattice.ns, strict=True))
+        (mixing.weights * within[:, at]) @ grid.binomial[:, start : start + n + 1]
+        for at, (start, n) in enumerate(zip(grid.starts.tolist(), grid.ns, strict=True))
     ]
     result: Floats = np.concatenate(parts, axis=-1) / mixing.marginal
     return result

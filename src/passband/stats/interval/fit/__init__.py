@@ -1,1 +1,6 @@
-"""Distributions of success probabilities, fitted to counts."""
+"""Distributions of success probabilities over problems, fitted to counts.
+
+`mixture` is the free distribution on a grid of probabilities that the default intervals use, over
+the pairs (n, c) of a `count_grid`. `spiked_beta` is a Beta with shares of problems never and always
+solved, which the posterior intervals use; `beta_counts` is its likelihood.
+"""

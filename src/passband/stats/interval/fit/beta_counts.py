@@ -1,4 +1,4 @@
-"""Counts as the likelihood of a beta-binomial with spikes at 0 and 1 needs them."""
+"""The likelihood of counts under a beta-binomial with spikes at 0 and 1."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["BetaCounts"]
 
 @dataclass(frozen=True, eq=False)
 class BetaCounts:
-    """The counts as the likelihood of a beta-binomial with spikes needs them."""
+    """Counts, in the shape that the likelihood of a beta-binomial with spikes needs."""
 
     pairs: Histogram
 
@@ -44,20 +44,20 @@ class BetaCounts:
         return self.pairs.where((c > 0) & (c < n))
 
     def _per_n(self, keep: Bools) -> Floats:
-        at = np.searchsorted(self.ns, self.pairs.trials)
-        return added(at, np.where(keep, self.pairs.problems, 0.0), len(self.ns))
+        place = np.searchsorted(self.ns, self.pairs.trials)
+        return added(place, np.where(keep, self.pairs.problems, 0.0), len(self.ns))
 
     def log_between(self, alpha: Floats, beta: Floats) -> Floats:
         """Return the log-likelihood of the problems with both successes and failures.
 
         It adds up over the counts of successes, of failures and of trials, whatever their pairs.
         """
-        found = self.between
-        failures = found.trials - found.successes
+        mixed = self.between
+        failures = mixed.trials - mixed.successes
         return (
-            _log_rising(alpha, found.successes, found.problems)
-            + _log_rising(beta, failures, found.problems)
-            - _log_rising(alpha + beta, found.trials, found.problems)
+            _log_rising(alpha, mixed.successes, mixed.problems)
+            + _log_rising(beta, failures, mixed.problems)
+            - _log_rising(alpha + beta, mixed.trials, mixed.problems)
         )
 
     def log_ends(self, alpha: Floats, beta: Floats) -> tuple[Floats, Floats]:

@@ -1,8 +1,8 @@
-"""Every (n, c) that could have been observed, with the probability tables that belong to it.
+"""The grid of every (n, c) that could have been observed, with its probability tables.
 
 The fit of the problems' success probabilities, and every interval made from it, work on counts H
 over the pairs (n, 0), (n, 1), ..., (n, n) of each n that occurs. H may have leading axes, one
-entry per data set, so that a coverage study runs the very code that a user's estimate runs.
+entry per data set, so that a coverage study runs the same code as a user's estimate.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from passband.stats.data.counts import Histogram
+from passband.stats.metric.pmf import binomial_pmf, log_choose
 from passband.types import Floats, Ints
 
 __all__ = ["GRID_POINTS", "CountGrid", "grid_of", "is_too_large"]
@@ -46,12 +47,11 @@ class CountGrid:
     @cached_property
     def log_beta_binomial(self) -> Floats:
         """Log-probability of each pair under each Beta of the grid, given n: (Betas, pairs)."""
-        from scipy.special import betaln, gammaln
+        from scipy.special import betaln
 
         alpha, beta = (parameter[:, None] for parameter in beta_grid())
         n, c = self.trials, self.successes
-        ways = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-        table: Floats = ways + betaln(alpha + c, beta + n - c) - betaln(alpha, beta)
+        table: Floats = log_choose(n, c) + betaln(alpha + c, beta + n - c) - betaln(alpha, beta)
         return table
 
     @cached_property
@@ -61,19 +61,14 @@ class CountGrid:
     @cached_property
     def binomial(self) -> Floats:
         """Probability of each pair at each success probability, given n: (points, pairs)."""
-        from scipy.special import gammaln, xlog1py, xlogy
-
-        n, c, p = self.trials, self.successes, points()[:, None]
-        ways = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
-        table: Floats = np.exp(ways + xlogy(c, p) + xlog1py(n - c, -p))
-        return table
+        return binomial_pmf(self.trials, self.successes, points()[:, None])
 
     def counts(self, histogram: Histogram) -> Floats:
-        """Lay out how many problems have each pair."""
+        """Return the number of problems with each pair."""
         start = dict(zip(self.ns, self.starts.tolist(), strict=True))
-        at = np.array([start[n] for n in histogram.trials.tolist()]) + histogram.successes
+        place = np.array([start[n] for n in histogram.trials.tolist()]) + histogram.successes
         counts = np.zeros(len(self.trials))
-        counts[at] = histogram.problems
+        counts[place] = histogram.problems
         return counts
 
     def per_n(self, values: Floats) -> Floats:
@@ -88,17 +83,17 @@ class CountGrid:
         return np.repeat(values, np.array(self.ns) + 1, axis=-1)
 
 
-_kept_lattice = lru_cache(maxsize=32)(CountGrid)
+_kept_grid = lru_cache(maxsize=32)(CountGrid)
 
 
 def grid_of(histogram: Histogram) -> CountGrid:
-    """Return the lattice of the numbers of trials that occur, with its tables kept if small."""
+    """Return the grid of the numbers of trials that occur, with its tables kept if small."""
     kept = _pairs(histogram) <= _MOST_PAIRS_KEPT
-    return _kept_lattice(histogram.ns) if kept else CountGrid(histogram.ns)
+    return _kept_grid(histogram.ns) if kept else CountGrid(histogram.ns)
 
 
 def is_too_large(histogram: Histogram) -> bool:
-    """Say whether the tables of the lattice would not fit into memory."""
+    """Tell whether the tables of the grid would not fit into memory."""
     return _pairs(histogram) > _MOST_PAIRS
 
 

@@ -1,4 +1,4 @@
-"""How the success probabilities of problems are spread: a Beta with spikes, on a grid."""
+"""A Beta distribution of success probabilities with spikes at 0 and 1, fitted on a grid."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from passband.stats.data.counts import Histogram
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.fit.beta_counts import BetaCounts
 from passband.stats.interval.posterior.beta_mixture import BetaMixture
-from passband.stats.interval.posterior.latent_values import latent_values
-from passband.stats.metric.components import blend
-from passband.stats.metric.registry import Metric
+from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["MIN_WEIGHT", "FittedPrior", "SpikedBeta", "fit_spiked", "fitted_prior"]
@@ -25,6 +22,7 @@ _LEAST_ROOT, _MOST_ROOT = 0.02, 0.99  # square root of the correlation of two tr
 _SIDE = 24
 _SPIKE_NODES = 8
 _DEEP = 14.0  # log-likelihood below the top at which a cell no longer matters
+_LEAST_SHARE = 1e-12  # of the Beta, so that its logarithm is finite
 MIN_WEIGHT = 1e-4  # weight below which a model is left out
 
 
@@ -70,8 +68,8 @@ def _zoomed(height: Height, depth: float, rounds: int) -> _Box:
     """Return the rectangle that just holds what is within `depth` of the top."""
     box = _Box()
     for _ in range(rounds):
-        found = height(box)
-        closer = box.around(found >= found.max() - depth)
+        heights = height(box)
+        closer = box.around(heights >= heights.max() - depth)
         if closer.area > 0.5 * box.area:
             break
         box = closer
@@ -94,8 +92,8 @@ def fitted_prior(pairs: Histogram) -> FittedPrior:
     square root of the latter is kept between 0.02 and 0.99, since without spread, or without
     anything else, the largest likelihood is at infinity.
 
-    >>> found = fitted_prior(Histogram.of_counts(np.full(6, 8), np.array([0, 1, 3, 5, 8, 8])))
-    >>> round(found.alpha, 3), round(found.beta, 3)
+    >>> prior = fitted_prior(Histogram.of_counts(np.full(6, 8), np.array([0, 1, 3, 5, 8, 8])))
+    >>> round(prior.alpha, 3), round(prior.beta, 3)
     (0.394, 0.319)
     """
     tally = BetaCounts(pairs)
@@ -103,8 +101,8 @@ def fitted_prior(pairs: Histogram) -> FittedPrior:
     def height(box: _Box) -> Floats:
         alpha, beta = box.parameters(16)
         none, every = tally.log_ends(alpha, beta)
-        found = tally.log_between(alpha, beta) + none @ tally.zeros + every @ tally.ones
-        return found.reshape(16, 16)
+        likelihood = tally.log_between(alpha, beta) + none @ tally.zeros + every @ tally.ones
+        return likelihood.reshape(16, 16)
 
     box = _zoomed(height, 0.0, 14)
     (alpha,), (beta,) = box.parameters(1)
@@ -134,32 +132,31 @@ class SpikedBeta:
 
     @cached_property
     def weights(self) -> Floats:
-        found: Floats = np.exp(self.log_weights - self.evidence)
-        return found
+        weights: Floats = np.exp(self.log_weights - self.evidence)
+        return weights
 
     @cached_property
     def rest(self) -> Floats:
         """Share of the Beta."""
-        left: Floats = np.maximum(1.0 - self.zero - self.one, 1e-12)
+        left: Floats = np.maximum(1.0 - self.zero - self.one, _LEAST_SHARE)
         return left
 
-    def of_population(self, metric: Metric, n: int) -> BetaMixture:
-        """Return the law of the metric over all problems there could be."""
+    def of_population(self, metric: Metric) -> BetaMixture:
+        """Return the distribution of the metric over all problems there could be."""
         p, masses = self._masses(metric.k)
-        values = _columns(metric, p, n)
+        values = np.ascontiguousarray(metric.latent(p).T)
         smooth = (masses @ values)[:, None, None, :]
         ends = self.zero[..., None] * values[0] + self.one[..., None] * values[-1]
         means = self.rest[..., None] * smooth + ends
-        whole = means[..., 0] if metric.powers is None else blend(means, metric.powers)
-        return self._pieces(whole)
+        return self._pieces(metric.combined(means))
 
-    def of_problems(self, metric: Metric, n: int) -> BetaMixture:
-        """Return the law of the metric over the observed problems, given their counts.
+    def of_problems(self, metric: Metric) -> BetaMixture:
+        """Return the distribution of the metric over the observed problems, given their counts.
 
         In each cell the mean and the variance are exact, and the shape is that of a Beta.
         """
         p, masses = self._masses(metric.k)
-        values = _columns(metric, p, n)
+        values = np.ascontiguousarray(metric.latent(p).T)
         both = _with_products(values)
         pairs = self.tally.pairs
         sums = _sums(masses, p, pairs, both)
@@ -174,7 +171,10 @@ class SpikedBeta:
             total = total + _summed(
                 expected[..., None, :], pairs.problems[at : at + 1], values.shape[1]
             )
-        return self._pieces(*_mean_and_variance(metric, total, pairs.n_problems))
+        parts, count = len(metric.parts), pairs.n_problems
+        mean = total[..., :parts] / count
+        covariance = total[..., parts:].reshape(*mean.shape, parts) / count**2
+        return self._pieces(*metric.moments(mean, covariance))
 
     def _masses(self, k: int) -> tuple[Floats, Floats]:
         """Return success probabilities from 0 to 1, and the mass of each under each Beta."""
@@ -195,17 +195,12 @@ class SpikedBeta:
         return np.concatenate([[0.0], expit(odds), [1.0]]), masses
 
     def _pieces(self, means: Floats, variances: Floats | float = 0.0) -> BetaMixture:
-        """Return the cells as pieces of a law, on the axes of the grid."""
+        """Return the cells as pieces of a distribution, on the axes of the grid."""
         side = int(len(self.alpha) ** 0.5 + 0.5)
         shape = (side, side, *self.weights.shape[1:])
-        found = np.broadcast_to(means, self.weights.shape).reshape(shape)
+        values = np.broadcast_to(means, self.weights.shape).reshape(shape)
         spread = np.broadcast_to(variances, self.weights.shape).reshape(shape)
-        return BetaMixture.of_cells(found, self.weights.reshape(shape), spread)
-
-
-def _columns(metric: Metric, p: Floats, n: int) -> Floats:
-    """Return the latent value of each part: (points, parts)."""
-    return np.stack([latent_values(part, p, metric.k, n) for part in metric.parts], axis=1)
+        return BetaMixture.of_cells(values, self.weights.reshape(shape), spread)
 
 
 def _with_products(values: Floats) -> Floats:
@@ -223,9 +218,9 @@ def _sums(masses: Floats, p: Floats, pairs: Histogram, columns: Floats) -> Float
     from scipy.special import xlog1py, xlogy
 
     c, n = pairs.successes, pairs.trials
-    at = p[:, None]
+    column = p[:, None]
     best = xlogy(c, c / n) + xlog1py(n - c, -c / n)
-    likelihood = np.exp(xlogy(c, at) + xlog1py(n - c, -at) - best)
+    likelihood = np.exp(xlogy(c, column) + xlog1py(n - c, -column) - best)
     with_one = np.concatenate([np.ones((len(p), 1)), columns], axis=1)
     table = (likelihood[:, :, None] * with_one[:, None, :]).reshape(len(p), -1)
     sums: Floats = (masses @ table).reshape(len(masses), len(c), -1)
@@ -242,30 +237,6 @@ def _summed(expected: Floats, problems: Ints, parts: int) -> Floats:
     return total
 
 
-def _mean_and_variance(metric: Metric, total: Floats, count: int) -> tuple[Floats, Floats]:
-    """Return the moments of the metric in each cell from sums over the problems.
-
-    A blend is taken as a product of powers of jointly log-normal means, which is right to second
-    order and cannot leave the positive numbers.
-    """
-    parts = len(metric.parts)
-    mean = total[..., :parts] / count
-    covariance = total[..., parts:].reshape(*mean.shape, parts) / count**2
-    if metric.powers is None:
-        return mean[..., 0], np.maximum(covariance[..., 0, 0], 0.0)
-    power = np.asarray(metric.powers)
-    safe = np.maximum(mean, 1e-150)
-    relative = covariance / (safe[..., :, None] * safe[..., None, :])
-    spread = np.log(np.maximum(1.0 + relative, 1e-6))
-    square = np.einsum("i,...ij,j->...", power, spread, power)
-    own = np.einsum("...ii,i->...", spread, power)
-    found = blend(mean, metric.powers) * np.exp((square - own) / 2.0)
-    return found, found**2 * np.expm1(square)
-
-
-_fits: WeakKeyDictionary[Outcomes, dict[int, list[SpikedBeta]]] = WeakKeyDictionary()
-
-
 def fit_spiked(outcomes: Outcomes, k: int) -> list[SpikedBeta]:
     """Fit the problems with at least k trials: without spikes, with either, and with both.
 
@@ -273,11 +244,11 @@ def fit_spiked(outcomes: Outcomes, k: int) -> list[SpikedBeta]:
     long as the outcomes are.
     """
     pairs = outcomes.histogram.at_least(k)
-    kept = _fits.setdefault(outcomes, {})
-    fewest = int(pairs.trials.min())
-    if fewest not in kept:
-        kept[fewest] = _fitted(BetaCounts(pairs))
-    return kept[fewest]
+    key = ("spiked-beta", int(pairs.trials.min()))
+    if key not in outcomes.memo:
+        outcomes.memo[key] = _fitted(BetaCounts(pairs))
+    models: list[SpikedBeta] = outcomes.memo[key]
+    return models
 
 
 def _fitted(tally: BetaCounts) -> list[SpikedBeta]:
@@ -291,9 +262,9 @@ def _explored(tally: BetaCounts, zero: bool, one: bool) -> SpikedBeta:
     """Return the grid of one model where its likelihood is."""
 
     def height(box: _Box) -> Floats:
-        found = _spiked(tally, box, zero, one).log_weights
-        top = found.max(axis=(1, 2))
-        total: Floats = top + np.log(np.exp(found - top[:, None, None]).sum(axis=(1, 2)))
+        weights = _spiked(tally, box, zero, one).log_weights
+        top = weights.max(axis=(1, 2))
+        total: Floats = top + np.log(np.exp(weights - top[:, None, None]).sum(axis=(1, 2)))
         return total.reshape(_SIDE, _SIDE)
 
     model = _spiked(tally, _zoomed(height, _DEEP, 10), zero, one)
@@ -314,7 +285,7 @@ def _spiked(tally: BetaCounts, box: _Box, zero: bool, one: bool) -> SpikedBeta:
     at_one, tall = _spike_nodes(counts[::-1], ends[::-1], problems, zero) if one else nothing
     at_zero, at_one = at_zero[:, :, None], at_one[:, None, :]
     left = 1.0 - at_zero - at_one
-    log_rest = np.log(np.maximum(left, 1e-12))
+    log_rest = np.log(np.maximum(left, _LEAST_SHARE))
     likelihood = tally.log_between(alpha, beta)[:, None, None]
     likelihood = likelihood + tally.between.n_problems * log_rest
     for spike, logs, seen in ((at_zero, none, tally.zeros), (at_one, every, tally.ones)):
@@ -334,7 +305,7 @@ def _spike_nodes(counts: Floats, ends: Floats, problems: int, both: bool) -> tup
 
     With f the chance that the Beta leaves a problem at this end, a share z puts
     ``q = z + (1 - z - z') f`` of the problems there, where z' is the share of the other spike.
-    The data fix q, and so z where f is known. Also returned is the width that a node stands for.
+    The data fix q, and so z where f is known. The width of a node is returned as well.
     """
     from scipy.special import betaincinv
 

@@ -1,4 +1,4 @@
-"""A law made of many small ones, and its quantiles."""
+"""A mixture of narrow Beta distributions, and its quantiles."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from passband.stats.tolerance import ROUNDING
 from passband.types import Floats, Ints
 
 __all__ = ["BetaMixture", "added"]
@@ -20,7 +21,7 @@ def added(at: Ints, weights: Floats, length: int = 0) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class BetaMixture:
-    """A law given as many narrow ones: the weight, mean and variance of each."""
+    """Many narrow distributions: the weight, mean and variance of each."""
 
     weights: Floats
     means: Floats
@@ -44,13 +45,13 @@ class BetaMixture:
         return BetaMixture(weights.ravel(), moved.ravel(), (within + variances).ravel())
 
     @staticmethod
-    def together(laws: Sequence[BetaMixture], weights: Sequence[float]) -> BetaMixture:
-        """Mix laws."""
+    def together(mixtures: Sequence[BetaMixture], weights: Sequence[float]) -> BetaMixture:
+        """Mix mixtures."""
         share = np.asarray(weights) / sum(weights)
         return BetaMixture(
-            np.concatenate([w * law.weights for w, law in zip(share, laws, strict=True)]),
-            np.concatenate([law.means for law in laws]),
-            np.concatenate([law.variances for law in laws]),
+            np.concatenate([w * one.weights for w, one in zip(share, mixtures, strict=True)]),
+            np.concatenate([one.means for one in mixtures]),
+            np.concatenate([one.variances for one in mixtures]),
         )
 
     @cached_property
@@ -64,12 +65,12 @@ class BetaMixture:
     def quantiles(self, tail: float, bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the equal-tailed quantiles; each piece is a Beta on the bounds, by moments."""
         low, high = bounds
-        if high <= low or self.sd <= 1e-12 * (high - low):
+        if high <= low or self.sd <= ROUNDING * (high - low):
             return self.mean, self.mean
         few = self._merged()
-        mean = np.clip((few.means - low) / (high - low), 1e-12, 1.0 - 1e-12)
+        mean = np.clip((few.means - low) / (high - low), ROUNDING, 1.0 - ROUNDING)
         most = mean * (1.0 - mean)
-        variance = np.clip(few.variances / (high - low) ** 2, most * 1e-12, most * 0.999999)
+        variance = np.clip(few.variances / (high - low) ** 2, most * ROUNDING, most * 0.999999)
         size = most / variance - 1.0
         ends = [
             low + (high - low) * _solved(few.weights, mean * size, (1.0 - mean) * size, share)
@@ -82,7 +83,7 @@ class BetaMixture:
         seen = np.flatnonzero(self.weights > 1e-16)
         order = seen[np.argsort(self.means[seen])]
         weights, means = self.weights[order], self.means[order]
-        middle = np.clip(np.cumsum(weights) - weights / 2.0, 1e-12, 1.0 - 1e-12)
+        middle = np.clip(np.cumsum(weights) - weights / 2.0, ROUNDING, 1.0 - ROUNDING)
         _, group = np.unique(np.floor(np.log(middle / (1.0 - middle)) / 0.15), return_inverse=True)
         total = added(group, weights)
         mean = added(group, weights * means) / total

@@ -1,10 +1,10 @@
-"""Posterior intervals: what is known of the latent value once a prior has been named.
+"""Posterior intervals: the distribution of the latent value under a named prior.
 
 The latent value of a problem with success probability p is what the metric would be after endless
 trials: ``g(p) = sum_j s_j Binomial(j; k, p)`` for a credit vector s. A prior for p, the observed c
-of n successes and independent problems give the mean of g over the problems a law. The ends are
-equal-tailed quantiles of that law, not its mean plus or minus z standard deviations, and no random
-numbers are drawn.
+of n successes and independent problems give the mean of g over the problems a distribution. The
+ends are equal-tailed quantiles of it, not its mean plus or minus z standard deviations, and no
+random numbers are drawn.
 
 Use these where a prior is part of the request. They are about the latent value and need not
 contain the observed one. A prior on every single problem does not wear off with more problems: a
@@ -25,29 +25,34 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.notes import (
+    ALL_TRIALS_ALIKE,
+    CLUSTERS_IGNORED,
+    ONE_TRIAL_PRIOR,
+    PRIOR_ON_EDGE,
+    posterior_mean,
+    prior_dominates,
+    value_outside,
+)
+from passband.notes import fitted_prior as fitted_prior_note
 from passband.stats.interval.fit.spiked_beta import MIN_WEIGHT, fit_spiked, fitted_prior
-from passband.stats.interval.methods import Interval, method
+from passband.stats.interval.methods import Interval, register_method
 from passband.stats.interval.posterior.beta_mixture import BetaMixture
-from passband.stats.interval.posterior.latent_values import latent_values
-from passband.stats.interval.posterior.mean_law import LatentLaw, beta_nodes, law_of_mean
+from passband.stats.interval.posterior.joint_means import (
+    JointDistribution,
+    beta_nodes,
+    joint_distribution,
+)
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.metric.components import PosteriorMean, blend
-from passband.stats.metric.registry import Metric
+from passband.stats.metric.metric import Metric
+from passband.stats.tolerance import ROUNDING
 
 __all__ = ["empirical_bayes", "hierarchical", "jeffreys", "uniform"]
 
-ON_THE_EDGE = (
-    "the likelihood of the prior is largest at the edge of what is allowed: the data do not say "
-    "how the problems are spread, and the interval is likely to be too short"
-)
-ONE_TRIAL = "with one trial per problem the prior alone tells noise from the spread of the problems"
-ALL_ALIKE = (
-    "all trials came out alike: the fitted prior has no spread left, so there is no interval"
-)
-NO_CLUSTERS = "clusters are ignored: the problems are taken as independent"
 
-
-@method("uniform", over=("trials",), summary="posterior quantiles, Beta(1, 1) for each problem")
+@register_method(
+    "uniform", over=("trials",), summary="posterior quantiles, Beta(1, 1) for each problem"
+)
 def uniform(request: IntervalRequest) -> Interval:
     """Return quantiles of the posterior under a uniform prior for each problem.
 
@@ -61,10 +66,12 @@ def uniform(request: IntervalRequest) -> Interval:
     >>> round(one.low, 3), round(one.high, 3)  # those of Beta(8, 4)
     (0.39, 0.891)
     """
-    return _told(request, _under_beta(request, 1.0, 1.0))
+    return _interval(request, _under_beta(request, 1.0, 1.0))
 
 
-@method("jeffreys", over=("trials",), summary="posterior quantiles, Beta(1/2, 1/2) for each")
+@register_method(
+    "jeffreys", over=("trials",), summary="posterior quantiles, Beta(1/2, 1/2) for each"
+)
 def jeffreys(request: IntervalRequest) -> Interval:
     """Return quantiles of the posterior under the Jeffreys prior for each problem.
 
@@ -77,10 +84,10 @@ def jeffreys(request: IntervalRequest) -> Interval:
     >>> round(one.low, 3), round(one.high, 3)  # those of Beta(7.5, 3.5)
     (0.394, 0.907)
     """
-    return _told(request, _under_beta(request, 0.5, 0.5))
+    return _interval(request, _under_beta(request, 0.5, 0.5))
 
 
-@method(
+@register_method(
     "empirical-bayes", over=("trials",), summary="posterior quantiles, Beta(a, b) fitted to all"
 )
 def empirical_bayes(request: IntervalRequest) -> Interval:
@@ -88,28 +95,28 @@ def empirical_bayes(request: IntervalRequest) -> Interval:
 
     Removes most of the pull of a fixed prior. Not for fewer than about 30 problems, since the
     fitted prior is taken as known; "hierarchical" is the same idea without that. There is no
-    interval where all trials came out alike.
+    interval where all trials have the same outcome.
 
     Reference: Schaeffer et al. 2025, "How do large language monkeys get their power (laws)?"
     (arXiv 2502.17578).
 
     >>> from passband import Outcomes, estimate
     >>> outcomes = Outcomes.from_counts([0, 0, 0, 1, 2, 5, 8, 8] * 5, 8)
-    >>> found = estimate(outcomes, "pass@8", over="trials", method="empirical-bayes")
-    >>> round(found.low, 2), round(found.high, 2)
+    >>> result = estimate(outcomes, "pass@8", over="trials", method="empirical-bayes")
+    >>> round(result.low, 2), round(result.high, 2)
     (0.54, 0.65)
     """
     _need_latent(request)
     pairs = request.outcomes.histogram.at_least(request.k)
     if not pairs.successes.any() or (pairs.successes == pairs.trials).all():
-        return Interval(None, None, None, (ALL_ALIKE,))
+        return Interval.none(ALL_TRIALS_ALIKE)
     prior = fitted_prior(pairs)
-    note = f"prior Beta({prior.alpha:.3g}, {prior.beta:.3g}), fitted by maximum likelihood"
-    told = _told(request, _under_beta(request, prior.alpha, prior.beta)).with_notes(note)
-    return told.with_notes(ON_THE_EDGE) if prior.on_edge else told
+    note = fitted_prior_note(prior.alpha, prior.beta)
+    interval = _interval(request, _under_beta(request, prior.alpha, prior.beta)).with_notes(note)
+    return interval.with_notes(PRIOR_ON_EDGE) if prior.on_edge else interval
 
 
-@method(
+@register_method(
     "hierarchical",
     over=("problems", "trials"),
     summary="posterior quantiles, prior learned from the problems and averaged over",
@@ -129,8 +136,8 @@ def hierarchical(request: IntervalRequest) -> Interval:
 
     >>> from passband import Outcomes, estimate
     >>> outcomes = Outcomes.from_counts([0, 0, 0, 1, 2, 5, 8, 8] * 5, 8)
-    >>> found = estimate(outcomes, "pass@8", method="hierarchical")
-    >>> round(found.low, 2), round(found.high, 2)
+    >>> result = estimate(outcomes, "pass@8", method="hierarchical")
+    >>> round(result.low, 2), round(result.high, 2)
     (0.47, 0.76)
     """
     _need_latent(request)
@@ -138,17 +145,17 @@ def hierarchical(request: IntervalRequest) -> Interval:
     models = [model for model in fitted if model.weight > MIN_WEIGHT]
     most = request.outcomes.most_trials()
     if request.over == "problems":
-        laws = [model.of_population(request.metric, most) for model in models]
+        distributions = [model.of_population(request.metric) for model in models]
     else:
-        laws = [model.of_problems(request.metric, most) for model in models]
-    pieces = BetaMixture.together(laws, [model.weight for model in models])
+        distributions = [model.of_problems(request.metric) for model in models]
+    pieces = BetaMixture.together(distributions, [model.weight for model in models])
     ends = pieces.quantiles(request.tail, request.range())
-    told = _told(request, _Posterior(pieces.mean, pieces.sd, *ends))
+    interval = _interval(request, _Posterior(pieces.mean, pieces.sd, *ends))
     if most == 1 and request.over == "trials":
-        told = told.with_notes(ONE_TRIAL)
-    if request.over == "problems" and request.outcomes.clusters is not None:
-        told = told.with_notes(NO_CLUSTERS)
-    return told
+        interval = interval.with_notes(ONE_TRIAL_PRIOR)
+    if request.over == "problems" and request.outcomes.is_clustered:
+        interval = interval.with_notes(CLUSTERS_IGNORED)
+    return interval
 
 
 @dataclass(frozen=True)
@@ -159,32 +166,27 @@ class _Posterior:
     high: float
 
 
-def _told(request: IntervalRequest, posterior: _Posterior) -> Interval:
-    """Return the interval, with its mean and with a warning where the prior speaks loudest."""
+def _interval(request: IntervalRequest, posterior: _Posterior) -> Interval:
+    """Return the interval, with its mean and with a note where the prior outweighs the data."""
     mean, sd, seen = posterior.mean, posterior.sd, request.value
-    notes = [f"posterior mean {mean:.4g}"]
-    if abs(mean - seen) > 2.0 * sd + 1e-12:
-        notes.append(
-            f"the prior moves the answer more than the data do: posterior mean {mean:.4g}, "
-            f"observed value {seen:.4g}, posterior standard deviation {sd:.2g}"
-        )
-    if not posterior.low - 1e-12 <= seen <= posterior.high + 1e-12:
-        notes.append(
-            f"the observed value {seen:.4g} lies outside: the interval is about the latent value"
-        )
+    notes = [posterior_mean(mean)]
+    if abs(mean - seen) > 2.0 * sd + ROUNDING:
+        notes.append(prior_dominates(mean, seen, sd))
+    if not posterior.low - ROUNDING <= seen <= posterior.high + ROUNDING:
+        notes.append(value_outside(seen))
     return Interval(posterior.low, posterior.high, sd, tuple(notes))
 
 
 def _need_latent(request: IntervalRequest) -> None:
-    """Refuse what has no latent value to be known about."""
+    """Refuse graded scores, and metrics that include a prior already."""
     if not request.outcomes.is_binary:
         raise InvalidInput(
             "posterior intervals need scores of 0 or 1; binarize the scores or use method='auto'."
         )
-    if any(isinstance(part, PosteriorMean) for part in request.metric.parts):
+    if any(part.is_posterior for part in request.metric.parts):
         raise InvalidInput(
-            "posterior intervals are about success rates, and bayes is a posterior mean already; "
-            f"ask for avg; got {request.metric.name!r}."
+            "posterior intervals are for success rates, and bayes is a posterior mean already; "
+            f"use avg; got {request.metric.name!r}."
         )
 
 
@@ -195,25 +197,24 @@ def _under_beta(request: IntervalRequest, alpha: float, beta: float) -> _Posteri
     good = np.asarray(pairs.successes + alpha, dtype=np.float64)
     bad = np.asarray(pairs.trials - pairs.successes + beta, dtype=np.float64)
     p, weights = beta_nodes(good, bad)
-    most = request.outcomes.most_trials()
-    values = np.stack([latent_values(part, p, request.k, most) for part in metric.parts])
-    if metric.powers is not None and pairs.n_problems > 1:
-        pieces = _blended(law_of_mean(values, weights, pairs.problems), metric)
+    values = metric.latent(p)
+    if not metric.is_mean and pairs.n_problems > 1:
+        joint = joint_distribution(values, weights, pairs.problems)
+        pieces = _blended(joint, metric)
         ends = pieces.quantiles(request.tail, request.range())
         return _Posterior(pieces.mean, pieces.sd, *ends)
-    if metric.powers is not None:
-        values = blend(np.moveaxis(values, 0, -1), metric.powers)[None]
-    law = law_of_mean(values, weights, pairs.problems)
-    ends = law.quantiles(request.tail, request.range())
-    return _Posterior(float(law.mean[0]), float(law.sd[0]), *ends)
+    distribution = joint_distribution(
+        metric.combined(np.moveaxis(values, 0, -1))[None], weights, pairs.problems
+    )
+    ends = distribution.quantiles(request.tail, request.range())
+    return _Posterior(float(distribution.mean[0]), float(distribution.sd[0]), *ends)
 
 
-def _blended(law: LatentLaw, metric: Metric) -> BetaMixture:
-    """Return the law of a blend of means from their joint law."""
-    assert metric.powers is not None
+def _blended(joint: JointDistribution, metric: Metric) -> BetaMixture:
+    """Return the distribution of a blend from the joint distribution of its means."""
     clipped = [
-        np.clip(axis, *part.bounds) for axis, part in zip(law.axes, metric.parts, strict=True)
+        np.clip(axis, *part.bounds) for axis, part in zip(joint.axes, metric.parts, strict=True)
     ]
     grid = np.stack(np.meshgrid(*clipped, indexing="ij"), axis=-1)
-    weights = np.maximum(law.masses, 0.0)
-    return BetaMixture.of_cells(blend(grid, metric.powers), weights / weights.sum())
+    weights = np.maximum(joint.masses, 0.0)
+    return BetaMixture.of_cells(metric.combined(grid), weights / weights.sum())

@@ -1,0 +1,237 @@
+"""The functions of the statistics, for any source of trials.
+
+Wherever a function of `passband.stats` takes `Outcomes`, the function of the same name here takes
+a matrix, a list of lists, a data frame, a list of records, a file or a run directory as well.
+``passband.estimate`` is ``passband.api.estimate``: ``passband.stats.interval.estimate.estimate``
+behind `passband.readers.outcomes_of`, with its signature and documentation.
+
+>>> from passband import estimate
+>>> print(estimate([[1, 0, 1, 1], [0, 0, 1, 0], [1, 1, 1, 1]], "pass@1"))
+pass@1 0.67 [0.25, 0.94]
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, overload
+
+from passband.errors import WrongType
+
+if TYPE_CHECKING:
+    from passband.readers.sources import Data
+    from passband.stats.data.outcomes import Policy
+    from passband.stats.decision.compare import Comparison
+    from passband.stats.decision.plan.plan import Detectable, Plan
+    from passband.stats.decision.ranking import Ranking
+    from passband.stats.decision.variance import VarianceSplit
+    from passband.stats.interval.band import Band
+    from passband.stats.interval.estimate import Estimate, Over
+    from passband.stats.interval.extrapolate import Extrapolation
+    from passband.stats.metric.measure import Curve, Measurement
+
+_DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "interval", "metric"))
+
+#: Each function's home, and which of its arguments are outcomes.
+_FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "band": (f"{_INTERVAL}.band", ("outcomes",)),
+    "bounds": (f"{_METRIC}.bounds", ("outcomes",)),
+    "compare": (f"{_DECISION}.compare", ("a", "b")),
+    "compare_all": (f"{_DECISION}.ranking", ("models",)),
+    "curve": (f"{_METRIC}.measure", ("outcomes",)),
+    "detectable": (f"{_DECISION}.plan.plan", ("outcomes", "against")),
+    "estimate": (f"{_INTERVAL}.estimate", ("outcomes",)),
+    "extrapolate": (f"{_INTERVAL}.extrapolate", ("outcomes",)),
+    "measure": (f"{_METRIC}.measure", ("outcomes",)),
+    "measure_all": (f"{_METRIC}.measure", ("outcomes",)),
+    "plan": (f"{_DECISION}.plan.plan", ("pilot",)),
+    "plan_difference": (f"{_DECISION}.plan.plan", ("pilot",)),
+    "plan_width": (f"{_DECISION}.plan.plan", ("pilot",)),
+    "split_variance": (f"{_DECISION}.variance", ("outcomes",)),
+}
+
+__all__ = sorted(_FUNCTIONS)
+
+
+def __getattr__(name: str) -> Any:
+    """Wrap a function of the statistics when it is first asked for."""
+    if name not in _FUNCTIONS:
+        raise AttributeError(f"module 'passband.api' has no attribute {name!r}")
+    return _wrapped(name)
+
+
+@cache
+def _wrapped(name: str) -> Callable[..., Any]:
+    home, arguments = _FUNCTIONS[name]
+    return _for_any_source(getattr(importlib.import_module(home), name), arguments)
+
+
+def _for_any_source(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[..., Any]:
+    """Return a function that turns the named arguments into outcomes before it calls this one."""
+    from passband.stats.data.outcomes import Outcomes
+
+    positional = function.__code__.co_varnames[: function.__code__.co_argcount]
+    positions = {name: positional.index(name) for name in arguments if name in positional}
+
+    @wraps(function)
+    def call(*values: Any, **options: Any) -> Any:
+        for name, position in positions.items():
+            if position < len(values) and not isinstance(values[position], Outcomes):
+                converted = _converted(name, values[position])
+                values = (*values[:position], converted, *values[position + 1 :])
+        for name in arguments:
+            if name in options and not isinstance(options[name], Outcomes):
+                options[name] = _converted(name, options[name])
+        return function(*values, **options)
+
+    call.__module__ = __name__  # where pickle finds it
+    return call
+
+
+def _converted(argument: str, source: Any) -> Any:
+    """Return the outcomes of a source, or of each of several models."""
+    from passband.readers import outcomes_of, read
+
+    if argument in ("against", "pilot") and source is None:
+        return None
+    if argument != "models":
+        _refuse_no_source(argument, source)
+        return outcomes_of(source)
+    if isinstance(source, Mapping):
+        return {name: outcomes_of(model) for name, model in source.items()}
+    return {" / ".join(group.key): group.outcomes for group in read(source).groups}
+
+
+def _refuse_no_source(argument: str, source: Any) -> None:
+    """Raise `WrongType` for what nothing could be read from."""
+    from passband.readers import Log
+
+    kinds = (str, os.PathLike, Iterable, Log)
+    if not isinstance(source, kinds) and not hasattr(source, "__array__"):
+        raise WrongType(
+            f"{argument} must be Outcomes, a matrix, a data frame, a file or a run directory; "
+            f"got {source!r:.60}."
+        )
+
+
+# -- types, which a test compares with the functions themselves -----------------------------
+
+if TYPE_CHECKING:
+
+    def band(
+        outcomes: Data,
+        metric: str,
+        *,
+        over: Over = "problems",
+        level: float = 0.95,
+        policy: Policy = "drop",
+    ) -> Band: ...
+    def bounds(outcomes: Data, metric: str) -> tuple[float, float] | None: ...
+    def compare(
+        a: Data,
+        b: Data,
+        metric: str,
+        *,
+        over: Over = "problems",
+        level: float = 0.95,
+        paired: bool = True,
+        policy: Policy = "drop",
+        seed: int | str | None = None,
+    ) -> Comparison: ...
+    def compare_all(
+        models: Mapping[str, Data] | Data,
+        metric: str,
+        *,
+        over: Over = "problems",
+        level: float = 0.95,
+        policy: Policy = "drop",
+        seed: int | str | None = None,
+    ) -> Ranking: ...
+    def curve(outcomes: Data, metric: str, *, policy: Policy = "drop") -> Curve: ...
+    def detectable(
+        outcomes: Data,
+        metric: str,
+        *,
+        against: Data | None = None,
+        correlation: float = 0.5,
+        level: float = 0.95,
+        power: float = 0.8,
+        policy: Policy = "drop",
+    ) -> Detectable: ...
+    @overload
+    def estimate(
+        outcomes: Data,
+        metrics: str,
+        *,
+        over: Over = "problems",
+        method: str = "auto",
+        level: float = 0.95,
+        policy: Policy = "drop",
+        seed: int | str | None = None,
+    ) -> Estimate: ...
+    @overload
+    def estimate(
+        outcomes: Data,
+        metrics: list[str] | tuple[str, ...],
+        *,
+        over: Over = "problems",
+        method: str = "auto",
+        level: float = 0.95,
+        policy: Policy = "drop",
+        seed: int | str | None = None,
+    ) -> list[Estimate]: ...
+    def estimate(outcomes: Data, metrics: Any, **options: Any) -> Any: ...
+    def extrapolate(
+        outcomes: Data, metric: str, *, level: float = 0.95, policy: Policy = "drop"
+    ) -> Extrapolation: ...
+    def measure(outcomes: Data, metric: str, *, policy: Policy = "drop") -> Measurement: ...
+    def measure_all(
+        outcomes: Data, metrics: Iterable[str], *, policy: Policy = "drop"
+    ) -> list[Measurement]: ...
+    def plan(
+        *,
+        half_width: float | None = None,
+        difference: float | None = None,
+        pilot: Data | None = None,
+        metric: str = "pass@1",
+        over: Over | None = None,
+        between: float | None = None,
+        within: float | None = None,
+        trials: int | None = None,
+        problems: int | None = None,
+        correlation: float | None = None,
+        level: float = 0.95,
+        power: float | None = None,
+        policy: Policy = "drop",
+    ) -> Plan: ...
+    def plan_difference(
+        delta: float,
+        *,
+        between: float | None = None,
+        within_a: float | None = None,
+        within_b: float | None = None,
+        pilot: Data | None = None,
+        correlation: float | None = None,
+        trials: int | None = None,
+        level: float = 0.95,
+        power: float = 0.8,
+        metric: str | None = None,
+        policy: Policy = "drop",
+    ) -> Plan: ...
+    def plan_width(
+        half_width: float,
+        *,
+        pilot: Data | None = None,
+        metric: str = "pass@1",
+        over: Over = "problems",
+        between: float | None = None,
+        within: float | None = None,
+        problems: int | None = None,
+        level: float = 0.95,
+        policy: Policy = "drop",
+    ) -> Plan: ...
+    def split_variance(
+        outcomes: Data, metric: str, *, policy: Policy = "drop"
+    ) -> VarianceSplit: ...

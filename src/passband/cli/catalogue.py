@@ -1,0 +1,70 @@
+"""Every name that a command accepts, by kind, with the plug-in that registered it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from passband.registry import Registry
+
+__all__ = ["Item", "catalogue", "metric_items"]
+
+
+class Item(NamedTuple):
+    """One registered name."""
+
+    name: str
+    summary: str
+    plugin: str | None = None  # None: built in
+
+
+def catalogue() -> dict[str, list[Item]]:
+    """Return the registered names of every kind, sorted."""
+    from passband.generate.providers import providers
+    from passband.readers import readers
+    from passband.score.filters import filters
+    from passband.score.registry import scorers
+    from passband.score.repeats import aggregations
+    from passband.stats.interval.methods import methods
+
+    return {
+        "metrics": metric_items(),
+        "scorers": _items(scorers, ((name, scorers.get(name).call) for name in scorers)),
+        "filters": _items(filters, ((name, filters.get(name)) for name in filters)),
+        "repeat aggregations": _items(
+            aggregations, ((name, aggregations.get(name)) for name in aggregations)
+        ),
+        "interval methods": [
+            Item(name, methods.get(name).summary, methods.plugin_of(name))
+            for name in sorted(methods)
+        ],
+        "providers": _items(providers, ((name, providers.get(name).make) for name in providers)),
+        "readers": _items(readers, ((name, type(readers.get(name))) for name in readers)),
+    }
+
+
+def metric_items() -> list[Item]:
+    """Return the metrics as they are spelt, with K for a number."""
+    from passband.stats.metric.registry import families
+
+    return [
+        Item(
+            f"{key}K" if families.get(key).takes_k else key,
+            families.get(key).summary,
+            families.plugin_of(key),
+        )
+        for key in sorted(families)
+    ]
+
+
+def _items(registry: Registry[Any], functions: Iterable[tuple[str, object]]) -> list[Item]:
+    return [
+        Item(name, _first_line(function), registry.plugin_of(name))
+        for name, function in sorted(functions, key=lambda pair: pair[0])
+    ]
+
+
+def _first_line(function: object) -> str:
+    lines = (inspect.getdoc(function) or "").splitlines()
+    return lines[0] if lines else ""

@@ -1,0 +1,109 @@
+"""The seam above the provider: a problem and seeds in, finished trials out.
+
+A provider behind a prompt is one subject. An agent with tools, a sandbox and scorers of its own is
+another: it makes as many requests as it needs and returns a `Completion` with its transcript, its
+cost and its scores. Either way `answer` makes one attempt. It raises a `ProviderFault` where the
+attempt gives nothing, and the caller decides whether there is another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, Protocol, cast
+
+from passband.generate.problem import Problem
+from passband.generate.provider import Completion, Provider, Request, Sampling
+from passband.generate.providers import Connection, make_provider
+
+__all__ = ["ProviderSubject", "Seeds", "Subject", "make_subject"]
+
+Seeds = tuple[int | None, ...]
+
+
+class Subject(Protocol):
+    """Whatever is evaluated: a model, an agent, a function.
+
+    A subject may also have `address`, the server that it asks (`ProviderSubject.address`), and
+    `async reset()`, which drops connections that died while the machine slept.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that its trials are recorded under."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """How many trials one call of `answer` may ask for."""
+        ...
+
+    async def answer(
+        self, problem: Problem, sampling: Sampling, seeds: Seeds
+    ) -> Sequence[Completion]:
+        """Make one attempt at a trial per seed; return completions, perhaps fewer than seeds."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections, threads and memory."""
+        ...
+
+
+class ProviderSubject:
+    """A provider that is sent each problem's messages."""
+
+    def __init__(self, provider: Provider, name: str | None = None) -> None:
+        self.provider = provider
+        self.name = name or str(getattr(provider, "name", type(provider).__name__))
+
+    @property
+    def batch(self) -> int:
+        """Completions that one request may ask for."""
+        return self.provider.batch
+
+    @property
+    def address(self) -> str | None:
+        """Scheme, host and path of the server; None for a model in this process."""
+        return getattr(self.provider, "address", None)
+
+    def answer(
+        self, problem: Problem, sampling: Sampling, seeds: Seeds
+    ) -> Coroutine[Any, Any, Sequence[Completion]]:
+        """Make one request."""
+        return self.provider.generate(Request(problem.messages, sampling, seeds))
+
+    async def reset(self) -> None:
+        """Drop connections, where the provider has any."""
+        reset: Callable[[], Awaitable[None]] | None = getattr(self.provider, "reset", None)
+        if reset is not None:
+            await reset()
+
+    async def close(self) -> None:
+        await self.provider.close()
+
+
+def make_subject(
+    model: str | Subject | Provider | Callable[..., Any], connection: Connection | None = None
+) -> Subject:
+    """Return the subject of a model's name, a provider or a function.
+
+    >>> make_subject("tiny").name
+    'tiny'
+    """
+    connection = connection or Connection()
+    if isinstance(model, str):
+        return ProviderSubject(make_provider(model, connection), model)
+    if hasattr(model, "answer"):
+        return cast("Subject", model)
+    if hasattr(model, "generate"):
+        return ProviderSubject(cast("Provider", model))
+    from passband.generate.function import Function
+
+    provider = Function(model, timeout=connection.timeout, threads=connection.concurrency)
+    return ProviderSubject(provider, _function_name(model))
+
+
+def _function_name(function: Callable[..., Any]) -> str:
+    """Return `python:module:function`; a bound or built-in function may lack either."""
+    kind = type(function)
+    module = getattr(function, "__module__", None) or kind.__module__
+    return f"python:{module}:{getattr(function, '__qualname__', kind.__name__)}"

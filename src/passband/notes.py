@@ -1,0 +1,499 @@
+"""Every note of the package: a remark that travels with a number, with a code to match on.
+
+A note says what to keep in mind about a number that is shown, or why there is none. Its code is
+stable and is what programs match; its text is for people and may be reworded. Notes whose code
+begins with ``no-`` explain a number that is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+__all__ = [
+    "ALL_TRIALS_ALIKE",
+    "ANSWERS_AS_TEXT",
+    "CLUSTERED_PROBLEMS",
+    "CLUSTERS_IGNORED",
+    "CONSTANT_METRIC",
+    "CORPUS_FIRST_ANSWER",
+    "EQUAL_CHANGES",
+    "EQUAL_RESAMPLES",
+    "EVA_CLUSTERS",
+    "EVA_OUTSIDE",
+    "EVA_ZERO_WIDTH",
+    "K_ABOVE_HALF",
+    "NOISE_FALLS",
+    "NO_BEST",
+    "NO_SPLIT_ONE_PROBLEM",
+    "NO_SPLIT_ONE_TRIAL",
+    "NO_SPLIT_SAME_VALUE",
+    "NO_SPREAD",
+    "NO_TRIAL_NOISE",
+    "ONE_CLUSTER",
+    "ONE_PROBLEM",
+    "ONE_PROBLEM_NO_INTERVAL",
+    "ONE_TRIAL",
+    "ONE_TRIAL_PRIOR",
+    "ONE_UNIT",
+    "ONLY_NOISE",
+    "OPEN_END",
+    "OPEN_END_NO_INTERVAL",
+    "OTHER_SCORER_VERSION",
+    "PAIRED_BY_POSITION",
+    "PLUG_IN_RATES",
+    "PRIOR_ON_EDGE",
+    "RELIABLE_CLUSTERS",
+    "STRETCHED",
+    "TOO_MANY_COUNTS",
+    "TRUNCATED",
+    "UNEVEN_TRIALS",
+    "ZERO_FACTOR",
+    "ZERO_FACTOR_UNPAIRED",
+    "Note",
+    "assumed_correlation",
+    "beyond_trials",
+    "few_clusters",
+    "few_informative",
+    "few_repeats",
+    "few_units",
+    "fitted_prior",
+    "joined",
+    "model_based",
+    "never_solved",
+    "no_repeats",
+    "noise_partly_measured",
+    "not_enough_data",
+    "not_measurable",
+    "notes_as_json",
+    "of_side",
+    "planned",
+    "posterior_mean",
+    "prior_dominates",
+    "retried",
+    "unequal_trials",
+    "unscored",
+    "unscored_by_model",
+    "unscored_in_pair",
+    "value_outside",
+]
+
+RELIABLE_CLUSTERS = 20  #: below this many clusters, an interval is indicative only
+
+
+class Note(NamedTuple):
+    """A remark on a number: a stable code for programs, a sentence for people.
+
+    >>> note = Note("one-problem", "only one problem")
+    >>> print(f"{note.code}: {note}")
+    one-problem: only one problem
+    """
+
+    code: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def notes_as_json(notes: Iterable[Note]) -> list[dict[str, str]]:
+    """Convert notes to JSON-serialisable dicts.
+
+    >>> notes_as_json([Note("one-problem", "only one problem")])
+    [{'code': 'one-problem', 'text': 'only one problem'}]
+    """
+    return [note._asdict() for note in notes]
+
+
+def joined(notes: Iterable[Note]) -> str:
+    """Join the texts of notes into one sentence."""
+    return "; ".join(note.text for note in notes)
+
+
+# -- the sample is small, or shows little ------------------------------------------------------
+
+ONE_PROBLEM = Note("one-problem", "only one problem, which says little about others; add problems")
+ONE_TRIAL = Note(
+    "one-trial",
+    "one trial per problem cannot separate sampling noise from the spread of the problems, so this "
+    "is the wider interval over problems; run at least 2 trials per problem",
+)
+K_ABOVE_HALF = Note(
+    "k-above-half",
+    "k > n/2, so the width depends on a fitted model; with 2k trials per problem it could be "
+    "measured",
+)
+CONSTANT_METRIC = Note("constant-metric", "this metric has the same value whatever the trials show")
+
+
+def few_clusters(clusters: int) -> Note:
+    """Return the note on an interval over too few clusters."""
+    return Note(
+        "few-clusters",
+        f"only {_count(clusters, 'cluster')}; below {RELIABLE_CLUSTERS} the interval is "
+        "indicative only",
+    )
+
+
+def few_informative(problems: int, informative: int, noun: str = "problem") -> Note:
+    """Return the note on problems, or clusters, nearly all of which share one value.
+
+    >>> print(few_informative(20, 8))
+    12 of 20 problems share one value; the interval rests on the other 8
+    """
+    if informative == 0:
+        return Note(
+            "all-same-value",
+            f"all {problems} {noun}s have the same value; the interval covers what could have been "
+            "missed",
+        )
+    if informative == problems - 1:
+        return Note(
+            "few-informative", f"only {problems} {noun}s, so the interval is rough; add {noun}s"
+        )
+    return Note(
+        "few-informative",
+        f"{problems - informative} of {problems} {noun}s share one value; the interval rests on "
+        f"the other {informative}",
+    )
+
+
+def few_repeats(repeated: int, problems: int) -> Note:
+    """Return the note on an interval over trials where hardly any problem has several."""
+    return Note(
+        "few-repeats",
+        f"only {repeated} of {problems} problems have more than one trial, too few to separate "
+        "sampling noise from the spread of the problems, so this is the wider interval over "
+        "problems; run at least 2 trials per problem",
+    )
+
+
+def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
+    """Return the note on sampling noise that only some problems have enough trials to show."""
+    return Note(
+        "noise-partly-measured",
+        f"sampling noise is measured on the {measured} of {problems} problems with at least "
+        f"{trials} trials, and assumed equal on the others",
+    )
+
+
+# -- why there is no interval ------------------------------------------------------------------
+
+ONE_PROBLEM_NO_INTERVAL = Note(
+    "no-interval-one-problem",
+    "no interval: a single problem does not show how problems differ; add problems",
+)
+ONE_CLUSTER = Note(
+    "no-interval-one-cluster",
+    "no interval: a single cluster does not show how clusters differ; add clusters",
+)
+ONE_UNIT = Note("no-interval-one-unit", "no interval: only one problem (or cluster)")
+NO_SPREAD = Note(
+    "no-interval-no-spread",
+    "no interval: all problems have the same value, so their spread is unknown",
+)
+NO_TRIAL_NOISE = Note(
+    "no-interval-no-trial-noise",
+    "no interval: within every problem all trials have the same score, so sampling noise is "
+    "unknown",
+)
+EQUAL_RESAMPLES = Note(
+    "no-interval-equal-resamples",
+    "no interval: every resample gives the same value, so resampling shows no spread",
+)
+OPEN_END_NO_INTERVAL = Note(
+    "no-interval-open-end",
+    "no interval: too many resamples show no spread, and the scores have no bounds",
+)
+ALL_TRIALS_ALIKE = Note(
+    "no-interval-all-trials-alike",
+    "no interval: all trials have the same outcome, so the fitted prior has no spread",
+)
+TOO_MANY_COUNTS = Note(
+    "no-interval-too-many-counts",
+    "no interval: too many trials, or distinct trial counts, for the default interval; try "
+    "method='percentile'",
+)
+
+
+def no_repeats(trials: int) -> Note:
+    """Return the note on an interval over trials that no problem has enough of."""
+    return Note(
+        "no-interval-no-repeats",
+        f"no interval: measuring sampling noise takes problems with at least {trials} trials",
+    )
+
+
+# -- how an interval was made ------------------------------------------------------------------
+
+ZERO_FACTOR = Note(
+    "zero-factor",
+    "one factor of the blend is zero, so the upper end combines the upper ends of the factors",
+)
+PLUG_IN_RATES = Note(
+    "plug-in-rates",
+    "resampling takes the observed rates for the true ones and understates the noise when trials "
+    "are few",
+)
+STRETCHED = Note(
+    "stretched",
+    "resampling shifts this metric to one side, so the interval was stretched to contain the "
+    "estimate",
+)
+OPEN_END = Note("open-end", "too many resamples show no spread, so one end is the end of the scale")
+CLUSTERS_IGNORED = Note(
+    "clusters-ignored",
+    "clusters are ignored: this method takes the problems as independent, and its interval may be "
+    "too short",
+)
+EVA_CLUSTERS = Note("eva-clusters-ignored", "clusters are ignored: EVA resamples single problems")
+EVA_ZERO_WIDTH = Note(
+    "eva-zero-width",
+    "all problems have the same value; EVA then reports a width of zero, which is no certainty",
+)
+EVA_OUTSIDE = Note(
+    "eva-outside", "the estimate lies outside the interval, which is left as EVA computes it"
+)
+
+# -- posterior intervals -----------------------------------------------------------------------
+
+PRIOR_ON_EDGE = Note(
+    "prior-on-edge",
+    "the best-fitting prior is at the edge of the search: the data do not determine how the "
+    "problems are spread, and the interval is likely too short",
+)
+ONE_TRIAL_PRIOR = Note(
+    "one-trial-prior",
+    "with one trial per problem, only the prior separates sampling noise from the spread of the "
+    "problems",
+)
+
+
+def posterior_mean(mean: float) -> Note:
+    """Return the note that gives the posterior mean."""
+    return Note("posterior-mean", f"posterior mean {mean:.4g}")
+
+
+def fitted_prior(alpha: float, beta: float) -> Note:
+    """Return the note that gives the fitted prior."""
+    return Note(
+        "fitted-prior", f"prior Beta({alpha:.3g}, {beta:.3g}), fitted by maximum likelihood"
+    )
+
+
+def prior_dominates(mean: float, observed: float, sd: float) -> Note:
+    """Return the note on a posterior mean far from the observed value."""
+    return Note(
+        "prior-dominates",
+        f"the prior moves the answer more than the data do: posterior mean {mean:.4g}, "
+        f"observed value {observed:.4g}, posterior standard deviation {sd:.2g}",
+    )
+
+
+def value_outside(observed: float) -> Note:
+    """Return the note on an observed value outside a posterior interval."""
+    return Note(
+        "value-outside",
+        f"the observed value {observed:.4g} lies outside: the interval is for the latent value",
+    )
+
+
+# -- extrapolation -----------------------------------------------------------------------------
+
+
+def model_based(most_trials: int) -> Note:
+    """Return the note that a value lies beyond the trials of every problem."""
+    return Note("model-based", f"model-based: no problem has more than {most_trials} trials")
+
+
+def beyond_trials(factor: float, *, any_shape: bool) -> Note:
+    """Return the note on how far beyond the trials k lies, and what the interval covers."""
+    covered = "allows for other shapes of it" if any_shape else "does not cover a wrong shape of it"
+    return Note(
+        "beyond-trials",
+        f"k is {factor:.3g} times the trials: the fitted model decides the value, and the interval "
+        f"{covered}",
+    )
+
+
+def never_solved(never: int, problems: int, highest: float, *, hopeless: bool) -> Note:
+    """Return the note on problems that no trial solved."""
+    reading = (
+        "partly as hopeless, but a few hard levels would look the same"
+        if hopeless
+        else "as equally hard, but hopeless ones would look the same"
+    )
+    return Note(
+        "never-solved",
+        f"{never} of {problems} problems were never solved; the fit treats them {reading}; if none "
+        f"of them is ever solved, the value for these problems is at most {highest:.3g}",
+    )
+
+
+# -- comparisons -------------------------------------------------------------------------------
+
+PAIRED_BY_POSITION = Note(
+    "paired-by-position", "the problems have numbers for names, so they were paired by position"
+)
+EQUAL_CHANGES = Note(
+    "equal-changes",
+    "every problem changed by the same amount; the interval bounds what a not-yet-seen problem "
+    "could change",
+)
+UNEVEN_TRIALS = Note(
+    "uneven-trials",
+    "the two runs have different trial counts per problem, so the p-value is approximate, and the "
+    "interval is at least as wide as sampling noise alone would make it",
+)
+ZERO_FACTOR_UNPAIRED = Note(
+    "zero-factor-unpaired", "one factor of the blend is zero, so the interval ignores the pairing"
+)
+NO_BEST = Note(
+    "no-p-best",
+    "no probability of being the best: the spread of at least one model is unknown",
+)
+
+
+def of_side(side: str, note: Note) -> Note:
+    """Return a note on one side of a comparison."""
+    return Note(note.code, f"{side}: {note.text}")
+
+
+def unscored_in_pair(a: int, b: int, policy: str) -> Note:
+    """Return the note on trials without a score in a comparison of two."""
+    return Note(
+        "unscored-trials",
+        f"{_count(a + b, 'trial')} without a score ({a} of a, {b} of b), policy {policy!r}",
+    )
+
+
+def unscored_by_model(unscored: Mapping[str, int], policy: str) -> Note:
+    """Return the note on trials without a score in a ranking."""
+    counts = ", ".join(f"{count} of {model}" for model, count in unscored.items())
+    return Note("unscored-trials", f"trials without a score: {counts}, policy {policy!r}")
+
+
+# -- variances and plans -----------------------------------------------------------------------
+
+NO_SPLIT_ONE_TRIAL = Note(
+    "no-split-one-trial",
+    "one trial per problem cannot separate sampling noise from the spread of the problems; run a "
+    "second trial of some problems",
+)
+NO_SPLIT_ONE_PROBLEM = Note(
+    "no-split-one-problem", "a single problem does not show how problems differ; add problems"
+)
+NO_SPLIT_SAME_VALUE = Note(
+    "no-split-same-value", "all problems have the same value, which does not show how they differ"
+)
+ONLY_NOISE = Note("only-noise", "the problems differ no more than sampling noise explains")
+NOISE_FALLS = Note(
+    "noise-falls", "scores are not 0 or 1, so sampling noise is assumed to fall as 1/n"
+)
+CLUSTERED_PROBLEMS = Note(
+    "clustered-problems",
+    "problems come in clusters; a further problem is assumed to bring its share of a cluster",
+)
+
+
+def assumed_correlation(correlation: float) -> Note:
+    """Return the note on the second model that a plan imagines."""
+    return Note(
+        "assumed-correlation",
+        f"a second model with correlation {correlation:g} across problems is assumed",
+    )
+
+
+# -- results of a run --------------------------------------------------------------------------
+
+CORPUS_FIRST_ANSWER = Note(
+    "corpus-first-answer", "a corpus score, computed from the first scored answer to each problem"
+)
+
+
+def unequal_trials(fewest: int, most: int) -> Note:
+    """Return the note on problems of which different numbers of trials were reduced."""
+    return Note(
+        "unequal-trials",
+        f"problems contribute unequal numbers of scored trials ({fewest}-{most})",
+    )
+
+
+def few_units(units: int) -> Note:
+    """Return the note on a percentile interval from a handful of problems or clusters."""
+    return Note("few-units", f"an interval from {units} problems or clusters is too narrow")
+
+
+# -- trials of a run, and metrics that cannot be measured ------------------------------------------
+
+TRUNCATED = Note(
+    "truncated",
+    "truncated completions are scored with --truncated score; a larger --max-tokens avoids them",
+)
+ANSWERS_AS_TEXT = Note(
+    "answers-as-text",
+    "the scorer cannot be rebuilt from the recorded trials, so votes count answers as the same "
+    "only where their text is",
+)
+OTHER_SCORER_VERSION = Note(
+    "other-scorer-version",
+    "votes were counted with another version of the scorer than the scores; `passband score` "
+    "scores again",
+)
+
+
+_TREATMENTS = {
+    True: ("is left out", "are left out"),
+    False: ("counts as a failure", "count as failures"),
+}
+
+
+def unscored(
+    statuses: Mapping[str, int],
+    trials: int,
+    policy: str,
+    bounds: tuple[float, float] | None = None,
+    value: float | None = None,
+) -> Note:
+    """Return the note on trials without a score, and on how far they could move pass@1.
+
+    >>> print(unscored({"refused": 1, "truncated": 1}, 8, "drop"))
+    2 of 8 trials have no score (1 refused, 1 truncated) and are left out
+    """
+    count = sum(statuses.values())
+    kinds = ", ".join(f"{number} {status}" for status, number in statuses.items())
+    has = "has" if count == 1 else "have"
+    one, several = _TREATMENTS[policy == "drop"]
+    treated = one if count == 1 else several
+    text = f"{count} of {_count(trials, 'trial')} {has} no score ({kinds}) and {treated}"
+    if bounds is not None and value is not None:
+        them = "it" if count == 1 else "all of them"
+        text += (
+            f"; pass@1 is {value:.3f}, and would be {bounds[0]:.3f} with {them} wrong and "
+            f"{bounds[1]:.3f} with {them} right"
+        )
+    return Note("unscored", text)
+
+
+def retried(count: int, trials: int) -> Note:
+    """Return the note on trials that needed several attempts."""
+    return Note("retried", f"{count} of {_count(trials, 'trial')} needed more than one attempt")
+
+
+def planned(text: str) -> Note:
+    """Return the note on what was planned and what was done."""
+    return Note("plan", text)
+
+
+def not_enough_data(message: str) -> Note:
+    """Return the note on a metric that needs more trials than there are."""
+    return Note("no-estimate-not-enough-data", message)
+
+
+def not_measurable(message: str) -> Note:
+    """Return the note on a metric that these trials do not allow."""
+    return Note("no-estimate-not-measurable", message)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,173 @@
+"""Trials that `passband export` wrote, read back with every scorer, status and answer.
+
+An export is a plain table too: options that name its columns have it read as one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from passband.errors import InvalidInput
+from passband.readers.groups import Groups
+from passband.readers.log import Log, Source
+from passband.readers.options import Options
+from passband.readers.reader import register_reader
+from passband.records import column_names, form_of
+from passband.stats.data.cells import is_absent
+from passband.stats.data.layout import error_prefix
+from passband.stats.data.tables import Table
+from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
+
+__all__ = ["Export"]
+
+_COLUMNS = frozenset(
+    ("task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule")
+)
+_MAIN = "score"  # an export does not name its main scorer
+_OF_LOGS = ("task", "model", "scorer")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+Columns = Mapping[str, Sequence[Any]]
+Word = TypeVar("Word", bound=str)
+
+
+@register_reader("export")
+class Export:
+    """Reads an export of passband, in JSON lines, CSV or Parquet."""
+
+    def sniff(self, path: Path) -> bool:
+        return form_of(path.name) is not None and set(column_names(path)) >= _COLUMNS
+
+    def read(self, path: Path, options: Options) -> Groups | list[Log]:
+        """Return a log for each task and model; a table, where options name other columns."""
+        from passband.readers.table import TableReader, read_table
+
+        by_column = set(options.columns) - {"score"} or set(options.by) - set(_OF_LOGS)
+        table = None if by_column else read_table(path)
+        if not isinstance(table, Table) or not _is_scorer(table, options.columns.get("score")):
+            return TableReader().read(path, options)
+        source = Source.of("export", path)
+        with error_prefix([str(path)]):
+            return [_Rows(table.columns, rows).log(source) for rows in _runs(table.columns)]
+
+
+def _is_scorer(table: Table, name: str | None) -> bool:
+    """Tell whether a name is that of a scorer, or of no column at all."""
+    return name is None or name == _MAIN or name not in table.columns
+
+
+def _runs(columns: Columns) -> list[list[int]]:
+    """Return the rows of each task and model."""
+    runs: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(zip(columns["task"], columns["model"], strict=True)):
+        runs.setdefault(key, []).append(row)
+    return list(runs.values())
+
+
+class _Rows:
+    """The rows of one task and model."""
+
+    def __init__(self, columns: Columns, rows: list[int]) -> None:
+        self._columns = columns
+        self._rows = rows
+        self._empty: Sequence[Any] = [None] * len(columns["task"])
+        others = [name.partition(":")[2] for name in columns if name.startswith("score:")]
+        used = [name for name in others if not all(map(is_absent, self._column(f"score:{name}")))]
+        self._scorers = (_MAIN, *used)
+
+    def log(self, source: Source) -> Log:
+        """Return the rows as a log."""
+        problem_of: dict[str, int] = {}
+        problems: list[ProblemRow] = []
+        trials: list[TrialRow] = []
+        for row in self._rows:
+            key = _unquoted(self._text("problem_id", row) or "")
+            if key not in problem_of:
+                problem_of[key] = len(problems)
+                problems.append(self._problem(len(problems), key, row))
+            trials.append(self._trial(problem_of[key], row))
+        task, model = (self._text(name, self._rows[0]) or "" for name in ("task", "model"))
+        return Log(task, model, source, problems, trials, self._scorers)
+
+    def _problem(self, position: int, key: str, row: int) -> ProblemRow:
+        target = self._text("target", row)
+        record = {"targets": [] if target is None else [target]}
+        return ProblemRow(position, key, json.dumps(record), self._text("cluster", row))
+
+    def _trial(self, problem: int, row: int) -> TrialRow:
+        return TrialRow(
+            problem=problem,
+            trial=self._whole("trial", row) or 0,
+            status=self._word("status", row, STATUSES),
+            text=self._text("completion", row),
+            reasoning=self._text("reasoning", row),
+            prompt_tokens=self._whole("prompt_tokens", row),
+            completion_tokens=self._whole("completion_tokens", row),
+            latency_ms=self._whole("latency_ms", row),
+            attempts=self._whole("attempts", row) or 1,
+            seed=self._whole("seed", row),
+            request_id=self._text("request_id", row),
+            scores=[score for n in range(len(self._scorers)) for score in self._scores(n, row)],
+        )
+
+    def _scores(self, scorer: int, row: int) -> Iterator[ScoreRow]:
+        suffix = f":{self._scorers[scorer]}" if scorer else ""
+        value, status = self._number(f"score{suffix}", row), f"score_status{suffix}"
+        if value is None and is_absent(self._cell(status, row)):
+            return
+        yield ScoreRow(
+            scorer,
+            value,
+            "ok" if is_absent(self._cell(status, row)) else self._word(status, row, SCORE_STATUSES),
+            self._text(f"answer{suffix}", row),
+            self._text(f"rule{suffix}", row),
+        )
+
+    # -- cells -----------------------------------------------------------------------------
+
+    def _column(self, name: str) -> list[Any]:
+        return [self._cell(name, row) for row in self._rows]
+
+    def _cell(self, name: str, row: int) -> Any:
+        return self._columns.get(name, self._empty)[row]
+
+    def _text(self, name: str, row: int) -> str | None:
+        cell = self._cell(name, row)
+        return None if cell is None or cell == "" else str(cell)
+
+    def _number(self, name: str, row: int) -> float | None:
+        cell = self._cell(name, row)
+        if is_absent(cell):
+            return None
+        try:
+            return float(cell)
+        except (TypeError, ValueError):
+            raise InvalidInput(f"row {row + 1} has {name} {cell!r:.60}, not a number.") from None
+
+    def _whole(self, name: str, row: int) -> int | None:
+        cell = self._cell(name, row)
+        if is_absent(cell):
+            return None
+        try:
+            return int(cell)
+        except (TypeError, ValueError):
+            raise InvalidInput(
+                f"row {row + 1} has {name} {cell!r:.60}, not a whole number."
+            ) from None
+
+    def _word(self, name: str, row: int, words: Sequence[Word]) -> Word:
+        cell = self._cell(name, row)
+        for word in words:
+            if word == cell:
+                return word
+        raise InvalidInput(
+            f"row {row + 1} has {name} {cell!r:.60}; it must be one of {', '.join(words)}."
+        )
+
+
+def _unquoted(text: str) -> str:
+    """Remove the apostrophe that keeps a spreadsheet from computing a cell."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text

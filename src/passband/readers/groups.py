@@ -1,0 +1,55 @@
+"""What a source of trials holds: the outcomes of each model and task, and how it was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from passband.errors import InvalidInput
+from passband.stats.data.columns import Roles
+from passband.stats.data.outcomes import Outcomes
+
+__all__ = ["Group", "Groups", "Remark"]
+
+
+class Remark(NamedTuple):
+    """A sentence on how a source was read."""
+
+    text: str
+    important: bool = False  #: to be shown even where only results are wanted
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Group:
+    """The trials of one model on one task, or all that a source holds."""
+
+    key: tuple[str, ...]  #: a value for each name in `Groups.by`
+    outcomes: Outcomes
+    task: str | None = None  #: where the source says so
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a source, which must not be pooled."""
+
+    source: str
+    by: tuple[str, ...]  #: the names that tell the groups apart
+    groups: tuple[Group, ...]
+    remarks: tuple[Remark, ...] = ()
+    columns: Roles | None = None  #: of a table
+    reader: str = ""
+
+    def only(self) -> Outcomes:
+        """Return the outcomes of the only group; raise `InvalidInput` if there are several."""
+        if len(self.groups) == 1:
+            return self.groups[0].outcomes
+        keys = [" / ".join(group.key) for group in self.groups]
+        shown = ", ".join(keys[:4]) + (f" and {len(keys) - 4} more" if len(keys) > 4 else "")
+        raise InvalidInput(
+            f"{self.source}: holds several groups, by {' and '.join(self.by)} ({shown}), which "
+            "must not be pooled. passband.read gives the outcomes of each in .groups."
+        )

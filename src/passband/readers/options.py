@@ -1,0 +1,40 @@
+"""What a caller says about a source: which column is what, and how to split it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from passband.errors import InvalidInput, UnknownName, nearest
+from passband.stats.data.columns import ROLES
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Columns by role (problem, trial, score, status, cluster), and names to split by."""
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(columns: Mapping[str, str | None] | None, by: str | Sequence[str]) -> Options:
+        """Check the names of roles, and leave out roles without a column."""
+        for role in columns or {}:
+            if role not in ROLES:
+                raise UnknownName(f"no column role named {role!r}.{nearest(role, ROLES)}")
+        chosen = {role: name for role, name in (columns or {}).items() if name}
+        return Options(chosen, (by,) if isinstance(by, str) else tuple(by))
+
+    def names(self) -> list[str]:
+        """Return every name that the caller used."""
+        return [*self.columns.values(), *self.by]
+
+    def refuse(self, roles: Sequence[str], kind: str) -> None:
+        """Raise `InvalidInput` if a column was chosen for one of the roles."""
+        for role in roles:
+            if role in self.columns:
+                raise InvalidInput(
+                    f"{role}= (in the shell, --{role}) does not apply to {kind}; leave it out."
+                )

@@ -1,0 +1,77 @@
+"""Run directories of passband: one group for each task and model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.readers.groups import Groups
+from passband.readers.options import Options
+from passband.readers.reader import register_reader
+from passband.readers.runs import groups_of_runs
+from passband.stats.data.outcomes import Outcomes
+from passband.trials.reader import RunRecord, Trials, is_run_directory
+
+__all__ = ["RunDirectory", "StoredRun"]
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """A run of an open trials table."""
+
+    trials: Trials
+    record: RunRecord
+
+    @property
+    def task(self) -> str:
+        return self.record.task
+
+    @property
+    def model(self) -> str:
+        return self.record.model
+
+    @property
+    def scorers(self) -> tuple[str, ...]:
+        return tuple(scorer.name for scorer in self.record.scorers)
+
+    def outcomes(self, scorer: str | None = None) -> Outcomes:
+        """Return the scores of a scorer, or of the main one."""
+        return self.trials.outcomes(self.record, self.record.scorer(scorer))
+
+    def data_names(self) -> list[str]:
+        """Return the names of the problems' data records."""
+        return list(dict.fromkeys(name for doc in self._docs.values() for name in doc))
+
+    def data(self, name: str) -> dict[str, Any]:
+        """Return one of the problems' data by the key of the problem; None where it lacks."""
+        return {key: doc.get(name) for key, doc in self._docs.items()}
+
+    @cached_property
+    def _docs(self) -> dict[str, dict[str, Any]]:
+        problems = self.trials.problems(self.record.number)
+        return {problem.key: problem.record.get("doc") or {} for problem in problems}
+
+
+@register_reader("run directory")
+class RunDirectory:
+    """Reads a run directory, task by task and model by model."""
+
+    roles = ("score", "cluster")
+
+    def sniff(self, path: Path) -> bool:
+        return is_run_directory(path)
+
+    def read(self, path: Path, options: Options) -> Groups:
+        """Return a group for each task and model that has trials."""
+        with Trials(path) as trials:
+            runs = [
+                StoredRun(trials, record)
+                for record in trials.runs()
+                if trials.statuses(record.number)
+            ]
+            if not runs:
+                raise InvalidInput(f"{path} holds no trials yet.")
+            return groups_of_runs(runs, options, source=str(path), kind="a run directory")

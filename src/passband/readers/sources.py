@@ -1,0 +1,147 @@
+"""`read` and `outcomes_of`: any source of trials in, groups of outcomes or outcomes out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from passband.errors import InvalidInput, WrongType, warn
+from passband.readers.groups import Groups
+from passband.readers.log import Log
+from passband.readers.options import Options
+from passband.readers.reader import TABLE, find_reader, plugin_errors, readers
+from passband.readers.runs import groups_of_runs
+from passband.records import reading
+from passband.stats.data.columns import ROLES
+from passband.stats.data.layout import error_prefix
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.tables import Table
+from passband.types import ArrayLike
+
+__all__ = ["Data", "Frame", "outcomes_of", "read"]
+
+
+class Frame(Protocol):
+    """A data frame of any library: columns by name."""
+
+    @property
+    def columns(self) -> Any: ...
+
+    def __getitem__(self, name: Any, /) -> Any: ...
+
+
+#: Whatever trials can be read from: a path, a data frame, columns, records, a matrix, outcomes.
+Data: TypeAlias = (
+    "Outcomes | Log | str | os.PathLike[str] | Frame | Mapping[str, Sequence[Any]] "
+    "| Sequence[Mapping[str, Any]] | Sequence[Sequence[float | None]] | ArrayLike"
+)
+
+
+def read(
+    source: Data,
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    by: str | Sequence[str] = (),
+    threshold: float | None = None,
+    reader: str | None = None,
+) -> Groups:
+    """Return the outcomes that a source holds, one group for each model and task.
+
+    `source` is a run directory, a file (a table of trials, a matrix, another tool's log), a `Log`,
+    a data frame, a list of records, a matrix, or `Outcomes`. `columns` says which column plays a
+    role (problem, trial, score, status, cluster) where its name does not; for a run directory,
+    score is the name of a scorer. `by` names what to split by, in addition to what must not be
+    pooled. With a `threshold`, scores of at least that count as successes. `reader` names the
+    reader of a file, which is otherwise recognized.
+
+    >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
+    >>> for group in read(table).groups:
+    ...     print(group.key, group.outcomes)
+    ('M',) Outcomes(2 problems, 1 trial each, 2 scored)
+    ('N',) Outcomes(2 problems, 1 trial each, 2 scored)
+    """
+    options = Options.of(columns, by)
+    groups = _groups(source, options, reader)
+    if threshold is None:
+        return groups
+    cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
+    return replace(groups, groups=tuple(cut))
+
+
+def outcomes_of(source: Data, *, columns: Mapping[str, str | None] | None = None) -> Outcomes:
+    """Return the outcomes of a source that holds one model and task; see `read` for sources.
+
+    A column that is pooled though it looks like a condition is named in a warning.
+
+    >>> outcomes_of([[1, 0], [1, 1]])
+    Outcomes(2 problems, 2 trials each, 4 scored)
+    """
+    if isinstance(source, Outcomes) and not columns:
+        return source
+    groups = read(source, columns=columns)
+    outcomes = groups.only()
+    for remark in groups.remarks:
+        if remark.important:
+            warn(f"{groups.source}: {remark}")
+    return outcomes
+
+
+def _groups(source: Any, options: Options, reader: str | None) -> Groups:
+    if isinstance(source, (str, os.PathLike)):
+        return _of_path(Path(source), options, reader)
+    if isinstance(source, Log):
+        return groups_of_runs([source], options, source=source.source.file, kind="a log")
+    if reader is not None:
+        raise WrongType(f"only files have a reader; got {type(source).__name__}.")
+    if _is_table(source):
+        from passband.readers.table import groups_of_table
+
+        return groups_of_table(Table.of(source), options)
+    from passband.readers.matrix import groups_of_matrix
+
+    outcomes = source if isinstance(source, Outcomes) else Outcomes.from_array(source)
+    return groups_of_matrix(outcomes, options, type(source).__name__)
+
+
+def _of_path(path: Path, options: Options, name: str | None) -> Groups:
+    with reading(path):
+        name, reader = find_reader(path) if name is None else (name, _reader(name))
+        if name == TABLE and path.is_dir():
+            name, reader = "run directory", readers.get("run directory")  # says what is missing
+    with plugin_errors(name, path):
+        content = reader.read(path, options)
+    if isinstance(content, Groups):
+        _refuse_ignored(options, content, getattr(reader, "roles", ()), f"a file ({name})")
+        return replace(content, reader=name)
+    if not content or not all(isinstance(log, Log) for log in content):
+        raise InvalidInput(f"{path}: the reader {name!r} found no trials in it.")
+    groups = groups_of_runs(content, options, source=str(path), kind=f"a log ({name})")
+    return replace(groups, reader=name)
+
+
+def _refuse_ignored(options: Options, groups: Groups, roles: Sequence[str], kind: str) -> None:
+    """Raise `InvalidInput` for options that the reader of these groups has not honoured."""
+    with error_prefix([groups.source]):
+        if groups.columns is None:
+            options.refuse([role for role in ROLES if role not in roles], kind)
+        for name in options.by:
+            if name not in groups.by:
+                raise InvalidInput(f"by={name!r} (in the shell, --by) does not apply to {kind}.")
+
+
+def _reader(name: str) -> Any:
+    from passband.readers.table import TableReader
+
+    return TableReader() if name == TABLE else readers.get(name)
+
+
+def _is_table(source: Any) -> bool:
+    """Tell columns, records and data frames from matrices."""
+    if isinstance(source, (Table, Mapping)) or hasattr(source, "column_names"):
+        return True
+    if hasattr(source, "columns"):
+        return True
+    return isinstance(source, (list, tuple)) and bool(source) and isinstance(source[0], Mapping)

@@ -1,0 +1,179 @@
+"""Plain tables: CSV, TSV, JSON, JSON lines and Parquet files with one row per trial.
+
+The last reader: it takes every file that no other one knows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from passband.errors import InvalidInput, UnknownName, nearest
+from passband.readers.groups import Group, Groups, Remark
+from passband.readers.matrix import (
+    groups_of_matrix,
+    is_number_or_nothing,
+    number_rows,
+    scores_in,
+)
+from passband.readers.options import Options
+from passband.records import (
+    ENDINGS,
+    check_header,
+    form_of,
+    joined_cells,
+    open_delimited,
+    read_json,
+    read_parquet,
+    require_file,
+)
+from passband.stats.data.columns import matching
+from passband.stats.data.layout import Layout, TableGroup, error_prefix
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.tables import Table
+
+if TYPE_CHECKING:
+    from _csv import Reader as CsvReader
+
+__all__ = ["TableReader", "groups_of_table", "read_table"]
+
+MODEL_NAMES = ("model", "model_name", "model_id")
+TASK_NAMES = ("task", "task_name", "dataset", "benchmark")
+
+
+class TableReader:
+    """Reads any table, and bare matrices in the same formats."""
+
+    def sniff(self, path: Path) -> bool:
+        return form_of(path.name) is not None
+
+    def read(self, path: Path, options: Options) -> Groups:
+        """Return the groups of a table, split where it holds several models or tasks."""
+        content = read_table(path)
+        if isinstance(content, Outcomes):
+            return groups_of_matrix(content, options, str(path))
+        return groups_of_table(content, options, str(path))
+
+
+def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
+    """Lay out a table as the options say, and return the outcomes of its groups."""
+    with error_prefix([source] if source else []):
+        layout = table.layout(by=options.by, **options.columns)
+        groups = tuple(map(_group, layout.groups()))
+    return Groups(source or "table", layout.by, groups, tuple(_remarks(layout)), layout.roles)
+
+
+def _group(group: TableGroup) -> Group:
+    models, tasks = (matching(group.labels, names) for names in (MODEL_NAMES, TASK_NAMES))
+    return Group(
+        group.key,
+        group.outcomes,
+        task=group.labels[tasks[0]] if tasks else None,
+        model=group.labels[models[0]] if models else None,
+    )
+
+
+def _remarks(layout: Layout) -> Iterator[Remark]:
+    """Yield how the columns were understood, and what else they could have meant."""
+    yield Remark(f"columns: {layout.roles}")
+    if layout.unfolded:
+        yield Remark(layout.unfolded)
+    if layout.rivals:
+        yield Remark(f"not used as score: {', '.join(layout.rivals)} (choose with --score)")
+    runs = [name for name in matching(layout.columns, ("run", "run_id")) if name in layout.by]
+    if runs and layout.roles.trial is None:
+        yield Remark(f"if {runs[0]} numbers the trials of a problem, say --trial {runs[0]}")
+    if layout.by:
+        yield Remark(f"split by: {', '.join(layout.by)}")
+    for condition in layout.conditions:
+        yield Remark(str(condition), important=True)
+    if layout.lone_responses:
+        yield Remark(
+            f"column resps holds {layout.lone_responses + 1} responses per problem, but column "
+            f"{layout.roles.score} one score: a trial each needs {layout.roles.score}_repeats",
+            important=True,
+        )
+
+
+# -- files ---------------------------------------------------------------------------------
+
+
+def read_table(path: Path) -> Table | Outcomes:
+    """Read a file of records or columns as a table, and one without column names as a matrix."""
+    require_file(path)
+    form = form_of(path.name)
+    if form is None:
+        raise _unknown_ending(path)
+    if form in ("csv", "tsv"):
+        with open_delimited(path, "\t" if form == "tsv" else None, strip=True) as lines:
+            return _of_lines(path, lines)
+    if form == "parquet":
+        with _about(path):
+            return Table.of(read_parquet(path))
+    content = read_json(path)
+    with _about(path):
+        scores = scores_in(content)
+        if scores is not None:
+            return scores
+        if isinstance(content, (list, dict)) and content:
+            return Table.of(content)
+        got = json.dumps(content)[:60]
+        raise InvalidInput(f"need records, columns or rows of scores; got {got}.")
+
+
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Put the path in front of an error that does not name it."""
+    try:
+        yield
+    except InvalidInput as error:
+        if error.place is not None or str(error).startswith(str(path)):
+            raise
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _of_lines(path: Path, lines: CsvReader) -> Table | Outcomes:
+    header = [name.strip() for name in next(filter(None, lines), [])]
+    if not header:
+        raise InvalidInput(f"{path}: the file is empty.")
+    if not all(map(is_number_or_nothing, header)):
+        check_header(path, lines.line_num, header)
+        return _table(path, header, joined_cells(path, lines, len(header)))
+    rows = [header, *number_rows(path, lines)]
+    if _is_written_frame(rows):
+        return _table(path, header, [cell for row in rows[1:] for cell in row])
+    with _about(path):
+        return Outcomes.from_array(
+            [[float(cell) if cell else None for cell in row] for row in rows]
+        )
+
+
+def _table(path: Path, header: list[str], cells: list[str]) -> Table:
+    """Take the cells of all rows, one row after the other."""
+    if not cells:
+        raise InvalidInput(f"{path}: there are columns ({', '.join(header)}) but no rows.")
+    return Table({name: cells[at :: len(header)] for at, name in enumerate(header)})
+
+
+def _is_written_frame(rows: list[list[str]]) -> bool:
+    """Recognize numbers above the columns and beside the rows, as data frames are written."""
+    header, *rest = rows
+    return (
+        len(header) > 2
+        and header == ["", *map(str, range(len(header) - 1))]
+        and [row[0] for row in rest] == [str(number) for number in range(len(rest))]
+        and all(len(row) == len(header) for row in rest)
+    )
+
+
+def _unknown_ending(path: Path) -> UnknownName:
+    ending = path.suffix.lower()
+    known = sorted((*ENDINGS, ".npy", ".npz"))
+    return UnknownName(
+        f"{path}: cannot tell the file type from "
+        f"{repr(ending) if ending else 'a name without an ending'}; "
+        f"known: {', '.join(known)}.{nearest(ending, known)}"
+    )

@@ -1,0 +1,53 @@
+"""The last lines of a run: how it ended, what to keep in mind, what to do next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from passband.report.render import printable
+from passband.report.run import RunReport
+from passband.run.session import Finished
+
+__all__ = ["closing_lines", "command_to_go_on"]
+
+_WIDEST = 80  # letters of a command that the comments of all are aligned with
+
+
+def closing_lines(report: RunReport, command: Sequence[str]) -> list[str]:
+    """Return headline, notes and next steps; `command` is the one that was run."""
+    steps = report.next_steps(command_to_go_on(command, report.finished))
+    width = max((len(step) for step, _ in steps if len(step) <= _WIDEST), default=0)
+    return [
+        "",
+        *map(printable, (report.headline(), *report.notes())),
+        "",
+        *(f"  {printable(step):{width}}  # {purpose}" for step, purpose in steps),
+    ]
+
+
+def command_to_go_on(command: Sequence[str], finished: Finished) -> list[str]:
+    """Return the command that goes on with a run; one stopped at --max-cost gets a larger one."""
+    words = list(command)
+    if finished.ending != "max_cost" or not finished.cost:
+        return words
+    done = sum(part.counters.done for part in finished.parts)
+    planned = sum(part.counters.planned for part in finished.parts)
+    limit = _rounded_up(1.1 * finished.cost * planned / max(1, done))
+    for place, word in enumerate(words):
+        if word == "--max-cost":
+            words[place + 1] = limit
+        elif word.startswith("--max-cost="):
+            words[place] = f"--max-cost={limit}"
+    return words
+
+
+def _rounded_up(amount: float) -> str:
+    """Return an amount with two digits, not less than it is.
+
+    >>> _rounded_up(28.92), _rounded_up(0.00123), _rounded_up(1234.5)
+    ('29', '0.0013', '1300')
+    """
+    digits = 1 - math.floor(math.log10(amount))
+    value = math.ceil(round(amount * 10.0**digits, 6)) / 10.0**digits
+    return f"{value:.{max(0, digits)}f}"

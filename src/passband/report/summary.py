@@ -1,0 +1,162 @@
+"""A summary in words and rows: what `stats`, `run` and `score` print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from passband.report.render import Cell, Row
+from passband.stats.interval.rounding import rounded_interval, rounded_value
+from passband.summary.summary import Group, Line, Summary
+
+__all__ = [
+    "counts_text",
+    "explanation",
+    "full_rows",
+    "interval_head",
+    "meaning",
+    "note_lines",
+    "remark_lines",
+    "rows",
+]
+
+_MEASURED = (
+    "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
+    "no score", "trials",
+)  # fmt: skip
+_MEANING = {
+    "problems": "Intervals ({level}) are for problems like these, asked the same way",
+    "trials": "Intervals ({level}) are for these very problems, the model sampled again",
+}
+_OTHER_TARGET = {
+    "problems": "; --over trials gives them for these very problems.",
+    "trials": "; --over problems gives them for problems like these.",
+}
+
+
+def rows(summary: Summary) -> list[Row]:
+    """Return one row per line, numbers rounded by their error.
+
+    The columns "left out" (problems with too few trials) and "no score" (trials) appear where
+    any of them is not 0.
+    """
+    lines = list(summary.lines())
+    optional = {
+        "left out": any(line.estimate and line.estimate.left_out for _, line in lines),
+        "no score": any(group.n_unscored for group, _ in lines),
+    }
+    head = interval_head(summary.request.level)
+    return [_row(summary, group, line, head, optional) for group, line in lines]
+
+
+def _row(summary: Summary, group: Group, line: Line, head: str, optional: dict[str, bool]) -> Row:
+    estimate = line.estimate
+    row: dict[str, Cell] = {**_key(group), "metric": line.metric, "value": None, head: None}
+    row |= {"problems": None, "left out": None, "no score": None, "trials": None}
+    if estimate is not None:
+        row["value"] = rounded_value(estimate.value, estimate.low, estimate.high)
+        row[head] = rounded_interval(estimate.low, estimate.high)
+        row["problems"], row["left out"] = estimate.n_problems, estimate.left_out
+        row["no score"], row["trials"] = estimate.n_unscored, estimate.n_trials
+    return {name: cell for name, cell in row.items() if optional.get(name, True)}
+
+
+def full_rows(summary: Summary) -> list[Row]:
+    """Return one row per line, numbers in full, always the same columns."""
+    result: list[Row] = []
+    for group, line in summary.lines():
+        estimate = line.estimate
+        row: dict[str, Cell] = {**_key(group), "metric": line.metric}
+        if estimate is None:
+            result.append(row | dict.fromkeys(_MEASURED[1:]))
+            continue
+        for name in ("value", "low", "high", "se", "level", "over", "method"):
+            row[name] = getattr(estimate, name)
+        row["problems"], row["left out"] = estimate.n_problems, estimate.left_out
+        row["no score"], row["trials"] = estimate.n_unscored, estimate.n_trials
+        result.append(row)
+    return result
+
+
+def interval_head(level: float) -> str:
+    """Return the head of the interval column.
+
+    >>> interval_head(0.95)
+    '95% interval'
+    """
+    return f"{100 * level:.10g}% interval"
+
+
+def counts_text(group: Group) -> str:
+    """Return how many problems, clusters and trials a group has.
+
+    >>> counts_text(Group(None, None, {}, 3, 23, {"ok": 23, "timeout": 1}, True, (7, 8)))
+    '3 problems, 7-8 trials each, 23 scored, 1 timeout'
+    """
+    fewest, most = group.trials_per_problem
+    parts = [_plural(group.n_problems, "problem")]
+    if group.n_clusters is not None:
+        parts.append(_plural(group.n_clusters, "cluster"))
+    each = f"{fewest}" if fewest == most else f"{fewest}-{most}"
+    parts.append(f"{each} {'trial' if most == 1 else 'trials'} each")
+    parts.append(f"{group.n_trials} scored")
+    parts += [f"{n} {status}" for status, n in group.statuses.items() if status != "ok" and n]
+    return ", ".join(parts)
+
+
+def remark_lines(summary: Summary, *, quiet: bool = False) -> list[str]:
+    """Return how the source was read, and what each group holds; quiet, only what matters."""
+    if quiet:
+        return [remark.text for remark in summary.remarks if remark.important]
+    lines = [remark.text for remark in summary.remarks]
+    return lines + [f"{_prefix(group)}{counts_text(group)}" for group in summary.groups]
+
+
+def meaning(summary: Summary) -> str:
+    """Return what the intervals are for, without a full stop."""
+    level = f"{100 * summary.request.level:.10g}%"
+    return _MEANING[summary.request.over].format(level=level)
+
+
+def explanation(summary: Summary) -> list[str]:
+    """Return what the intervals are for and where they are weak."""
+    lines = [meaning(summary) + _OTHER_TARGET[summary.request.over]]
+    if any("*" in name for name in summary.request.metrics):
+        lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
+    return lines + note_lines(summary)
+
+
+def note_lines(summary: Summary) -> list[str]:
+    """Return the notes: on the trials of each group, then on metrics, each note once."""
+    lines = [f"{_prefix(group)}{note}" for group in summary.groups for note in group.notes]
+    metrics: dict[str, list[str]] = {}
+    labels = [_label(group, line) for group, line in summary.lines()]
+    for label, (_, line) in zip(labels, summary.lines(), strict=True):
+        for note in line.notes:
+            metrics.setdefault(note.text, []).append(label)
+    return lines + [f"{_named(names, labels)}: {text}" for text, names in metrics.items()]
+
+
+def _named(names: Sequence[str], labels: Sequence[str]) -> str:
+    """Return the metrics that a note is about, or "all" if that is every one of several."""
+    return "all" if len(labels) > 1 and len(names) == len(labels) else ", ".join(names)
+
+
+def _label(group: Group, line: Line) -> str:
+    return " / ".join([*group.by.values(), line.metric])
+
+
+def _prefix(group: Group) -> str:
+    return f"{group.name}: " if group.by else ""
+
+
+def _key(group: Group) -> dict[str, Cell]:
+    return {_head(name): value for name, value in group.by.items()}
+
+
+def _head(name: str) -> str:
+    taken = name in _MEASURED or name.endswith("% interval")
+    return f"{name} (column)" if taken else name
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {noun}s"

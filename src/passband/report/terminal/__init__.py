@@ -1,0 +1,1 @@
+"""Displays of a running run: a live table, plain lines, JSON events."""

@@ -1,0 +1,50 @@
+"""Words for numbers: rates, times, costs."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+__all__ = ["counted", "duration", "money", "pace"]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "trial"), counted(330, "trial")
+    ('1 trial', '330 trials')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def pace(rate: float) -> str:
+    """Return a rate in three digits.
+
+    >>> pace(0.1234), pace(45.67), pace(2980.1)
+    ('0.123/s', '45.7/s', '2980/s')
+    """
+    return f"{rate:.0f}/s" if rate >= 100 else f"{rate:.3g}/s"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in its two largest units.
+
+    >>> duration(3.2), duration(75), duration(7260)
+    ('3 s', '1 min 15 s', '2 h 1 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def money(amount: float) -> str:
+    """Return a cost with at least two significant digits.
+
+    >>> money(0.0), money(0.00123), money(12.5), money(0.0000123)
+    ('0', '0.0012', '12.50', '0.000012')
+    """
+    if amount == 0:
+        return "0"
+    return f"{amount:.2f}" if amount >= 0.995 else f"{Decimal(f'{amount:.2g}'):f}"

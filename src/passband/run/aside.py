@@ -1,0 +1,56 @@
+"""Async scorers on rows that are recorded already, from code that is not async itself."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from passband.run.grade import Grader
+from passband.trials.rows import ScoreRow, TrialRow
+
+__all__ = ["grade_in_loop", "loop_for"]
+
+_AWAITED = 64  # trials that are scored at a time
+
+
+@contextmanager
+def loop_for(running: asyncio.AbstractEventLoop | None) -> Iterator[asyncio.AbstractEventLoop]:
+    """Yield the event loop of another thread: a running one, or one made for the purpose.
+
+    A scorer may keep connections, which belong to the loop that they were made in: within a run
+    it must be that of the run.
+    """
+    if running is not None:
+        yield running
+        return
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def grade_in_loop(
+    loop: asyncio.AbstractEventLoop,
+    grader: Grader,
+    rows: Sequence[TrialRow],
+    is_stopping: Callable[[], bool],
+) -> list[list[ScoreRow]]:
+    """Return the scores of each row; rows that come up once the run is stopping get none."""
+
+    async def grade_all() -> list[list[ScoreRow]]:
+        limit = asyncio.Semaphore(_AWAITED)
+
+        async def grade(row: TrialRow) -> list[ScoreRow]:
+            async with limit:
+                return [] if is_stopping() else await grader.grade_async(row, None)
+
+        return list(await asyncio.gather(*map(grade, rows)))
+
+    return asyncio.run_coroutine_threadsafe(grade_all(), loop).result()

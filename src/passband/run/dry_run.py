@@ -1,0 +1,222 @@
+"""A run without its requests: what it would ask, how long that takes, what it costs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.generate.problem import Problem
+from passband.generate.provider import Provider
+from passband.generate.providers import Connection
+from passband.generate.subject import Subject, make_subject
+from passband.run.budget import Budget
+from passband.run.counters import Price
+from passband.run.prepare import load_problems
+from passband.run.progress import Progress
+from passband.run.session import prepare_all
+from passband.run.settings import Settings
+from passband.run.task_run import TaskRun
+from passband.tasks.task import Task
+from passband.trials.reader import Trials, is_run_directory
+from passband.trials.schema import EmptyStore
+from passband.trials.store import Store
+
+__all__ = ["CHARACTERS", "DryRun", "TaskPlan", "dry_run"]
+
+CHARACTERS = 4  # per token: a rule of thumb for English
+_ASSUMED = 5.0  # seconds for an answer, where no trial is recorded
+_SAMPLE = 100  # recorded trials that the time of an answer is averaged over
+
+
+@dataclass(frozen=True)
+class TaskPlan:
+    """One task: how many trials are missing, and what its prompts look like."""
+
+    task: str
+    problems: int
+    n: int
+    missing: int
+    prompt_tokens: int  # estimated, of all missing trials
+    completion_tokens: int | None  # estimated, or at most; None if nothing limits it
+    is_measured: bool  # whether the tokens are estimated from recorded trials
+    sampling: dict[str, Any]
+    first_prompt: str
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What a run would request."""
+
+    model: str
+    directory: str
+    concurrency: int
+    price: Price | None
+    tasks: list[TaskPlan]
+    rate: float | None  # trials per second so far
+    answer_seconds: float  # of one answer, measured or assumed
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def missing(self) -> int:
+        """Trials to request."""
+        return sum(task.missing for task in self.tasks)
+
+    @property
+    def cost(self) -> float | None:
+        """The cost, estimated or at most; None if there is no price or no limit of tokens."""
+        if self.price is None:
+            return None
+        total = 0.0
+        for task in self.tasks:
+            if task.completion_tokens is None and self.price.completion:
+                return None
+            total += self.price.of(task.prompt_tokens, task.completion_tokens or 0)
+        return total
+
+    @property
+    def seconds(self) -> float:
+        """The time, at least that of one answer."""
+        if not self.missing:
+            return 0.0
+        rate = self.rate or self.concurrency / self.answer_seconds
+        return max(self.answer_seconds, self.missing / rate)
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return {**asdict(self), "missing": self.missing, "seconds": self.seconds, "cost": self.cost}
+
+
+def dry_run(
+    tasks: Sequence[Task],
+    model: str | Subject | Provider | Callable[..., Any],
+    directory: Path,
+    settings: Settings,
+    connection: Connection,
+    price: Price | None,
+) -> DryRun:
+    """Prepare a run and undo it; what the run would refuse is refused in the same words."""
+    Budget(price, settings.max_cost)
+    subject = make_subject(model, connection)
+    problems = [load_problems(task, settings) for task in tasks]
+    warnings = _Warnings()
+    with _scratch_store(directory) as store, _undone(store):
+        runs = prepare_all(store, tasks, problems, subject, settings, warnings)
+    rate, answer_seconds = _pace(directory, {run.number for run in runs})
+    return DryRun(
+        model=subject.name,
+        directory=str(directory),
+        concurrency=settings.concurrency,
+        price=price,
+        tasks=[_plan(run) for run in runs],
+        rate=rate,
+        answer_seconds=answer_seconds,
+        warnings=warnings.texts,
+    )
+
+
+class _Warnings:
+    """A watcher that keeps warnings."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def tick(self, progress: Progress) -> None:
+        """Do nothing."""
+
+    def note(self, text: str) -> None:
+        """Do nothing."""
+
+    def warn(self, text: str) -> None:
+        """Keep a warning."""
+        self.texts.append(text)
+
+
+class _Undo(Exception):
+    """Everything was checked; nothing is to be kept."""
+
+
+@contextmanager
+def _undone(store: Store) -> Iterator[None]:
+    """Undo whatever is written inside."""
+    with suppress(_Undo), store.transaction():
+        yield
+        raise _Undo
+
+
+@contextmanager
+def _scratch_store(directory: Path) -> Iterator[Store]:
+    """Open the run directory, or a temporary one of the same name if it is not there yet."""
+    if _has_tables(directory):
+        store = Store(directory)
+        try:
+            yield store
+        finally:
+            store.close()
+        return
+    taken = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not taken.is_dir():
+        raise InvalidInput(f"{directory} is not a directory; give another with --out.")
+    with tempfile.TemporaryDirectory(prefix="passband-") as folder:
+        store = Store(Path(folder) / directory.resolve().name, low_water=0)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def _has_tables(directory: Path) -> bool:
+    if is_run_directory(directory):
+        with suppress(EmptyStore), Trials(directory):
+            return True
+    return False
+
+
+def _pace(directory: Path, numbers: set[int]) -> tuple[float | None, float]:
+    """Return the trials per second so far, and the seconds of one answer."""
+    if not _has_tables(directory):
+        return None, _ASSUMED
+    with Trials(directory, trusted=True) as trials:
+        times = [
+            row.latency_ms / 1000
+            for run in trials.runs()
+            if run.number in numbers
+            for row in islice(trials.trials(run), _SAMPLE)
+            if row.latency_ms is not None
+        ]
+        return trials.rate(), sum(times) / len(times) if times else _ASSUMED
+
+
+def _plan(run: TaskRun) -> TaskPlan:
+    counters = run.counters
+    missing = counters.planned - counters.done
+    tokens = counters.prompt_tokens, counters.completion_tokens
+    is_measured = counters.done > 0 and tokens != (0, 0)
+    completion: int | None
+    if is_measured:
+        prompt, completion = (round(missing * total / counters.done) for total in tokens)
+    else:
+        characters = sum(len(_prompt(problem)) for problem in run.problems) / len(run.problems)
+        prompt = round(missing * characters / CHARACTERS)
+        limit = run.sampling.max_tokens
+        completion = None if limit is None else missing * limit
+    return TaskPlan(
+        task=run.task.name,
+        problems=len(run.problems),
+        n=run.n,
+        missing=missing,
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        is_measured=is_measured,
+        sampling=asdict(run.sampling),
+        first_prompt=_prompt(run.problems[0]),
+    )
+
+
+def _prompt(problem: Problem) -> str:
+    return "\n\n".join(message.content for message in problem.messages)

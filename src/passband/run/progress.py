@@ -1,0 +1,146 @@
+"""Progress of a run, in numbers: everything that a display of it needs, and nothing else."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from passband.run.budget import Budget
+from passband.run.endpoint import Endpoint
+from passband.run.task_run import TaskRun
+
+if TYPE_CHECKING:
+    from passband.stats.interval.estimate import Estimate
+
+__all__ = ["Meter", "Progress", "TaskProgress", "Waiting", "Watcher"]
+
+Clock = Callable[[], float]
+_WINDOW = 20.0  # seconds that the rate is averaged over
+_SHARE = 50  # an estimate may take this part of the time: 1 in 50
+
+
+@dataclass(frozen=True)
+class TaskProgress:
+    """One task: how many of its trials are recorded, and the estimate so far."""
+
+    task: str
+    done: int
+    planned: int
+    tokens: tuple[int, int]
+    cost: float | None
+    failed: dict[str, int]  # trials by status, those that are not ok
+    estimate: Estimate | None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Why no request is sent, and for how many seconds."""
+
+    reason: Literal["stopping", "server-down", "rate-limited"]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """All tasks of a run at one moment."""
+
+    tasks: list[TaskProgress]
+    rate: float | None  # trials per second
+    seconds_left: float | None
+    under_way: int  # trials in flight
+    waiting: Waiting | None
+
+
+class Watcher(Protocol):
+    """Receives progress, notes and warnings during a run.
+
+    A watcher with `shows_estimates = True` gets estimates; the run does not compute them for
+    others.
+    """
+
+    def tick(self, progress: Progress) -> None:
+        """Show how far the run is; called twice a second."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show what the user should know even if nothing is wrong."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """Show what the user should not miss."""
+        ...
+
+
+class Meter:
+    """Measures the progress of tasks, and their rate over the last seconds.
+
+    An estimate is computed again only when there are new trials, and not more often than leaves
+    it a fiftieth of the time: a run of many tasks is not held up by those who watch it.
+    """
+
+    def __init__(
+        self, runs: Sequence[TaskRun], budget: Budget, clock: Clock = time.monotonic
+    ) -> None:
+        self._runs = runs
+        self._budget = budget
+        self._clock = clock
+        self._seen: deque[tuple[float, int]] = deque()
+        self._estimates: dict[TaskRun, tuple[int, Estimate | None]] = {}
+        self._next_estimate = float("-inf")
+        self.can_estimate = False  # once the statistics are loaded, if they are shown
+
+    def read(self, endpoint: Endpoint, under_way: int) -> Progress:
+        """Return how far the run is."""
+        counters = [run.counters for run in self._runs]
+        rate = self._rate(sum(c.done for c in counters))
+        left = sum(max(0, c.planned - c.done) for c in counters)
+        self._estimate()
+        return Progress(
+            tasks=[self._task(run) for run in self._runs],
+            rate=rate,
+            seconds_left=left / rate if rate else None,
+            under_way=under_way,
+            waiting=_waiting(endpoint),
+        )
+
+    def _rate(self, done: int) -> float | None:
+        now = self._clock()
+        self._seen.append((now, done))
+        while now - self._seen[0][0] > _WINDOW:
+            self._seen.popleft()
+        then, before = self._seen[0]
+        return (done - before) / (now - then) if now > then and done > before else None
+
+    def _estimate(self) -> None:
+        start = self._clock()
+        if not self.can_estimate or start < self._next_estimate:
+            return
+        for run in self._runs:
+            done = run.counters.done
+            if self._estimates.get(run, (None,))[0] != done:
+                self._estimates[run] = done, run.counters.estimate()
+        self._next_estimate = start + _SHARE * (self._clock() - start)
+
+    def _task(self, run: TaskRun) -> TaskProgress:
+        counters = run.counters
+        return TaskProgress(
+            task=run.task.name,
+            done=counters.done,
+            planned=counters.planned,
+            tokens=(counters.prompt_tokens, counters.completion_tokens),
+            cost=self._budget.spent([run]),
+            failed={name: n for name, n in counters.statuses.items() if n and name != "ok"},
+            estimate=self._estimates.get(run, (0, None))[1],
+        )
+
+
+def _waiting(endpoint: Endpoint) -> Waiting | None:
+    pause = endpoint.paused_for
+    if endpoint.is_stopping:
+        return Waiting("stopping", 0.0)
+    if endpoint.is_down:
+        return Waiting("server-down", pause)
+    return Waiting("rate-limited", pause) if pause > 1 else None

@@ -1,0 +1,165 @@
+"""A run as it was requested: tasks, model, directory and settings, loaded and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from passband.errors import InvalidInput, WrongType
+from passband.generate.provider import Provider
+from passband.generate.providers import Connection
+from passband.generate.subject import Subject
+from passband.run.budget import find_price
+from passband.run.counters import Price
+from passband.run.directory import default_directory
+from passband.run.dry_run import DryRun, dry_run
+from passband.run.progress import Watcher
+from passband.run.session import Finished, run_session
+from passband.run.settings import Patience, Settings, Truncated
+from passband.tasks.find import find_tasks
+from passband.tasks.loader import load_task
+from passband.tasks.task import Task
+from passband.trials.reader import Trials, is_run_directory
+from passband.trials.schema import EmptyStore
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = ["RunOptions", "RunRequest", "load_tasks", "make_request"]
+
+Model = str | Subject | Provider | Callable[..., Any]
+TaskName = str | Path | Task
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of a run, by the names of `Settings` and `Connection`, and of prices."""
+
+    n: int | None
+    limit: int | None
+    concurrency: int
+    temperature: float | None
+    top_p: float | None
+    max_tokens: int | None
+    name: str | None
+    seed: str | None
+    send_seeds: bool
+    truncated: Truncated | None
+    retry_failed: bool
+    max_cost: float | None
+    patience: Patience
+    base_url: str | None
+    timeout: float
+    batch: int
+    prices: Path | None
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """Everything that a run needs to start."""
+
+    tasks: Sequence[Task]
+    model: Model
+    directory: Path
+    settings: Settings
+    connection: Connection
+    price: Price | None = None
+
+    def run(self, watcher: Watcher) -> Finished:
+        """Request every missing trial."""
+        return run_session(
+            self.tasks,
+            self.model,
+            self.directory,
+            settings=self.settings,
+            connection=self.connection,
+            watcher=watcher,
+            price=self.price,
+        )
+
+    def dry_run(self) -> DryRun:
+        """Return what `run` would request; refuse what it would refuse."""
+        return dry_run(
+            self.tasks, self.model, self.directory, self.settings, self.connection, self.price
+        )
+
+    def check_metrics(self, metrics: Sequence[str], level: float) -> None:
+        """Refuse metrics that could only fail once every trial is paid for."""
+        if not 0 < level < 1:
+            raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
+        if not metrics:
+            return
+        from passband.stats.metric.names import parse_name
+        from passband.stats.metric.registry import expand_metrics
+
+        n = max(self.settings.n or task.repeats for task in self.tasks)
+        for name in metrics:
+            most = max(parse_name(name).ks or (1,))
+            expand_metrics(name, most)
+            if most > n and not self._has_trials():  # else there may be more trials than n
+                raise InvalidInput(f"-m {name} needs {most} trials of a problem; give -n {most}.")
+
+    def _has_trials(self) -> bool:
+        if is_run_directory(self.directory):
+            names = {task.name for task in self.tasks}
+            with suppress(EmptyStore), Trials(self.directory) as trials:
+                return any(trials.statuses(r.number) for r in trials.runs() if r.task in names)
+        return False
+
+
+def make_request(
+    tasks: TaskName | Sequence[TaskName],
+    model: Model,
+    *,
+    out: Path | None = None,
+    trust_task_code: bool = False,
+    **options: Unpack[RunOptions],
+) -> RunRequest:
+    """Load tasks and assemble the settings of a run.
+
+    >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
+    >>> request.directory.as_posix(), request.settings.n, request.connection.batch
+    ('runs/tiny', 4, 8)
+    """
+    for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
+        if isinstance(value, str) and "," in value:
+            raise InvalidInput(f"{option} takes one value; got {value!r}. Run once for each.")
+    chosen = load_tasks(tasks, trust=trust_task_code)
+    label = model if isinstance(model, str) else str(getattr(model, "name", "run"))
+    return RunRequest(
+        chosen,
+        model,
+        out or default_directory(label, options.get("name")),
+        Settings(**_named(Settings, options)),
+        Connection(**_named(Connection, options)),
+        find_price(model, options.get("prices")) if isinstance(model, str) else None,
+    )
+
+
+def load_tasks(tasks: TaskName | Sequence[TaskName], *, trust: bool = False) -> list[Task]:
+    """Return tasks by name, path or value; a file that is named twice is one task."""
+    several = [tasks] if isinstance(tasks, (str, Path, Task)) else tasks
+    loaded: dict[object, Task] = {}
+    for task in several:
+        if isinstance(task, Task):
+            loaded[id(task)] = task
+        elif isinstance(task, (str, Path)):
+            for entry in find_tasks(task):
+                loaded[entry.path.resolve()] = load_task(entry, trust=trust)
+        else:
+            raise WrongType(f"a task is a name, a path or a Task; got {task!r}.")
+    if not loaded:
+        raise InvalidInput("tasks must name at least one task.")
+    names = [task.name for task in loaded.values()]
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise InvalidInput(f"two tasks are named {duplicates[0]!r}.")
+    return list(loaded.values())
+
+
+def _named(kind: type[Settings] | type[Connection], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are fields of a class."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in options.items() if name in names}

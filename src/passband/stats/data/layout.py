@@ -1,0 +1,251 @@
+"""A table understood: the role of each column, the groups of rows, and the outcomes of each.
+
+Everything about columns is decided here, once: `lay_out` finds roles, columns to split by and
+columns that are pooled by accident, and `Layout.groups` reads each column a single time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.stats.data.cells import (
+    ABSENT,
+    distinct_labels,
+    is_absent,
+    label,
+    listing,
+    number_labels,
+    parse_scores,
+    shortened,
+)
+from passband.stats.data.columns import (
+    SPLIT_BY,
+    Roles,
+    find_roles,
+    matching,
+    require_column,
+    score_columns,
+)
+from passband.stats.data.graded import GradedScores
+from passband.stats.data.outcomes import MISSING, Outcomes
+from passband.stats.data.pooling import (
+    Condition,
+    find_conditions,
+    group_numbers,
+    ranked,
+    split_columns,
+)
+from passband.types import Floats, Ints
+
+__all__ = ["Layout", "TableGroup", "error_prefix", "lay_out"]
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class TableGroup:
+    """The rows that belong together: one model on one task, or the whole table."""
+
+    key: tuple[str, ...]  #: values of the columns that the table is split by
+    outcomes: Outcomes
+    labels: Mapping[str, str]  #: values of known columns that are the same in every row
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """The role of each column, and which rows belong together."""
+
+    columns: Columns
+    roles: Roles
+    by: tuple[str, ...]
+    unfolded: str = ""  #: in words, where the rows were made from columns, counts or lists
+    rivals: tuple[str, ...] = ()  #: columns that could have been the score
+
+    def groups(self) -> list[TableGroup]:
+        """Return the outcomes of each group, in order of rows."""
+        group_of, count = group_numbers(self.columns, self.by)
+        if count == 1:
+            return [self._group(np.arange(len(group_of)))]
+        order = np.argsort(group_of, kind="stable")
+        ends = np.cumsum(np.bincount(group_of))[:-1]
+        return [self._group(rows) for rows in np.split(order, ends)]
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The columns whose values are pooled as trials though they look like conditions."""
+        skip = {*self.by, *vars(self.roles).values(), *matching(self.columns, SPLIT_BY)}
+        unit_of, units = self._problem_of, len(self._problems)
+        if self.by:
+            group_of, _ = group_numbers(self.columns, self.by)
+            unit_of = ranked(group_of * units + unit_of)
+            units = int(unit_of.max()) + 1
+        return tuple(find_conditions(self.columns, skip, unit_of, units))
+
+    @cached_property
+    def lone_responses(self) -> int:
+        """How many responses a row of a sample log has beyond the one that its score is for."""
+        column = self.columns.get("resps", ())
+        if self.unfolded:
+            return 0
+        nested = [cell[0] for cell in column[:1000] if isinstance(cell, list) and cell]
+        return max((len(first) for first in nested if isinstance(first, list)), default=1) - 1
+
+    def refusal(self) -> str:
+        """Return why the groups of the table cannot be pooled, and what to do instead."""
+        held = [f"column {name} has several values ({self._values(name)})" for name in self.by]
+        return (
+            f"{' and '.join(held)}, which must not be pooled. passband.read gives the outcomes of "
+            "each; for those of one, keep its rows alone."
+        )
+
+    def _values(self, name: str) -> str:
+        return listing(number_labels(self.columns[name])[1], 4)
+
+    # -- columns, each read once -----------------------------------------------------------
+
+    @cached_property
+    def _numbered_problems(self) -> tuple[Ints, list[str]]:
+        numbers, names = number_labels(self.columns[self.roles.problem])
+        if not ABSENT.isdisjoint(name.strip().lower() for name in names):
+            for row, value in enumerate(self.columns[self.roles.problem], start=1):
+                if is_absent(value):
+                    raise InvalidInput(f"column {self.roles.problem} is empty in row {row}.")
+        return numbers, names
+
+    @property
+    def _problem_of(self) -> Ints:
+        return self._numbered_problems[0]
+
+    @property
+    def _problems(self) -> list[str]:
+        return self._numbered_problems[1]
+
+    @cached_property
+    def _scores(self) -> Floats:
+        return parse_scores(self.roles.score, self.columns[self.roles.score])
+
+    @cached_property
+    def _trial_of(self) -> tuple[Ints, list[str]] | None:
+        name = self.roles.trial
+        return None if name is None else number_labels(self.columns[name])
+
+    # -- one group -------------------------------------------------------------------------
+
+    def _group(self, rows: Ints) -> TableGroup:
+        key = tuple(label(self.columns[name][rows[0]]) for name in self.by)
+        _ = self._problem_of, self._scores  # errors there are about the table, not the group
+        with error_prefix(key):
+            outcomes = self._outcomes(rows)
+        return TableGroup(key, outcomes, dict(zip(self.by, key, strict=True)) | self._constants)
+
+    @cached_property
+    def _constants(self) -> dict[str, str]:
+        names = [name for name in matching(self.columns, SPLIT_BY) if name not in self.by]
+        labels = {name: distinct_labels(self.columns[name], 1) for name in names}
+        return {name: only[0] for name, only in labels.items() if only}
+
+    def _outcomes(self, rows: Ints) -> Outcomes:
+        problem_of, names = self._problem_of[rows], self._problems
+        if len(rows) < len(self._problem_of):
+            numbers, first = np.unique(problem_of, return_index=True)
+            names = [names[number] for number in numbers[np.argsort(first)]]
+            problem_of = ranked(problem_of)
+        self._refuse_duplicates(rows, problem_of, names)
+        scores = self._scores[rows]
+        scored = ~np.isnan(scores)
+        trials = np.bincount(problem_of[scored], minlength=len(names))
+        unscored = self._unscored(rows[~scored], problem_of[~scored], len(names))
+        successes, graded = _collected(problem_of[scored], scores[scored], trials)
+        clusters = self._clusters(rows, problem_of, names)
+        return Outcomes(names, trials, successes, graded, clusters, unscored)
+
+    def _unscored(self, rows: Ints, problem_of: Ints, count: int) -> dict[str, Ints]:
+        """Count the rows without a score per problem, by their status."""
+        column = self.columns[self.roles.status] if self.roles.status else None
+        problems: dict[str, list[int]] = {}
+        for row, problem in zip(rows.tolist(), problem_of.tolist(), strict=True):
+            status = MISSING if column is None else label(column[row])
+            word = MISSING if status.strip().lower() in ABSENT | {"ok"} else status
+            problems.setdefault(word, []).append(problem)
+        return {word: np.bincount(where, minlength=count) for word, where in problems.items()}
+
+    def _refuse_duplicates(self, rows: Ints, problem_of: Ints, names: Sequence[str]) -> None:
+        if self._trial_of is None:
+            return
+        numbers, labels = self._trial_of
+        trial_of = numbers[rows]
+        pairs = problem_of * len(labels) + trial_of
+        _, first, repeats = np.unique(pairs, return_index=True, return_counts=True)
+        if repeats.max() == 1:
+            return
+        twice = sorted(first[repeats > 1])[:3]
+        shown = "; ".join(
+            f"({shortened(names[problem_of[i]])}, {shortened(labels[trial_of[i]])})" for i in twice
+        )
+        more = int((repeats > 1).sum()) - len(twice)
+        raise InvalidInput(
+            f"each trial needs its own row; ({self.roles.problem}, {self.roles.trial}) is repeated "
+            f"for {shown}{f' and {more} more' if more > 0 else ''}. {self._advice(pairs, rows)}"
+        )
+
+    def _advice(self, pairs: Ints, rows: Ints) -> str:
+        """Return which column tells repeated trials apart."""
+        skip = {*self.by, *vars(self.roles).values()}
+        for name, column in self.columns.items():
+            if name not in skip and distinct_labels(column, 50) is not None:
+                numbers, labels = number_labels([column[row] for row in rows.tolist()])
+                if len(np.unique(pairs * len(labels) + numbers)) == len(pairs):
+                    return f"Column {name} tells them apart; in the shell, --by {name} splits."
+        return "If the table holds several models or tasks, split it by that column."
+
+    def _clusters(self, rows: Ints, problem_of: Ints, names: Sequence[str]) -> list[str] | None:
+        if self.roles.cluster is None:
+            return None
+        column = self.columns[self.roles.cluster]
+        cluster_of: dict[int, str] = {}
+        for row, problem in zip(rows.tolist(), problem_of.tolist(), strict=True):
+            cluster = label(column[row])
+            if cluster_of.setdefault(problem, cluster) != cluster:
+                raise InvalidInput(
+                    f"a problem must be in one cluster; {names[problem]!r} is in "
+                    f"{cluster_of[problem]!r} and {cluster!r}."
+                )
+        return [cluster_of[problem] for problem in range(len(names))]
+
+
+def lay_out(
+    columns: Columns, chosen: Mapping[str, str | None], by: Sequence[str], unfolded: str = ""
+) -> Layout:
+    """Decide the role of each column and the columns to split by, in a table of trials."""
+    roles = find_roles(columns, chosen)
+    named = tuple(dict.fromkeys(require_column(columns, "--by", name) for name in by))
+    rivals = [name for name in score_columns(columns) if name != roles.score]
+    split = split_columns(columns, roles, named)
+    return Layout(columns, roles, split, unfolded, () if chosen.get("score") else tuple(rivals))
+
+
+@contextmanager
+def error_prefix(key: Sequence[str]) -> Iterator[None]:
+    """Put the name of a group, or of a file, in front of an error about it."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise type(error)(f"{' / '.join(key)}: {error}" if key else str(error)) from None
+
+
+def _collected(
+    problem_of: Ints, scores: Floats, trials: Ints
+) -> tuple[Ints | None, GradedScores | None]:
+    """Return success counts where every score is 0 or 1, and all scores where not."""
+    ones = scores == 1
+    if (ones | (scores == 0)).all():
+        return np.bincount(problem_of[ones], minlength=len(trials)), None
+    order = np.argsort(problem_of, kind="stable")
+    return None, GradedScores(scores[order], np.concatenate([[0], np.cumsum(trials)]))

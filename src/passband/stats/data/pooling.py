@@ -1,0 +1,145 @@
+"""Columns that set rows apart: those that split a table, and those that are pooled by accident.
+
+A column such as `checkpoint` under whose every value every problem occurs is a condition. Rows
+that differ in it are not trials of the same thing, though they look like trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from passband.stats.data.cells import BOOLEAN, distinct_labels, label, listing, number_labels
+from passband.stats.data.columns import (
+    OUTCOME_NAMES,
+    ROLES,
+    SPLIT_BY,
+    Roles,
+    is_trial_name,
+    matching,
+)
+from passband.types import Ints
+
+__all__ = ["Condition", "find_conditions", "split_columns"]
+
+Columns = Mapping[str, Sequence[Any]]
+
+MOST_VALUES = 50  # of a condition
+_COVERED = 0.9  # of all pairs of a problem and a value
+_BALANCED = 0.4  # of the problems: those with the commonest number of rows under a value
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A column that takes several values, under each of which (nearly) every problem occurs."""
+
+    column: str
+    values: tuple[str, ...]
+    is_complete: bool  #: every problem occurs under every value
+
+    def __str__(self) -> str:
+        every = "every" if self.is_complete else "nearly every"
+        return (
+            f"column {self.column} has {len(self.values)} values ({listing(self.values, 4)}), each "
+            f"with {every} problem; pooled as trials; --by {self.column} splits"
+        )
+
+
+def split_columns(columns: Columns, roles: Roles, chosen: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns to split by: those chosen, and known ones that vary within their groups.
+
+    Without chosen ones, every known column that takes several values.
+    """
+    taken = {*vars(roles).values(), *chosen}
+    known = [name for name in matching(columns, SPLIT_BY) if name not in taken]
+    group_of, count = group_numbers(columns, chosen)
+    for name in known:
+        numbers, labels = number_labels(columns[name])
+        if len(labels) > 1 and len(np.unique(group_of * len(labels) + numbers)) > count:
+            taken.add(name)
+    return (*chosen, *(name for name in known if name in taken))
+
+
+def group_numbers(columns: Columns, by: Sequence[str]) -> tuple[Ints, int]:
+    """Return the group of each row, numbered in order of rows, and how many groups there are."""
+    height = len(next(iter(columns.values())))
+    group_of: Ints = np.zeros(height, dtype=np.int64)
+    for name in by:
+        numbers, labels = number_labels(columns[name])
+        group_of = ranked(group_of * len(labels) + numbers)
+    return group_of, int(group_of.max(initial=0)) + 1
+
+
+def ranked(codes: Ints) -> Ints:
+    """Renumber codes 0, 1, ... in order of first appearance.
+
+    >>> ranked(np.array([7, 3, 7, 9])).tolist()
+    [0, 1, 0, 2]
+    """
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    numbers: Ints = rank[inverse]
+    return numbers
+
+
+def find_conditions(
+    columns: Columns, skip: Iterable[str | None], unit_of: Ints, units: int
+) -> list[Condition]:
+    """Return the columns, but for those to skip, that look like conditions.
+
+    `unit_of` is the number of each row's problem, within its group where the table is split.
+    """
+    usual = [name for role in ROLES.values() for name in role]
+    skipped = {*skip, *matching(columns, (*usual, *OUTCOME_NAMES))}
+    most = min(MOST_VALUES, int(len(unit_of) / (_COVERED * units))) if units > 1 else 0
+    candidates = [
+        _condition(name, column, unit_of, units, most)
+        for name, column in columns.items()
+        if most > 1 and name not in skipped and name.strip() and ":" not in name
+    ]
+    return [condition for condition in candidates if condition is not None]
+
+
+def _condition(
+    name: str, column: Sequence[object], unit_of: Ints, units: int, most: int
+) -> Condition | None:
+    values = distinct_labels(column, most)
+    if values is None or len(values) < 2:
+        return None
+    numbers = {value: number for number, value in enumerate(values)}
+    value_of = np.array([numbers[label(cell)] for cell in column])
+    rows = np.bincount(unit_of * len(values) + value_of, minlength=units * len(values))
+    rows = rows.reshape(units, len(values))
+    if (rows > 0).mean() < _COVERED or _numbers_trials(name, values, int(rows.max())):
+        return None
+    if all(map(_is_numeric, values)) and not _is_balanced(rows):
+        return None  # a score of another kind: 0 or 1 as it happens
+    return Condition(name, tuple(values), bool((rows > 0).all()))
+
+
+def _numbers_trials(name: str, values: Sequence[str], most_rows: int) -> bool:
+    """Tell whether a column only numbers the rows of each problem: 0, 1, 2, ..."""
+    if most_rows > 1:
+        return False
+    counted = {str(number) for number in range(len(values) + 1)}
+    return is_trial_name(name) or set(values) in (counted - {"0"}, counted - {str(len(values))})
+
+
+def _is_numeric(value: str) -> bool:
+    if value.strip().lower() in BOOLEAN:
+        return True
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_balanced(rows: Ints) -> bool:
+    """Tell whether most problems have the same number of rows under each value, as if by design."""
+    commonest = [np.bincount(counts).max() for counts in rows.T]
+    return bool(min(commonest) >= _BALANCED * len(rows))

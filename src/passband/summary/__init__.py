@@ -1,0 +1,9 @@
+"""Summaries: trials in, every metric with its interval out, as frozen values.
+
+    run directory --> RunMeasurement --.
+                                        >--> Summary --> text, --json, simple_evaluate, reports
+    file, array, data frame --> Groups -'
+
+`summarize` builds a `Summary` from recorded trials alone: neither the task file nor the model is
+needed. Whatever shows numbers reads a `Summary`; nothing else computes one.
+"""

@@ -1,0 +1,300 @@
+"""Comparisons of models, task by task, from any sources of trials.
+
+Each source holds one model or several; each model was asked one task or several. Models are
+compared within a task: two with `compare`, three or more with `compare_all`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from passband.errors import InvalidInput, UnknownName, nearest
+from passband.readers import Group, Groups, Remark, read
+from passband.readers.table import MODEL_NAMES, TASK_NAMES
+from passband.stats.data.columns import matching
+from passband.stats.data.layout import error_prefix
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.ranking import Ranking, compare_all
+from passband.stats.interval.estimate import Over
+from passband.stats.metric.registry import expand_metrics
+from passband.summary.default_metrics import default_metrics
+
+__all__ = ["ComparisonSummary", "Contest", "TaskComparison", "compare_sources"]
+
+FORMAT, VERSION = "comparison", 1
+
+
+@dataclass(frozen=True)
+class Contest:
+    """How models are compared; the arguments of `compare`."""
+
+    metrics: tuple[str, ...] = ()  #: none for pass@k, or avg, at the k that all problems allow
+    over: Over = "problems"
+    level: float = 0.95
+    paired: bool = True
+    policy: Policy = "drop"
+
+
+@dataclass(frozen=True)
+class TaskComparison:
+    """The models of one task: comparisons of two by each metric, or rankings of more."""
+
+    task: str | None
+    models: tuple[str, ...]
+    comparisons: tuple[Comparison, ...] = ()
+    rankings: tuple[Ranking, ...] = ()
+
+
+@dataclass(frozen=True)
+class ComparisonSummary:
+    """Everything that comparing sources gives, task by task."""
+
+    contest: Contest
+    tasks: tuple[TaskComparison, ...]
+    remarks: tuple[Remark, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict, numbers in full."""
+        contest = asdict(self.contest)
+        return {
+            "passband": FORMAT,
+            "version": VERSION,
+            **{name: contest[name] for name in ("over", "level", "paired", "policy")},
+            "remarks": [str(remark) for remark in self.remarks],
+            "tasks": [_plain(task) for task in self.tasks],
+        }
+
+
+def compare_sources(
+    sources: Sequence[str | Path],
+    contest: Contest | None = None,
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    by: str | None = None,
+    tasks: Sequence[str] = (),
+    threshold: float | None = None,
+) -> ComparisonSummary:
+    """Compare the models that files and run directories hold, task by task.
+
+    `by` names the column that tells the models of a table apart, such as checkpoint. `tasks`
+    chooses among the tasks. A task that only one model was asked is named and left out.
+    """
+    contest = contest or Contest()
+    _refuse_same(sources)
+    chosen = () if by is None else (by,)
+    readings = [read(s, columns=columns, by=chosen, threshold=threshold) for s in sources]
+    field = _Field(readings, by)
+    remarks = [
+        Remark(f"{one.source}: {remark}", remark.important)
+        for one in readings
+        for remark in one.remarks
+    ]
+    shared, left_out = field.shared_tasks(tasks)
+    compared = [_compared(task, field.models(task), contest) for task in shared]
+    return ComparisonSummary(contest, tuple(compared), (*remarks, *left_out))
+
+
+def _refuse_same(sources: Sequence[str | Path]) -> None:
+    """Raise `InvalidInput` if a source is given twice, however its path is written."""
+    places: dict[Path, str | Path] = {}
+    for source in sources:
+        other = places.setdefault(Path(source).resolve(), source)
+        if other is not source:
+            raise InvalidInput(
+                f"{other} and {source} are the same; a model cannot be compared with itself."
+            )
+
+
+def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest) -> TaskComparison:
+    with error_prefix([task] if task is not None else []):
+        names = _metrics(models, contest)
+        over, level, policy = contest.over, contest.level, contest.policy
+        if len(models) == 2:
+            a, b = models.values()
+            comparisons = tuple(
+                compare(a, b, name, over=over, level=level, paired=contest.paired, policy=policy)
+                for name in names
+            )
+            return TaskComparison(task, tuple(models), comparisons=comparisons)
+        if not contest.paired:
+            raise InvalidInput(
+                "three or more models are compared on the problems they share; not unpaired."
+            )
+        rankings = tuple(
+            compare_all(models, name, over=over, level=level, policy=policy) for name in names
+        )
+        return TaskComparison(task, tuple(models), rankings=rankings)
+
+
+def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> list[str]:
+    counted = [outcomes.under(contest.policy) for outcomes in models.values()]
+    most = min(outcomes.most_trials() for outcomes in counted)
+    fewest = min(counted, key=lambda outcomes: int(outcomes.trials.min()))
+    names = contest.metrics or default_metrics(fewest)[:1]
+    return [metric.name for name in names for metric in expand_metrics(name, most)]
+
+
+# -- who is compared with whom -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One model of one source, and its outcomes by task."""
+
+    source: str
+    model: str | None
+    is_alone: bool  # the only model of its source
+    outcomes: Mapping[str | None, Outcomes]
+
+
+class _Field:
+    """The models of all sources under names that tell them apart."""
+
+    def __init__(self, readings: Sequence[Groups], by: str | None) -> None:
+        entries = [entry for reading in readings for entry in _entries(reading, by)]
+        if len(entries) < 2:
+            raise InvalidInput(_one_model(readings[0]))
+        self._entries = dict(zip(_names(entries), entries, strict=True))
+
+    def shared_tasks(self, chosen: Sequence[str]) -> tuple[list[str | None], list[Remark]]:
+        """Return the tasks of two models or more, and remarks on those of a single one."""
+        tasks = dict.fromkeys(task for entry in self._entries.values() for task in entry.outcomes)
+        for name in chosen:
+            if name not in tasks:
+                known = [task for task in tasks if task is not None]
+                raise UnknownName(
+                    f"no task named {name!r}.{nearest(name, known)} "
+                    f"Known: {', '.join(known) or 'none, as the sources name no task'}."
+                )
+        wanted = [task for task in tasks if not chosen or task in chosen]
+        if not chosen and all(len(entry.outcomes) == 1 for entry in self._entries.values()):
+            return self._only_task(wanted)
+        shared = [task for task in wanted if len(self.models(task)) > 1]
+        alone = {task: next(iter(self.models(task))) for task in wanted if task not in shared}
+        if not shared:
+            held = "; ".join(f"{model} has {task}" for task, model in alone.items())
+            raise InvalidInput(f"no task was asked of two models: {held}.")
+        text = "task {task} is only in {model} and left out"
+        left_out = [text.format(task=task, model=model) for task, model in alone.items()]
+        return shared, [Remark(line, important=True) for line in left_out]
+
+    def _only_task(self, tasks: Sequence[str | None]) -> tuple[list[str | None], list[Remark]]:
+        """Compare models that were asked one task each, even where its names differ."""
+        named = [task for task in tasks if task is not None]
+        if len(tasks) == 1:
+            return list(tasks), []
+        remark = f"the tasks have different names, {' and '.join(named)}; compared all the same"
+        return [None], [Remark(remark, important=True)] if len(named) > 1 else []
+
+    def models(self, task: str | None) -> dict[str, Outcomes]:
+        """Return the models that were asked a task; with None, each model's only task."""
+        models: dict[str, Outcomes] = {}
+        for name, entry in self._entries.items():
+            if task in entry.outcomes:
+                models[name] = entry.outcomes[task]
+            elif task is None and len(entry.outcomes) == 1:
+                models[name] = next(iter(entry.outcomes.values()))
+        return models
+
+
+def _entries(groups: Groups, by: str | None) -> list[_Entry]:
+    """Return the models of a source: its groups, by the name that tells models apart."""
+    place = _model_place(groups, by)
+    models: dict[str | None, dict[str | None, Outcomes]] = {}
+    context = _context(groups, place)
+    for group in groups.groups:
+        model = group.model if place is None else group.key[place]
+        tasks = models.setdefault(model, {})
+        task = " / ".join(group.key[i] for i in context) or group.task
+        if task in tasks:
+            raise InvalidInput(
+                f"{groups.source}: differs in {' and '.join(groups.by)}; say with --by which of "
+                "them tells the models apart."
+            )
+        tasks[task] = group.outcomes
+    alone = len(models) == 1
+    return [_Entry(groups.source, model, alone, tasks) for model, tasks in models.items()]
+
+
+def _model_place(groups: Groups, by: str | None) -> int | None:
+    """Return which part of the groups' keys names the model."""
+    if by is not None and by in groups.by:
+        return groups.by.index(by)
+    usual = matching(groups.by, MODEL_NAMES)
+    others = [name for name in groups.by if name not in matching(groups.by, TASK_NAMES)]
+    if usual or len(others) == 1:
+        return groups.by.index((usual or others)[0])
+    return None
+
+
+def _context(groups: Groups, place: int | None) -> list[int]:
+    """Return the parts of the keys within which models are compared: the task, a filter.
+
+    A column with one value for each model, such as a run id, is another name of the model.
+    """
+    tasks = matching(groups.by, TASK_NAMES)
+    return [
+        i
+        for i, name in enumerate(groups.by)
+        if i != place and (name in tasks or not _follows(groups.groups, i, place))
+    ]
+
+
+def _follows(groups: Sequence[Group], part: int, place: int | None) -> bool:
+    if place is None:
+        return False
+    pairs = {(group.key[place], group.key[part]) for group in groups}
+    return len(pairs) == len({model for model, _ in pairs}) == len({value for _, value in pairs})
+
+
+def _one_model(groups: Groups) -> str:
+    return (
+        f"{groups.source}: one source must hold several models, in a column named model or in one "
+        "named with --by; or give two files or run directories."
+    )
+
+
+def _names(entries: Sequence[_Entry]) -> list[str]:
+    """Name models by what they are called, else by their source, else by its path."""
+    for name in (_model_name, _source_name, _path_name):
+        names = [name(entry) for entry in entries]
+        if None not in names and len(set(names)) == len(names):
+            return [str(one) for one in names]
+    raise InvalidInput("two models have the same name and source.")
+
+
+def _model_name(entry: _Entry) -> str | None:
+    return entry.model
+
+
+def _source_name(entry: _Entry) -> str:
+    path = Path(entry.source)
+    return _within(entry, path.name if path.is_dir() else path.stem)
+
+
+def _path_name(entry: _Entry) -> str:
+    return _within(entry, entry.source)
+
+
+def _within(entry: _Entry, source: str) -> str:
+    return source if entry.is_alone else f"{source}: {entry.model}"
+
+
+# -- JSON ----------------------------------------------------------------------------------
+
+
+def _plain(value: Any) -> Any:
+    """Return dataclasses and named tuples as dicts, all the way down."""
+    if hasattr(value, "_asdict"):
+        return {name: _plain(part) for name, part in value._asdict().items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: _plain(part) for name, part in vars(value).items()}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value

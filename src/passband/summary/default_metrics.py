@@ -1,0 +1,43 @@
+"""Which metrics to show when none is named."""
+
+from __future__ import annotations
+
+from passband.stats.data.outcomes import Outcomes
+
+__all__ = ["default_metrics"]
+
+_MOST = 4  # values of k
+
+
+def default_metrics(outcomes: Outcomes) -> list[str]:
+    """Return metrics at up to four values of k, from 1 to what every problem allows.
+
+    pass^1 is pass@1 and max@1 is avg, so both are left out. Outcomes without a scored trial get
+    pass@1, whose line then gives the reason.
+
+    >>> default_metrics(Outcomes.from_counts([1, 2], 8))
+    ['pass@1,2,4,8', 'pass^2,4,8']
+    >>> default_metrics(Outcomes.from_counts([1, 2], 10))
+    ['pass@1,2,4,10', 'pass^2,4,10']
+    """
+    if not outcomes.n_trials:
+        return ["pass@1"]
+    fewest = int(outcomes.trials[outcomes.trials > 0].min())
+    ks = _values_of_k(fewest)
+    every, beyond = (",".join(map(str, chosen)) for chosen in (ks, ks[1:]))
+    first, second = (f"pass@{every}", "pass^") if outcomes.is_binary else ("avg", "max@")
+    return [first, second + beyond] if beyond else [first]
+
+
+def _values_of_k(fewest: int) -> list[int]:
+    """Return 1, powers of 2 or 4 and so on, and the number of trials itself.
+
+    >>> _values_of_k(1), _values_of_k(5), _values_of_k(32), _values_of_k(64)
+    ([1], [1, 2, 4, 5], [1, 4, 16, 32], [1, 4, 16, 64])
+    """
+    powers = fewest.bit_length()
+    step = -(-powers // _MOST)
+    ks = [2**power for power in range(0, powers, step)]
+    if ks[-1] == fewest:
+        return ks
+    return [*ks[: _MOST - 1], fewest]

@@ -1,0 +1,101 @@
+"""Groups of a summary: counts and notes from outcomes, lines from metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from passband import notes
+from passband.errors import InvalidInput, NotEnoughData, UnknownName
+from passband.notes import Note
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.decision.plan.plan import Plan
+from passband.stats.interval.estimate import estimate
+from passband.stats.metric.bounds import bounds
+from passband.stats.metric.measure import measure
+from passband.stats.metric.registry import expand_metrics
+from passband.summary.summary import Group, Line, Request
+
+__all__ = ["group_of", "metric_lines", "unscored_notes"]
+
+
+def group_of(
+    outcomes: Outcomes,
+    request: Request,
+    by: Mapping[str, str],
+    *,
+    task: str | None = None,
+    model: str | None = None,
+    plan: Plan | None = None,
+) -> Group:
+    """Return a group with its counts and notes, and no lines yet."""
+    clusters = outcomes.clusters
+    planned = () if plan is None else (notes.planned(plan.check(outcomes)),)
+    return Group(
+        task=by.get("task") if task is None else task,
+        model=by.get("model") if model is None else model,
+        by=dict(by),
+        n_problems=outcomes.n_problems,
+        n_trials=outcomes.n_trials,
+        statuses=outcomes.status_counts,
+        is_binary=outcomes.is_binary,
+        trials_per_problem=(int(outcomes.trials.min()), outcomes.most_trials()),
+        n_clusters=None if clusters is None else len(set(clusters)),
+        notes=(*unscored_notes(outcomes, request.policy), *planned),
+    )
+
+
+def metric_lines(
+    outcomes: Outcomes, names: Sequence[str], request: Request, scorer: str | None = None
+) -> list[Line]:
+    """Estimate metrics by name; one that these outcomes do not allow has a reason instead.
+
+    A name that no metric has is an error.
+    """
+    counted = outcomes.under(request.policy)
+    lines: list[Line] = []
+    for name in names:
+        try:
+            counted.require(1)
+            metrics = [metric.name for metric in expand_metrics(name, counted.most_trials())]
+            lines += [_line(outcomes, metric, request, scorer) for metric in metrics]
+        except UnknownName:
+            raise
+        except InvalidInput as error:
+            lines.append(Line(name, scorer, None, _reason(error)))
+    return lines
+
+
+def _line(outcomes: Outcomes, metric: str, request: Request, scorer: str | None) -> Line:
+    try:
+        result = estimate(outcomes, metric, **request.options())
+    except UnknownName:
+        raise
+    except InvalidInput as error:
+        return Line(metric, scorer, None, _reason(error))
+    return Line(result.metric, scorer, result)
+
+
+def _reason(error: InvalidInput) -> Note:
+    make = notes.not_enough_data if isinstance(error, NotEnoughData) else notes.not_measurable
+    return make(str(error))
+
+
+def unscored_notes(outcomes: Outcomes, policy: Policy) -> tuple[Note, ...]:
+    """Return what has no score, why, and how much it could matter."""
+    if not outcomes.n_unscored:
+        return ()
+    counts = {
+        status: count
+        for status, count in outcomes.status_counts.items()
+        if count and status != "ok"
+    }
+    extremes = bounds(outcomes, "pass@1") if outcomes.n_trials else None
+    total = outcomes.n_trials + outcomes.n_unscored
+    note = notes.unscored(
+        counts,
+        total,
+        policy,
+        extremes,
+        None if extremes is None else measure(outcomes, "pass@1", policy=policy).value,
+    )
+    return (note, notes.TRUNCATED) if "truncated" in counts else (note,)

@@ -1,0 +1,294 @@
+"""The metrics that a task lists, measured on recorded trials.
+
+A line of `metric_list` names a scorer, how the trials of a problem become one value
+(`repeat_aggregation`), and how problems are combined. Everything needed is in the trials table:
+the list itself is part of the run's configuration, and a scorer's notion of "the same answer",
+which votes are counted by, is rebuilt from its recorded specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from passband import notes
+from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import Note
+from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_value
+from passband.score.repeats import aggregations, reduction
+from passband.summary.problem_scores import (
+    ProblemScores,
+    read_problem_scores,
+    read_scores_alone,
+)
+from passband.summary.recorded_scorer import clip_to_bounds, recorded_equality
+from passband.summary.summary import Line, Request
+from passband.tasks.task import MetricEntry
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+
+if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.interval.estimate import Estimate
+    from passband.types import Floats
+
+__all__ = ["EntryResult", "MetricList", "entries_of"]
+
+_FEW = 10  # problems or clusters; a percentile interval from fewer is clearly too narrow
+_NO_SCORE = "no trial has a score."
+_OF_SCORES = ("first", "mean", "max", "min", "any_correct", "all_correct")
+
+Values = Mapping[int, float | None]  # one value per problem, by its number
+
+
+@dataclass(frozen=True)
+class EntryResult:
+    """One line of a metric list, measured."""
+
+    entry: MetricEntry
+    estimate: Estimate | None
+    reason: Note | None = None  # why there is no estimate
+    values: Values = field(default_factory=dict)
+
+    def line(self, label: str) -> Line:
+        """Return the line of the summary under a label."""
+        entry = self.entry
+        return Line(
+            metric=label,
+            scorer=entry.scorer,
+            estimate=self.estimate,
+            reason=self.reason,
+            name=entry.name,
+            filter=entry.filter,
+            reduction=entry.repeat_aggregation,
+        )
+
+
+class MetricList:
+    """Measures the entries of a metric list on one run."""
+
+    def __init__(
+        self, trials: Trials, run: RunRecord, request: Request, *, texts: bool = False
+    ) -> None:
+        self._trials, self._run, self._request, self._texts = trials, run, request, texts
+        self._problems: list[ProblemScores] | None = None
+        self._needs_answers = True
+
+    @property
+    def problems(self) -> list[ProblemScores]:
+        """Every problem with its scores, read when first needed."""
+        if self._problems is None:
+            if self._needs_answers:
+                self._problems = read_problem_scores(self._trials, self._run, texts=self._texts)
+            else:
+                self._problems = read_scores_alone(self._trials, self._run)
+        return self._problems
+
+    def measure(self, entries: Sequence[MetricEntry]) -> list[EntryResult]:
+        """Measure each entry; one that cannot be measured has a reason instead."""
+        is_plain = not self._texts and self._request.policy == "drop"
+        self._needs_answers = not is_plain or any(map(_needs_answers, entries))
+        results = []
+        for entry in entries:
+            try:
+                results.append(self._measure(entry))
+            except NotEnoughData as error:
+                results.append(EntryResult(entry, None, notes.not_enough_data(str(error))))
+            except InvalidInput as error:
+                results.append(EntryResult(entry, None, notes.not_measurable(str(error))))
+        return results
+
+    def _measure(self, entry: MetricEntry) -> EntryResult:
+        if entry.aggregation in CORPUS_METRICS:
+            return self._corpus(entry)
+        if entry.repeat_aggregation in aggregations and entry.repeat_aggregation != "mean":
+            return self._reduced(entry)
+        return self._averaged(entry)
+
+    # -- metrics of the statistics, on all trials of a problem -------------------------------
+
+    def _averaged(self, entry: MetricEntry) -> EntryResult:
+        """Estimate from the trials themselves: a mean, pass@k, or another metric by name."""
+        from passband.stats.interval.estimate import estimate
+
+        scorer = self._run.scorer(entry.scorer)
+        outcomes = self._trials.outcomes(self._run, scorer)
+        if entry.first is not None:
+            outcomes = self._first_trials(entry, scorer.number)
+        outcomes.under(self._request.policy).require(1)
+        is_mean = entry.repeat_aggregation == "mean"
+        metric = "avg" if is_mean else entry.repeat_aggregation
+        result = estimate(outcomes, metric, **self._request.options())
+        result = replace(result, metric=entry.name) if is_mean else result
+        return EntryResult(entry, clip_to_bounds(result, scorer))
+
+    def _first_trials(self, entry: MetricEntry, scorer: int) -> Outcomes:
+        """Return the first trials that have a score, and those that have none."""
+        from passband.stats.data.outcomes import Outcomes
+
+        rows: list[list[float | None]] = [
+            [
+                *problem.scored(scorer, entry.first).scores,
+                *(score for score in problem.scores(scorer) if score is None),
+            ]
+            for problem in self.problems
+        ]
+        keys = [problem.problem.key for problem in self.problems]
+        return Outcomes.from_array(rows, problems=keys, clusters=_clusters(self.problems))
+
+    # -- one value per problem ---------------------------------------------------------------
+
+    def values(self, entry: MetricEntry) -> Values:
+        """Return each problem's value under an entry whose trials are reduced to one."""
+        return self._values(entry)[0]
+
+    def _values(self, entry: MetricEntry) -> tuple[Values, tuple[Note, ...]]:
+        scorer = self._run.scorer(entry.scorer)
+        reduce = reduction(entry.repeat_aggregation, entry.repeat_options)
+        with recorded_equality(scorer) as equality:
+            values = {
+                problem.problem.number: reduce(scored.scores, scored.answers, equality.same)
+                for problem in self.problems
+                for scored in [problem.scored(scorer.number, entry.first, self._request.policy)]
+            }
+        votes = entry.repeat_aggregation == "majority"
+        return values, equality.notes if votes else ()
+
+    def _reduced(self, entry: MetricEntry) -> EntryResult:
+        """Estimate the mean of one value per problem: its reduced trials are one draw of it."""
+        from passband.stats.data.outcomes import Outcomes
+        from passband.stats.interval.estimate import estimate
+
+        if self._request.over == "trials":
+            raise InvalidInput(
+                f"{entry.repeat_aggregation} gives one value per problem, which says nothing of "
+                f"the trials' own noise; its interval is over problems."
+            )
+        scorer = self._run.scorer(entry.scorer)
+        values, remarks = self._values(entry)
+        present = [each for each in self.problems if values[each.problem.number] is not None]
+        if not present:
+            raise NotEnoughData(_NO_SCORE)
+        outcomes = Outcomes.from_array(
+            [[values[each.problem.number]] for each in present], clusters=_clusters(present)
+        )
+        result = estimate(outcomes, "avg", **self._request.options())
+        used = self._trials_used(entry, scorer.number, present)
+        if min(used) < max(used):
+            remarks = (*remarks, notes.unequal_trials(min(used), max(used)))
+        result = replace(
+            result,
+            metric=entry.name,
+            n_trials=sum(used),
+            left_out=len(self.problems) - len(present),
+            n_unscored=self._unscored(scorer),
+            policy=self._request.policy,
+            notes=(*result.notes, *remarks),
+        )
+        return EntryResult(entry, clip_to_bounds(result, scorer), values=values)
+
+    def _trials_used(
+        self, entry: MetricEntry, scorer: int, present: Sequence[ProblemScores]
+    ) -> list[int]:
+        if entry.repeat_aggregation == "first":
+            return [1] * len(present)
+        policy = self._request.policy
+        return [len(each.scored(scorer, entry.first, policy).scores) for each in present]
+
+    def _unscored(self, scorer: ScorerRecord) -> int:
+        return self._trials.outcomes(self._run, scorer).n_unscored
+
+    # -- one value for the whole test set ----------------------------------------------------
+
+    def _corpus(self, entry: MetricEntry) -> EntryResult:
+        """Score all problems at once, each by its first trial that has a score."""
+        from passband.stats.interval.estimate import Estimate
+
+        request = self._request
+        if request.over == "trials" or request.method not in ("auto", "percentile"):
+            raise InvalidInput(
+                "a corpus score has a percentile interval over problems, and no other."
+            )
+        record = self._run.scorer(entry.scorer)
+        scorer = record.number
+        firsts = {
+            index: scored.answers[0]
+            for index, each in enumerate(self.problems)
+            for scored in [each.scored(scorer, policy=request.policy)]
+            if scored.scores
+        }
+        present = [self.problems[index] for index in firsts]
+        if not present:
+            raise NotEnoughData(_NO_SCORE)
+        # No answer is an answer without words: it matches nothing, and its problem counts.
+        predictions = [answer or "" for answer in firsts.values()]
+        references = [list(each.problem.record["targets"]) for each in present]
+        clusters = _clusters(present)
+        value = corpus_value(entry.aggregation, predictions, references)
+        replicates = corpus_replicates(
+            entry.aggregation, predictions, references, clusters=clusters
+        )
+        ends = _percentile(value, replicates, len({*clusters} if clusters else present), request)
+        return EntryResult(
+            entry,
+            Estimate(
+                metric=entry.name,
+                value=value,
+                low=ends.low,
+                high=ends.high,
+                se=ends.se,
+                level=request.level,
+                over="problems",
+                method="percentile",
+                n_problems=len(present),
+                n_trials=len(present),
+                left_out=len(self.problems) - len(present),
+                n_unscored=self._unscored(record),
+                policy=request.policy,
+                seed=0,
+                notes=(notes.CORPUS_FIRST_ANSWER, *ends.notes),
+            ),
+        )
+
+
+def entries_of(config: Mapping[str, Any]) -> list[MetricEntry]:
+    """Return the metric list that a run was recorded with."""
+    return [MetricEntry(**entry) for entry in config.get("metrics", ())]
+
+
+@dataclass(frozen=True)
+class _Ends:
+    low: float | None
+    high: float | None
+    se: float | None
+    notes: tuple[Note, ...] = ()
+
+
+def _percentile(value: float, replicates: Floats, units: int, request: Request) -> _Ends:
+    """Return the percentile interval of a bootstrap over problems or clusters."""
+    import numpy as np
+
+    if units < 2:
+        return _Ends(None, None, None, (notes.ONE_UNIT,))
+    tail = (1 - request.level) / 2
+    low, high = np.quantile(replicates, [tail, 1 - tail])
+    return _Ends(
+        min(float(low), value),
+        max(float(high), value),
+        float(np.std(replicates, ddof=1)),
+        (notes.few_units(units),) if units < _FEW else (),
+    )
+
+
+def _clusters(problems: Sequence[ProblemScores]) -> list[str] | None:
+    """Return the cluster of each problem, if every one has a cluster."""
+    clusters = [each.problem.cluster for each in problems]
+    named = [cluster for cluster in clusters if cluster is not None]
+    return named if len(named) == len(clusters) else None
+
+
+def _needs_answers(entry: MetricEntry) -> bool:
+    """Tell whether an entry is computed from answers, not from scores alone."""
+    if entry.aggregation in CORPUS_METRICS:
+        return True
+    return entry.repeat_aggregation in aggregations and entry.repeat_aggregation not in _OF_SCORES

@@ -1,0 +1,92 @@
+"""One problem with the scores of its trials, in the order of the trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from passband.stats.data.outcomes import Policy
+from passband.trials.reader import ProblemRecord, RunRecord, Trials
+from passband.trials.rows import Status, TrialRow
+
+__all__ = ["ProblemScores", "Scored", "read_problem_scores", "read_scores_alone"]
+
+Mark = tuple[float | None, str | None]  # a trial's score, and the answer that was scored
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores and answers of the trials of a problem that count."""
+
+    scores: list[float]
+    answers: list[str | None]
+
+
+@dataclass(frozen=True)
+class ProblemScores:
+    """A problem, and for each of its trials the status and what each scorer gave it."""
+
+    problem: ProblemRecord
+    statuses: list[Status] = field(default_factory=list)
+    texts: list[str | None] = field(default_factory=list)  # completions, where they were read
+    marks: dict[int, list[Mark]] = field(default_factory=dict)  # by number of the scorer
+
+    def add(self, trial: TrialRow, scorers: Sequence[int], *, texts: bool) -> None:
+        """Append the next trial."""
+        self.statuses.append(trial.status)
+        if texts:
+            self.texts.append(trial.text)
+        for scorer in scorers:
+            self.marks.setdefault(scorer, []).append(_mark(trial, scorer))
+
+    def scores(self, scorer: int) -> list[float | None]:
+        """Return the score of each trial; None where it has none."""
+        return [value for value, _ in self.marks.get(scorer, ())]
+
+    def answers(self, scorer: int) -> list[str | None]:
+        """Return the answer that was scored in each trial; None where there is none."""
+        return [answer for _, answer in self.marks.get(scorer, ())]
+
+    def scored(self, scorer: int, first: int | None = None, policy: Policy = "drop") -> Scored:
+        """Return the trials that count, or the first few of them.
+
+        Trials without a score are left out, or with policy "fail" score 0 and have no answer.
+        """
+        marks = self.marks.get(scorer, ())
+        if policy == "fail":
+            marks = [(0.0, None) if value is None else (value, answer) for value, answer in marks]
+        kept = [(value, answer) for value, answer in marks if value is not None][:first]
+        return Scored([value for value, _ in kept], [answer for _, answer in kept])
+
+
+def read_scores_alone(trials: Trials, run: RunRecord) -> list[ProblemScores]:
+    """Return every problem of a run with the scores that there are, and without answers.
+
+    This reads no completion, and nothing of trials without a score: their statuses are left out.
+    """
+    problems = {problem.number: ProblemScores(problem) for problem in trials.problems(run.number)}
+    for scorer in run.scorers:
+        for number, _, score in trials.scores(scorer.number):
+            marks = problems[number].marks.setdefault(scorer.number, [])
+            marks.append((score.value, None))
+    return list(problems.values())
+
+
+def read_problem_scores(
+    trials: Trials, run: RunRecord, *, texts: bool = False
+) -> list[ProblemScores]:
+    """Return every problem of a run with its scores; a problem may have no trial yet."""
+    scorers = [scorer.number for scorer in run.scorers]
+    problems = {problem.number: ProblemScores(problem) for problem in trials.problems(run.number)}
+    for trial in trials.trials(run):
+        problems[trial.problem].add(trial, scorers, texts=texts)
+    return list(problems.values())
+
+
+def _mark(trial: TrialRow, scorer: int) -> Mark:
+    for score in trial.scores:
+        if score.scorer == scorer:
+            if score.status == "no_answer":
+                return score.value, None
+            return score.value, trial.text if score.answer is None else score.answer
+    return None, None

@@ -1,0 +1,71 @@
+"""What a recorded scorer still knows without its task: equality of answers, and its scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from passband import notes
+from passband.errors import PassbandError
+from passband.notes import Note
+from passband.trials.reader import ScorerRecord
+
+if TYPE_CHECKING:
+    from passband.stats.interval.estimate import Estimate
+
+__all__ = ["Equality", "clip_to_bounds", "recorded_equality"]
+
+Same = Callable[[str, str], bool]
+
+
+@dataclass(frozen=True)
+class Equality:
+    """How a scorer tells whether two answers are the same; None compares them as text."""
+
+    same: Same | None
+    notes: tuple[Note, ...] = ()
+
+
+@contextmanager
+def recorded_equality(scorer: ScorerRecord) -> Iterator[Equality]:
+    """Rebuild the equality of answers of a recorded scorer.
+
+    A scorer that came as code of a task cannot be rebuilt, and neither can one whose package is
+    not installed: answers are then compared as text, and a note says so.
+    """
+    if scorer.spec is None:
+        yield Equality(None, (notes.ANSWERS_AS_TEXT,))
+        return
+    from passband.score.pipeline import make_scorer
+
+    try:
+        rebuilt = make_scorer(**{name: scorer.spec[name] for name in _ARGUMENTS})
+    except PassbandError as error:
+        yield Equality(None, (notes.ANSWERS_AS_TEXT, notes.not_measurable(str(error))))
+        return
+    changed = not scorer.identity.startswith(rebuilt.identity)
+    try:
+        yield Equality(rebuilt.same, (notes.OTHER_SCORER_VERSION,) if changed else ())
+    finally:
+        rebuilt.close()
+
+
+_ARGUMENTS = ("name", "function", "options", "steps")
+
+
+def clip_to_bounds(estimate: Estimate, scorer: ScorerRecord) -> Estimate:
+    """Cut an interval to the scale of its scorer: a mean BLEU is at most 100."""
+    bounds = (scorer.spec or {}).get("bounds")
+    if bounds is None or estimate.low is None or estimate.high is None:
+        return estimate
+    low, high = (
+        end if end is not None else default for end, default in zip(bounds, _OPEN, strict=True)
+    )
+    if not low <= estimate.value <= high:
+        return estimate
+    return replace(estimate, low=max(estimate.low, low), high=min(estimate.high, high))
+
+
+_OPEN = (float("-inf"), float("inf"))

@@ -1,0 +1,190 @@
+"""The summary of a run directory: the metric lists of its tasks, and the usual curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from passband import notes
+from passband.errors import InvalidInput, nearest
+from passband.readers import Remark
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.decision.plan.plan import Plan
+from passband.summary.default_metrics import default_metrics
+from passband.summary.group import group_of, metric_lines
+from passband.summary.metric_list import EntryResult, MetricList, entries_of
+from passband.summary.recorded_scorer import clip_to_bounds
+from passband.summary.summary import Group, Line, Request, ScorerCounts, Summary
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+
+__all__ = ["RunSummary", "chosen_runs", "summarize_run", "summarize_scorers"]
+
+
+def summarize_run(
+    directory: str | Path,
+    request: Request | None = None,
+    *,
+    tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
+    scorer: str | None = None,
+    plan: Plan | None = None,
+) -> Summary:
+    """Summarize the runs of a directory, or those of some tasks and models.
+
+    Without metrics in the request, each task's own metric list is measured, then pass@k and
+    pass^k of its main scorer. With metrics, or a scorer, those alone.
+    """
+    request = request or Request()
+    with Trials(directory) as trials:
+        runs = chosen_runs(trials, tasks, models)
+        by = _split_by(runs)
+        groups = [
+            RunSummary(trials, run, request, scorer).group(_key(run, by), plan) for run in runs
+        ]
+        used = ", ".join(
+            dict.fromkeys(f"{run.task} scored by {run.scorer(scorer).name}" for run in runs)
+        )
+    return Summary(str(directory), request, tuple(groups), (Remark(f"run directory: {used}"),))
+
+
+def chosen_runs(
+    trials: Trials, tasks: Sequence[str], models: Sequence[str], *, empty: bool = False
+) -> list[RunRecord]:
+    """Return the runs that hold trials, of these tasks and models, or all of them.
+
+    With `empty`, runs of which no trial is recorded yet come too.
+    """
+    runs = [run for run in trials.runs() if empty or trials.statuses(run.number)]
+    if not runs:
+        raise InvalidInput(f"{trials.directory} holds no trials yet.")
+    _require(trials.directory, "task", tasks, {run.task for run in runs})
+    _require(trials.directory, "model", models, {run.model for run in runs})
+    return [
+        run
+        for run in runs
+        if (not tasks or run.task in tasks) and (not models or run.model in models)
+    ]
+
+
+def _require(directory: Path, noun: str, names: Iterable[str], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            hint = nearest(name, known) or f" It has {', '.join(sorted(known))}."
+            raise InvalidInput(f"{directory} has no trials of the {noun} {name!r}.{hint}")
+
+
+class RunSummary:
+    """Measures one run: one task asked of one model."""
+
+    def __init__(
+        self,
+        trials: Trials,
+        run: RunRecord,
+        request: Request,
+        scorer: str | None = None,
+        *,
+        texts: bool = False,
+    ) -> None:
+        self._trials, self._run, self._request = trials, run, request
+        self._scorer = run.scorer(scorer)
+        self._is_default = not request.metrics and scorer is None
+        self.metric_list = MetricList(trials, run, request, texts=texts)
+
+    def group(self, by: dict[str, str], plan: Plan | None = None) -> Group:
+        """Return the run's counts, notes and lines."""
+        outcomes = self._trials.outcomes(self._run, self._scorer)
+        outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
+        group = group_of(
+            outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan
+        )
+        retried = self._trials.retried(self._run.number)
+        total = outcomes.n_trials + outcomes.n_unscored
+        more = (notes.retried(retried, total),) if retried else ()
+        return replace(
+            group,
+            retried=retried,
+            scorers=tuple(self._counts(scorer) for scorer in self._run.scorers),
+            notes=(*group.notes, *more),
+            lines=tuple(self._lines(outcomes)),
+        )
+
+    @cached_property
+    def results(self) -> list[EntryResult]:
+        """The task's metric list, measured."""
+        return self.metric_list.measure(entries_of(self._run.config))
+
+    def _lines(self, outcomes: Outcomes) -> list[Line]:
+        if not self._is_default:
+            names = list(self._request.metrics) or self._default(outcomes)
+            return self._clipped(outcomes, names)
+        results = self.results
+        curve = self._clipped(outcomes, self._default(outcomes))
+        if not outcomes.n_trials and results:
+            curve = []  # the metric list gives the reason
+        return [*_labelled(results), *_unlisted(curve, results, self._scorer.name)]
+
+    def _default(self, outcomes: Outcomes) -> list[str]:
+        return default_metrics(outcomes.under(self._request.policy))
+
+    def _clipped(self, outcomes: Outcomes, names: Sequence[str]) -> list[Line]:
+        """Estimate metrics and keep their intervals on the scorer's scale."""
+        lines = metric_lines(outcomes, names, self._request, self._scorer.name)
+        return [
+            replace(line, estimate=line.estimate and clip_to_bounds(line.estimate, self._scorer))
+            for line in lines
+        ]
+
+    def _counts(self, scorer: ScorerRecord) -> ScorerCounts:
+        return ScorerCounts(scorer.name, **{"ok": 0} | self._trials.score_statuses(scorer.number))
+
+
+def _labelled(results: Sequence[EntryResult]) -> list[Line]:
+    """Return the lines of a metric list, labelled by name, reduction and, if several, filter."""
+    several = len({result.entry.filter for result in results}) > 1
+    lines = []
+    for result in results:
+        entry = result.entry
+        label = f"{entry.name},{entry.filter}" if several else entry.name
+        if entry.name != entry.repeat_aggregation:
+            label += f" ({entry.repeat_aggregation})"
+        lines.append(result.line(label))
+    return lines
+
+
+def _unlisted(curve: Sequence[Line], results: Sequence[EntryResult], main: str) -> list[Line]:
+    """Leave out what the metric list shows already: the mean score is pass@1 and pass^1."""
+    shown = {r.entry.repeat_aggregation for r in results if r.entry.scorer == main}
+    shown |= {"avg", "pass@1"} if "mean" in shown else set()
+    several = len({result.entry.scorer for result in results}) > 1
+    suffix = f" ({main})" if several else ""
+    return [
+        replace(line, metric=line.metric + suffix) for line in curve if line.metric not in shown
+    ]
+
+
+def summarize_scorers(
+    directory: str | Path, request: Request | None = None, *, tasks: Sequence[str] = ()
+) -> Summary:
+    """Summarize the mean score of every scorer of a directory's runs."""
+    wanted = replace(request or Request(), metrics=("avg",))
+    with Trials(directory) as trials:
+        runs = chosen_runs(trials, tasks, (), empty=True)
+        by = _split_by(runs)
+        groups = []
+        for run in runs:
+            summaries = [RunSummary(trials, run, wanted, each.name) for each in run.scorers]
+            members = [summary.group(_key(run, by)) for summary in summaries]
+            lines = tuple(line for member in members for line in member.lines)
+            groups.append(replace(members[0], lines=lines))
+    return Summary(str(directory), wanted, tuple(groups))
+
+
+def _split_by(runs: Sequence[RunRecord]) -> list[str]:
+    """Return which of task and model set the runs apart."""
+    return [name for name in ("task", "model") if len({getattr(run, name) for run in runs}) > 1]
+
+
+def _key(run: RunRecord, by: Sequence[str]) -> dict[str, str]:
+    return {name: getattr(run, name) for name in by}

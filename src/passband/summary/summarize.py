@@ -1,0 +1,126 @@
+"""`summarize`: any source of trials in, a `Summary` out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from passband import readers
+from passband.errors import InvalidInput, nearest
+from passband.readers import Groups
+from passband.stats.checks import as_level, check_over, check_text
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.decision.plan.plan import Plan
+from passband.stats.interval.estimate import Over
+from passband.summary.default_metrics import default_metrics
+from passband.summary.group import group_of, metric_lines
+from passband.summary.run_summary import summarize_run
+from passband.summary.summary import Group, Request, Summary
+from passband.trials.reader import is_run_directory
+
+__all__ = ["summarize"]
+
+
+def summarize(
+    source: Any,
+    metrics: str | Sequence[str] = (),
+    *,
+    over: Over = "problems",
+    method: str = "auto",
+    level: float = 0.95,
+    policy: Policy = "drop",
+    seed: int | str | None = None,
+    task: str | Sequence[str] = (),
+    model: str | Sequence[str] = (),
+    by: str | Sequence[str] = (),
+    problem: str | None = None,
+    trial: str | None = None,
+    score: str | None = None,
+    status: str | None = None,
+    cluster: str | None = None,
+    threshold: float | None = None,
+    plan: Plan | str | Path | None = None,
+) -> Summary:
+    """Return every metric of recorded trials with its interval.
+
+    `source` is a run directory, a file of trials, a matrix, a data frame or `Outcomes`. A source
+    that holds several models or tasks is summarized group by group. Without `metrics`, a run
+    directory gives what ``passband run`` printed, and other sources pass@k and pass^k. With a
+    `plan`, each group has a note on what was planned and what was done.
+
+    >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
+    >>> print(summary.groups[0].lines[0].estimate)
+    pass@2 0.75 [0.24, 1.00]
+    """
+    request = Request(_names(metrics), over, method, level, policy, seed)
+    _check(request)
+    columns = {
+        "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
+    }  # fmt: skip
+    tasks, models, split = _names(task), _names(model), _names(by)
+    if _is_run(source) and not (split or threshold is not None or _others(columns)):
+        return summarize_run(
+            source, request, tasks=tasks, models=models, scorer=score, plan=_plan(plan)
+        )
+    groups = readers.read(source, columns=columns, by=split, threshold=threshold)
+    return _summarized(groups, request, _plan(plan), tasks, models)
+
+
+def _summarized(
+    groups: Groups,
+    request: Request,
+    plan: Plan | None,
+    tasks: Sequence[str],
+    models: Sequence[str],
+) -> Summary:
+    members = []
+    for group in _chosen(groups, tasks, models):
+        by = dict(zip(groups.by, group.key, strict=True))
+        member = _group(group.outcomes, by, request, plan)
+        members.append(replace(member, task=group.task, model=group.model))
+    columns = {} if groups.columns is None else asdict(groups.columns)
+    return Summary(groups.source, request, tuple(members), groups.remarks, columns)
+
+
+def _chosen(groups: Groups, tasks: Sequence[str], models: Sequence[str]) -> Iterator[readers.Group]:
+    """Yield the groups of these tasks and models; a name that no group has is an error."""
+    for noun, names in (("task", tasks), ("model", models)):
+        known = {getattr(group, noun) for group in groups.groups} - {None}
+        for name in names:
+            if name not in known:
+                hint = nearest(name, known) or f" It has {', '.join(sorted(known)) or 'none'}."
+                raise InvalidInput(f"{groups.source} has no {noun} named {name!r}.{hint}")
+    for group in groups.groups:
+        if (not tasks or group.task in tasks) and (not models or group.model in models):
+            yield group
+
+
+def _plan(plan: Plan | str | Path | None) -> Plan | None:
+    return Plan.load(plan) if isinstance(plan, (str, Path)) else plan
+
+
+def _group(outcomes: Outcomes, by: dict[str, str], request: Request, plan: Plan | None) -> Group:
+    group = group_of(outcomes, request, by, plan=plan)
+    counted = outcomes.under(request.policy)
+    names = request.metrics or default_metrics(counted)
+    return replace(group, lines=tuple(metric_lines(outcomes, names, request)))
+
+
+def _check(request: Request) -> None:
+    check_over(request.over)
+    as_level(request.level)
+    check_text("method", request.method, "auto")
+
+
+def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _is_run(source: Any) -> bool:
+    return isinstance(source, (str, Path)) and is_run_directory(Path(source))
+
+
+def _others(columns: dict[str, str | None]) -> bool:
+    return any(name for role, name in columns.items() if role != "score")

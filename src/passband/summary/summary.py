@@ -1,0 +1,172 @@
+"""The summary of recorded trials: groups of lines, each an estimate or the reason for none.
+
+A group holds the trials of one model on one task, or whatever the columns of a table set apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
+from passband.notes import Note
+from passband.readers import Remark
+from passband.stats.data.outcomes import Policy
+from passband.stats.interval.estimate import Estimate, Over
+
+__all__ = ["Group", "Line", "Request", "ScorerCounts", "Summary"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which metrics to estimate, and the arguments of `estimate`; no metrics means the default."""
+
+    metrics: tuple[str, ...] = ()
+    over: Over = "problems"
+    method: str = "auto"
+    level: float = 0.95
+    policy: Policy = "drop"
+    seed: int | str | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Return the keyword arguments of `estimate`."""
+        return {
+            "over": self.over,
+            "method": self.method,
+            "level": self.level,
+            "policy": self.policy,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True)
+class Line:
+    """One metric: an estimate, or the reason why there is none."""
+
+    metric: str  #: the label: "pass@8", "exact_match (majority)"
+    scorer: str | None  #: the scorer whose scores it rests on
+    estimate: Estimate | None
+    reason: Note | None = None  #: why there is no estimate
+    name: str | None = None  #: its name in the task's metric list: "exact_match_1"
+    filter: str | None = None  #: the filter pipeline of the metric list
+    reduction: str | None = None  #: how the trials of a problem become one value: "majority"
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Where the estimate is weak, or why it is missing."""
+        if self.estimate is not None:
+            return self.estimate.notes
+        return () if self.reason is None else (self.reason,)
+
+
+@dataclass(frozen=True)
+class ScorerCounts:
+    """How many trials one scorer scored, by what became of the score."""
+
+    name: str
+    ok: int
+    no_answer: int = 0
+    error: int = 0
+    timeout: int = 0
+
+
+@dataclass(frozen=True)
+class Group:
+    """Trials that belong together, counted and measured."""
+
+    task: str | None
+    model: str | None
+    by: Mapping[str, str] = field(hash=False)  #: the columns that set it apart, and its values
+    n_problems: int
+    n_trials: int  #: trials with a score
+    #: all trials by status; "ok" are those with a score
+    statuses: Mapping[str, int] = field(hash=False)
+    is_binary: bool  #: whether every score is 0 or 1
+    trials_per_problem: tuple[int, int]  #: fewest and most scored trials of a problem
+    n_clusters: int | None = None
+    retried: int = 0  #: trials that needed more than one attempt
+    scorers: tuple[ScorerCounts, ...] = ()
+    notes: tuple[Note, ...] = ()  #: on the trials, whatever the metric
+    lines: tuple[Line, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The values that set it apart, joined for use in a message."""
+        return " / ".join(self.by.values())
+
+    @property
+    def n_unscored(self) -> int:
+        return sum(count for status, count in self.statuses.items() if status != "ok")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Every estimate that was asked of one source of trials."""
+
+    source: str
+    request: Request
+    groups: tuple[Group, ...]
+    remarks: tuple[Remark, ...] = ()  #: how the source was read
+    #: columns of a table, by what they hold
+    columns: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+
+    def lines(self) -> Iterator[tuple[Group, Line]]:
+        """Yield every line together with its group."""
+        for group in self.groups:
+            for line in group.lines:
+                yield group, line
+
+    def estimate(self, metric: str, *, task: str | None = None) -> Estimate:
+        """Return the estimate of a metric by its label; it must be the only one.
+
+        >>> from passband.summary.summarize import summarize
+        >>> summarize([[1, 0], [1, 1], [0, 0]], ["pass@2"]).estimate("pass@2").n_problems
+        3
+        """
+        matches = [
+            (group, line)
+            for group, line in self.lines()
+            if line.metric == metric and task in (None, group.task)
+        ]
+        if not matches:
+            labels = sorted({line.metric for _, line in self.lines()})
+            hint = nearest(metric, labels) or f" It has {', '.join(labels) or 'none'}."
+            raise UnknownName(f"the summary has no metric {metric!r}.{hint}")
+        if len(matches) > 1:
+            names = ", ".join(group.name for group, _ in matches)
+            raise InvalidInput(f"the summary has {metric!r} {len(matches)} times: {names}.")
+        (_, line), *_ = matches
+        if line.estimate is None:
+            raise InvalidInput(f"{metric} has no estimate: {line.reason}")
+        return line.estimate
+
+    def require_estimate(self) -> None:
+        """Raise `NotEnoughData` with the first reason if no line has an estimate."""
+        lines = list(self.lines())
+        if any(line.estimate is not None for _, line in lines):
+            return
+        for group, line in lines:
+            prefix = f"{group.name}: " if group.by else ""
+            raise NotEnoughData(f"{prefix}{line.metric}: {line.reason}")
+        counts = [f"{n} {name}" for group in self.groups for name, n in group.statuses.items() if n]
+        raise NotEnoughData(f"no trial has a score ({', '.join(counts) or 'there is none'}).")
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the summary as JSON-serialisable values, numbers in full."""
+        from passband.summary.wire import as_json
+
+        return as_json(self)
+
+    def to_json(self) -> str:
+        """Return the summary as JSON text: the same bytes for the same summary."""
+        from passband.summary.wire import to_json
+
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Summary:
+        """Read a summary from the JSON that `to_json` writes."""
+        from passband.summary.wire import from_json
+
+        return from_json(text)

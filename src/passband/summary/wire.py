@@ -1,0 +1,241 @@
+"""The JSON of a summary: version 1, its pydantic models, its schema.
+
+The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from passband.errors import InvalidInput
+from passband.notes import Note
+from passband.readers import Remark
+from passband.stats.data.outcomes import Policy
+from passband.stats.interval.estimate import Estimate, Over
+from passband.summary.summary import Group, Line, Request, ScorerCounts, Summary
+
+__all__ = [
+    "KIND",
+    "VERSION",
+    "as_json",
+    "estimate_json",
+    "from_json",
+    "group_json",
+    "schema",
+    "to_json",
+]
+
+KIND = "summary"
+VERSION = 1
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Note(_Model):
+    code: str
+    text: str
+
+
+class _Estimate(_Model):
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    se: float | None
+    level: float
+    over: Over
+    method: str
+    n_problems: int
+    n_trials: int
+    left_out: int
+    n_unscored: int
+    policy: Policy
+    seed: int | None
+    notes: list[_Note]
+
+
+class _Line(_Model):
+    metric: str
+    scorer: str | None
+    estimate: _Estimate | None
+    reason: _Note | None
+    name: str | None
+    filter: str | None
+    reduction: str | None
+
+
+class _Scorer(_Model):
+    name: str
+    ok: int
+    no_answer: int
+    error: int
+    timeout: int
+
+
+class _Group(_Model):
+    task: str | None
+    model: str | None
+    by: dict[str, str]
+    n_problems: int
+    n_trials: int
+    statuses: dict[str, int]
+    is_binary: bool
+    trials_per_problem: tuple[int, int]
+    n_clusters: int | None
+    retried: int
+    scorers: list[_Scorer]
+    notes: list[_Note]
+    lines: list[_Line]
+
+
+class _Remark(_Model):
+    text: str
+    important: bool
+
+
+class _Summary(_Model):
+    """A summary of recorded trials, as passband writes it."""
+
+    passband: Literal["summary"]
+    version: Literal[1]
+    source: str
+    metrics: list[str]
+    over: Over
+    method: str
+    level: float
+    policy: Policy
+    seed: int | str | None
+    columns: dict[str, str | None]
+    remarks: list[_Remark]
+    groups: list[_Group]
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of a summary."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_Summary.model_json_schema(),
+        "title": "passband summary",
+    }
+
+
+def as_json(summary: Summary) -> dict[str, Any]:
+    """Return a summary as JSON-serialisable values."""
+    return {
+        "passband": KIND,
+        "version": VERSION,
+        "source": summary.source,
+        **asdict(summary.request),
+        "metrics": list(summary.request.metrics),
+        "columns": dict(summary.columns),
+        "remarks": [remark._asdict() for remark in summary.remarks],
+        "groups": [group_json(group) for group in summary.groups],
+    }
+
+
+def to_json(summary: Summary) -> str:
+    """Return a summary as JSON text: the same bytes for the same summary."""
+    return json.dumps(as_json(summary), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def from_json(text: str | bytes) -> Summary:
+    """Read a summary; raise `InvalidInput` for another version or another kind of JSON."""
+    try:
+        values = json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"not a passband summary: not JSON ({error}).") from None
+    if not isinstance(values, dict) or values.get("passband") != KIND:
+        raise InvalidInput("not a passband summary: 'passband' must be 'summary'.")
+    if values.get("version") != VERSION:
+        raise InvalidInput(
+            f"the summary has version {values.get('version')!r}; this passband reads version "
+            f"{VERSION}. Write it again with `passband stats RUN --json`."
+        )
+    try:
+        model = _Summary.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InvalidInput(f"not a passband summary: {where}: {first['msg']}.") from None
+    return _summary(model)
+
+
+def _note_json(note: Note) -> dict[str, str]:
+    return {"code": note.code, "text": note.text}
+
+
+def estimate_json(estimate: Estimate) -> dict[str, Any]:
+    """Return an estimate as JSON-serialisable values."""
+    return {
+        **{name: getattr(estimate, name) for name in _Estimate.model_fields if name != "notes"},
+        "notes": [_note_json(note) for note in estimate.notes],
+    }
+
+
+def _line_json(line: Line) -> dict[str, Any]:
+    return {
+        "metric": line.metric,
+        "scorer": line.scorer,
+        "name": line.name,
+        "filter": line.filter,
+        "reduction": line.reduction,
+        "estimate": None if line.estimate is None else estimate_json(line.estimate),
+        "reason": None if line.reason is None else _note_json(line.reason),
+    }
+
+
+def group_json(group: Group) -> dict[str, Any]:
+    """Return a group as JSON-serialisable values."""
+    plain = ("task", "model", "n_problems", "n_trials", "is_binary", "n_clusters", "retried")
+    return {
+        **{name: getattr(group, name) for name in plain},
+        "by": dict(group.by),
+        "trials_per_problem": list(group.trials_per_problem),
+        "statuses": dict(group.statuses),
+        "scorers": [asdict(scorer) for scorer in group.scorers],
+        "notes": [_note_json(note) for note in group.notes],
+        "lines": [_line_json(line) for line in group.lines],
+    }
+
+
+def _note(model: _Note) -> Note:
+    return Note(model.code, model.text)
+
+
+def _line(model: _Line) -> Line:
+    estimate = None
+    if model.estimate is not None:
+        values = dict(model.estimate)
+        estimate = Estimate(**values | {"notes": tuple(map(_note, model.estimate.notes))})
+    reason = None if model.reason is None else _note(model.reason)
+    return Line(**dict(model) | {"estimate": estimate, "reason": reason})
+
+
+def _group(model: _Group) -> Group:
+    return Group(
+        **dict(model)
+        | {
+            "scorers": tuple(ScorerCounts(**dict(scorer)) for scorer in model.scorers),
+            "notes": tuple(map(_note, model.notes)),
+            "lines": tuple(map(_line, model.lines)),
+        }
+    )
+
+
+def _summary(model: _Summary) -> Summary:
+    request = Request(
+        tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed
+    )
+    groups = tuple(map(_group, model.groups))
+    remarks = tuple(Remark(remark.text, remark.important) for remark in model.remarks)
+    return Summary(model.source, request, groups, remarks, model.columns)
+
+
+if __name__ == "__main__":
+    print(json.dumps(schema(), indent=2))

@@ -1,0 +1,204 @@
+"""Comparisons from sources: which model is which, task by task, and what is left out."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import run
+from passband import InvalidInput, Outcomes, compare
+from passband.errors import UnknownName
+from passband.readers import read
+from passband.summary.compare import ComparisonSummary, Contest, compare_sources
+from stores import filled
+
+METRIC = Contest(("pass@1",))
+
+
+def wins(seed: int, problems: int = 8) -> list[list[float]]:
+    return np.random.default_rng(seed).integers(0, 2, (problems, 4)).astype(float).tolist()
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, Path]:
+    """Two run directories; both have the task sums, each one more of its own."""
+    a, b = tmp_path / "a", tmp_path / "b"
+    for number, (directory, tasks) in enumerate({a: ("sums", "odd"), b: ("even", "sums")}.items()):
+        for task in tasks:
+            filled(directory, wins(number + len(task)), task=task)
+    return a, b
+
+
+def table(path: Path, head: str, rows: list[tuple[object, ...]]) -> Path:
+    path.write_text("\n".join([head, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+def tasks(summary: ComparisonSummary) -> dict[str | None, tuple[str, ...]]:
+    return {task.task: task.models for task in summary.tasks}
+
+
+def important(summary: ComparisonSummary) -> list[str]:
+    return [str(remark) for remark in summary.remarks if remark.important]
+
+
+def test_runs_are_compared_task_by_task(runs: tuple[Path, Path]) -> None:
+    summary = compare_sources(runs, METRIC)
+    assert tasks(summary) == {"sums": ("a", "b")}
+    assert important(summary) == [
+        "task odd is only in a and left out", "task even is only in b and left out",
+    ]  # fmt: skip
+    sides = [
+        next(group.outcomes for group in read(directory).groups if group.task == "sums")
+        for directory in runs
+    ]
+    assert summary.tasks[0].comparisons == (compare(*sides, "pass@1"),)
+
+
+def test_every_shared_task_has_its_row(runs: tuple[Path, Path]) -> None:
+    filled(runs[0], wins(9), task="even")
+    summary = compare_sources(runs, METRIC)
+    assert tasks(summary) == {"even": ("a", "b"), "sums": ("a", "b")}
+    done = run("compare", *runs, "-m", "pass@1")
+    assert done.code == 0
+    assert [line.split()[:2] for line in done.out.splitlines()[2:]] == [
+        ["even", "pass@1"], ["sums", "pass@1"],
+    ]  # fmt: skip
+    assert "task odd is only in a" in done.err
+    assert "task odd is only in a" in run("compare", *runs, "-q").err
+    assert "even: pass@1: 8 problems count" in done.err
+    rows = run("compare", *runs, "-m", "pass@1", "--format", "csv", "-q").out.splitlines()
+    assert [row.split(",")[0] for row in rows] == ["task", "even", "sums"]
+    whole = json.loads(run("compare", *runs, "-m", "pass@1", "--json").out)
+    assert [task["task"] for task in whole["tasks"]] == ["even", "sums"]
+
+
+def test_tasks_can_be_chosen(runs: tuple[Path, Path]) -> None:
+    assert tasks(compare_sources(runs, METRIC, tasks=["sums"])) == {"sums": ("a", "b")}
+    assert important(compare_sources(runs, METRIC, tasks=["sums"])) == []
+    with pytest.raises(UnknownName, match=r"no task named 'sum'. Did you mean 'sums'\? Known: "):
+        compare_sources(runs, METRIC, tasks=["sum"])
+    with pytest.raises(InvalidInput, match="no task was asked of two models: a has odd"):
+        compare_sources(runs, METRIC, tasks=["odd"])
+    assert run("compare", *runs, "--task", "sums", "--task", "odd").code == 0
+
+
+def test_the_same_run_is_recognized(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    for other in (f"{runs[0]}/", runs[0] / ".." / "a", runs[0]):
+        done = run("compare", runs[0], other)
+        assert (done.code, done.out) == (2, "")
+        assert "are the same; a model cannot be compared with itself" in done.err
+
+
+def test_one_task_each_is_compared_under_other_names(tmp_path: Path) -> None:
+    a = filled(tmp_path / "a", wins(1), task="short")
+    b = filled(tmp_path / "b", wins(2), task="long")
+    summary = compare_sources([a, b], METRIC)
+    assert tasks(summary) == {None: ("a", "b")}
+    assert "different names, short and long" in important(summary)[0]
+
+
+ROWS = [
+    (m, t, p, (p * 7 + len(m + t)) % 3 > 0) for m in ("x", "yy") for t in "uv" for p in range(6)
+]
+
+
+def test_models_and_tasks_in_one_file(tmp_path: Path) -> None:
+    path = table(tmp_path / "t.csv", "model,task,problem,passed", ROWS)
+    assert tasks(compare_sources([path], METRIC)) == {"u": ("x", "yy"), "v": ("x", "yy")}
+    swapped = compare_sources([path], METRIC, by="task")
+    assert tasks(swapped) == {"x": ("u", "v"), "yy": ("u", "v")}
+
+
+def test_any_column_can_tell_models_apart(tmp_path: Path) -> None:
+    rows = [(phase, p, t, (p + t + len(phase)) % 2) for phase in ("early", "late")
+            for p in range(6) for t in range(3)]  # fmt: skip
+    path = table(tmp_path / "t.csv", "phase,problem,trial,passed", rows)
+    done = run("compare", path, "--by", "phase", "-m", "pass@1")
+    assert done.out.split()[:3] == ["metric", "early", "late"]
+    refused = run("compare", path)
+    assert (refused.code, refused.out) == (2, "")
+    known = table(tmp_path / "k.csv", "checkpoint,problem,trial,passed", rows)
+    assert tasks(compare_sources([known], METRIC)) == {None: ("early", "late")}
+
+
+def test_a_run_id_is_another_name_of_the_model(tmp_path: Path) -> None:
+    rows = [(m, f"id-{m}", p, (p + len(m)) % 2) for m in ("x", "yy") for p in range(6)]
+    path = table(tmp_path / "t.csv", "model,run_id,problem,passed", rows)
+    assert tasks(compare_sources([path], METRIC)) == {None: ("x", "yy")}
+    filters = [(m, f, p, (p + len(m + f)) % 2) for m in ("x", "yy") for f in "fg" for p in range(6)]
+    path = table(tmp_path / "f.csv", "model,filter,problem,passed", filters)
+    assert tasks(compare_sources([path], METRIC)) == {"f": ("x", "yy"), "g": ("x", "yy")}
+
+
+def test_tasks_alone_are_not_models(tmp_path: Path) -> None:
+    path = table(tmp_path / "t.csv", "task,problem,passed", [row[1:] for row in ROWS[:12]])
+    with pytest.raises(InvalidInput, match="one source must hold several models"):
+        compare_sources([path], METRIC)
+    directory = tmp_path / "run"
+    for task in "uv":
+        filled(directory, wins(3), task=task)
+    with pytest.raises(InvalidInput, match="one source must hold several models"):
+        compare_sources([directory], METRIC)
+
+
+def test_names_of_models(tmp_path: Path) -> None:
+    head = "model,problem,passed"
+    files = {m: [(m, p, (p + len(m)) % 2) for p in range(6)] for m in ("gpt", "llama")}
+    a, b = (table(tmp_path / f"{n}.csv", head, rows) for n, rows in enumerate(files.values()))
+    assert compare_sources([a, b], METRIC).tasks[0].models == ("gpt", "llama")
+    again = table(tmp_path / "2.csv", head, files["gpt"])
+    assert compare_sources([a, again], METRIC).tasks[0].models == ("0", "2")
+    both = table(tmp_path / "both.csv", head, [*files["gpt"], *files["llama"]])
+    three = compare_sources([both, again], METRIC).tasks[0]
+    assert three.models == ("both: gpt", "both: llama", "2")
+    assert len(three.rankings) == 1
+
+
+def test_status_and_cluster_columns(tmp_path: Path) -> None:
+    head, rows = "item,go,ok,fate,kind", [(p, 0, p % 2, "ok", p // 2) for p in range(6)]
+    a = table(tmp_path / "a.csv", head, rows)
+    b = table(tmp_path / "b.csv", head, [*rows, (0, 1, "", "lost", 0)])
+    named = ("--trial", "go", "--score", "ok", "--status", "fate", "--cluster", "kind")
+    done = run("compare", a, b, *named, "-m", "pass@1")
+    assert done.code == 0, done.err
+    assert "cluster = kind, status = fate" in done.err
+    assert run("compare", a, b, *named, "--policy", "error").code == 2
+
+
+def test_three_models_are_not_unpaired(tmp_path: Path) -> None:
+    rows = [(m, p, (p + len(m)) % 2) for m in ("x", "yy", "zzz") for p in range(6)]
+    path = table(tmp_path / "t.csv", "model,problem,passed", rows)
+    with pytest.raises(InvalidInput, match="three or more models are compared on the problems"):
+        compare_sources([path], Contest(("pass@1",), paired=False))
+
+
+def test_different_pairs_of_models_share_a_table(tmp_path: Path) -> None:
+    directories = []
+    for name, held in {"a": "uv", "b": "uw", "c": "vw"}.items():
+        for task in held:
+            filled(tmp_path / name, wins(len(name) + ord(task)), task=task)
+        directories.append(tmp_path / name)
+    done = run("compare", *directories, "-m", "pass@1", "-q")
+    assert [line.split()[:4] for line in done.out.splitlines()[2:]] == [
+        ["u", "a", "b", "pass@1"], ["v", "a", "c", "pass@1"], ["w", "b", "c", "pass@1"],
+    ]  # fmt: skip
+
+
+def test_the_json_is_plain(runs: tuple[Path, Path]) -> None:
+    found = compare_sources(runs, METRIC).as_json()
+    assert json.loads(json.dumps(found)) == found
+    (task,) = found["tasks"]
+    assert set(task) == {"task", "models", "comparisons", "rankings"}
+    assert isinstance(task["comparisons"][0]["flips"], list)
+    assert {"over", "level", "paired", "policy", "remarks"} <= set(found)
+
+
+def test_outcomes_are_the_same_as_in_python(tmp_path: Path) -> None:
+    a, b = (table(tmp_path / f"{n}.csv", "problem,trial,score",
+                  [(p, t, int(s)) for p, row in enumerate(wins(n)) for t, s in enumerate(row)])
+            for n in (1, 2))  # fmt: skip
+    (task,) = compare_sources([a, b], METRIC).tasks
+    expected = compare(Outcomes.from_file(a), Outcomes.from_file(b), "pass@1")
+    assert task.comparisons == (expected,)

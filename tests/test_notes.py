@@ -1,0 +1,68 @@
+"""Every note has a code of its own that programs can match on."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from passband import notes
+from passband.notes import Note, few_informative, joined, notes_as_json, of_side
+
+CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
+MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
+    notes.assumed_correlation: (0.5,),
+    notes.few_clusters: (7,),
+    notes.few_informative: (20, 8),
+    notes.few_repeats: (3, 40),
+    notes.few_units: (3,),
+    notes.fitted_prior: (0.4, 0.3),
+    notes.model_based: (8,),
+    notes.no_repeats: (2,),
+    notes.noise_partly_measured: (2, 5, 3),
+    notes.posterior_mean: (0.5,),
+    notes.prior_dominates: (0.5, 0.0, 0.1),
+    notes.unequal_trials: (3, 8),
+    notes.unscored_by_model: ({"base": 2}, "drop"),
+    notes.value_outside: (0.5,),
+}
+
+
+def every_note() -> list[Note]:
+    return [*CONSTANTS.values(), *(make(*arguments) for make, arguments in MADE.items())]
+
+
+def test_codes_are_kebab_case_and_distinct() -> None:
+    codes = [note.code for note in every_note()]
+    assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code) for code in codes)
+    assert len(set(codes)) == len(codes)
+
+
+def test_all_constants_are_exported() -> None:
+    assert set(CONSTANTS) <= set(notes.__all__)
+
+
+@pytest.mark.parametrize("note", every_note(), ids=lambda note: note.code)
+def test_a_note_reads_as_its_text(note: Note) -> None:
+    assert str(note) == f"{note}" == note.text
+    assert not note.text.endswith(".")
+    assert not note.text[:1].isupper()
+    assert json.loads(json.dumps(notes_as_json([note]))) == [{"code": note.code, "text": note.text}]
+
+
+def test_a_note_without_an_interval_says_so_first() -> None:
+    for note in every_note():
+        assert note.code.startswith("no-interval") == note.text.startswith("no interval: ")
+
+
+def test_problems_that_share_a_value() -> None:
+    assert few_informative(20, 0).code == "all-same-value"
+    assert str(few_informative(20, 0, "cluster")).startswith("all 20 clusters")
+    assert "only 3 problems" in str(few_informative(3, 2))
+    assert str(few_informative(20, 8)).startswith("12 of 20 problems share one value")
+
+
+def test_a_note_on_one_side_keeps_its_code() -> None:
+    assert of_side("a", notes.ONE_TRIAL) == ("one-trial", f"a: {notes.ONE_TRIAL.text}")
+    assert joined([Note("x", "first"), Note("y", "second")]) == "first; second"
