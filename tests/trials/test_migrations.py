@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import signal
 import sqlite3
@@ -38,10 +39,20 @@ def old(tmp_path: Path) -> Path:
 
 
 def exported(directory: Path) -> bytes:
+    """The export with the columns that it had at the time of version 1."""
     file = io.BytesIO()
     with Trials(directory) as trials:
         export(trials, trials.runs(), "jsonl", file)
-    return file.getvalue()
+    return b"".join(as_before(line) for line in file.getvalue().splitlines())
+
+
+def as_before(line: bytes) -> bytes:
+    row = json.loads(line)
+    columns = json.loads(EXPORT.splitlines()[0])
+    assert row.keys() - columns == {"cluster", "score_status:f1"}
+    kept = {name: value for name, value in row.items() if name in columns}
+    text = json.dumps(kept, ensure_ascii="\\ud8" in line.decode(), separators=(",", ":"))
+    return text.encode() + b"\n"
 
 
 def version_of(directory: Path) -> int:

@@ -40,6 +40,7 @@ def export(
         Path | None, typer.Option("--output", "-o", help="File to write; the terminal if none.")
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model; repeatable.")] = None,
     timing: Annotated[
         bool, typer.Option("--timing", help="Also latency, attempts and request numbers.")
     ] = False,
@@ -57,7 +58,7 @@ def export(
     if output is None and form == "parquet":
         raise InvalidInput("Parquet is not text; give a file with -o.")
     with Trials(run) as trials:
-        runs = [trials.run(name) for name in sorted(set(task))] if task else trials.runs()
+        runs = trials.chosen_runs(task or (), model or ())
         if output is None and sys.stdout.isatty():
             shown = io.BytesIO()
             export(trials, runs, form, shown, timing=timing)

@@ -115,6 +115,19 @@ class Trials:
             f"{self.directory}: say which {what}. It has {', '.join(dict.fromkeys(names))}."
         )
 
+    def chosen_runs(self, tasks: Sequence[str] = (), models: Sequence[str] = ()) -> list[RunRecord]:
+        """Return the runs of these tasks and models; without a name, of all."""
+        runs = self.runs()
+        for task in tasks:
+            self._require_name("task", task, [run.task for run in runs])
+        for model in models:
+            self._require_name("model", model, [run.model for run in runs])
+        return [
+            run
+            for run in runs
+            if (not tasks or run.task in tasks) and (not models or run.model in models)
+        ]
+
     def run_numbered(self, number: int) -> RunRecord:
         """Return the run of that number."""
         for run in self.runs():
