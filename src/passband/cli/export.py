@@ -40,6 +40,7 @@ def export(
         Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
     timing: Annotated[
         bool, typer.Option("--timing", help="Include latency, attempts and request numbers.")
     ] = False,
@@ -47,7 +48,6 @@ def export(
     """Write the trials of a run, one row per trial. The same trials give the same bytes."""
     from passband.errors import InvalidInput
     from passband.report.render import printable
-    from passband.summary.run_summary import chosen_runs
     from passband.trials.export import EXPORTS, export
     from passband.trials.reader import Trials
 
@@ -60,7 +60,7 @@ def export(
     if output is None and form == "parquet":
         raise InvalidInput("Parquet is not text; give a file with -o.")
     with Trials(run) as trials:
-        runs = chosen_runs(trials, task, (), empty=True) if task else trials.runs()
+        runs = trials.chosen_runs(task or (), model or ())
         if output is None and sys.stdout.isatty():
             shown = io.BytesIO()
             export(trials, runs, form, shown, timing=timing)

@@ -173,7 +173,7 @@ def score_recorded(
         ThreadPoolExecutor(4) as threads,
         loop_for(running) as loop,
     ):
-        run = next(run for run in trials.runs() if run.number == number)
+        run = trials.run_numbered(number)
         for scorer_number, scorer in grader.scorers:
             one = Grader([(scorer_number, scorer)], grader.references, grader.truncated)
             rows = (
