@@ -51,7 +51,7 @@ def test_an_ending_that_nobody_knows_is_refused(directory: Path, tmp_path: Path)
     for name in ("a.xlsx", "a.csv.gz"):
         done = run("export", directory, "-o", tmp_path / name)
         assert done.code == 2
-        assert "say --format jsonl, csv, parquet" in done.err
+        assert "pass --format jsonl, csv, parquet" in done.err
         assert not (tmp_path / name).exists()
     assert run("export", directory, "--format", "csv", "-o", tmp_path / "a.xyz").code == 0
 
@@ -77,8 +77,21 @@ def test_only_some_tasks(tmp_path: Path) -> None:
     assert [json.loads(line)["task"] for line in path.read_text().splitlines()] == ["a", "c"]
     done = run("export", tmp_path / "run", "-o", path, "--task", "x")
     assert done.code == 2
-    assert "has no task named 'x'" in done.err
+    assert "has no trials of the task 'x'" in done.err
     assert "It has a, b, c." in done.err
+
+
+def test_a_task_of_several_models(tmp_path: Path) -> None:
+    directory = filled(tmp_path / "run", [[1]])
+    with writing(directory) as store:
+        other = store.begin("sums", "other", spec={"seed": "s"}, config={"metrics": []})
+        store.add_problems(other, [problem(0)])
+        store.append(other, [TrialRow(0, 0, "ok", "4")])
+    path = tmp_path / "out.jsonl"
+    done = run("export", directory, "-o", path, "--task", "sums")
+    assert (done.code, done.err) == (0, "")
+    models = [json.loads(line)["model"] for line in path.read_text().splitlines()]
+    assert models == ["other", "tiny"]
 
 
 def test_timing_is_extra(directory: Path, tmp_path: Path) -> None:

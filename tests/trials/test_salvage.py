@@ -178,7 +178,7 @@ def test_what_is_refused(original: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
     for there in (tmp_path / "full", tmp_path / "full" / "x", original):
-        with pytest.raises(InvalidInput, match="is there already"):
+        with pytest.raises(InvalidInput, match="exists already"):
             salvage(original, there)
     with writing(tmp_path / "busy"), pytest.raises(Busy, match="in use by process"):
         salvage(tmp_path / "busy", tmp_path / "new")

@@ -1,4 +1,4 @@
-"""`passband compare`: is one model better than another, beyond noise?"""
+"""`passband compare`: compare models, with intervals and p-values."""
 
 from __future__ import annotations
 

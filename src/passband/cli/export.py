@@ -1,4 +1,4 @@
-"""`passband export`: the trials of a run as a file."""
+"""`passband export`: write the trials of a run to a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENDINGS = {
 
 
 class Form(str, enum.Enum):
-    """What kind of file."""
+    """Kinds of files to export to."""
 
     jsonl = "jsonl"
     csv = "csv"
@@ -34,15 +34,15 @@ class Form(str, enum.Enum):
 def export(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     format: Annotated[
-        Form | None, typer.Option(help="Kind of file; by the name of the file if not given.")
+        Form | None, typer.Option(help="Kind of file. Default: by the name of the file.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; the terminal if none.")
+        Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")
     ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model; repeatable.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
     timing: Annotated[
-        bool, typer.Option("--timing", help="Also latency, attempts and request numbers.")
+        bool, typer.Option("--timing", help="Include latency, attempts and request numbers.")
     ] = False,
 ) -> None:
     """Write one row per trial, in canonical order; the same trials give the same bytes."""
@@ -54,7 +54,9 @@ def export(
     output = None if output == Path("-") else output
     form = format.value if format else _ENDINGS.get(output.suffix.lower() if output else "")
     if form is None:
-        raise InvalidInput(f"{output}: no kind of file ends so; say --format {', '.join(EXPORTS)}.")
+        raise InvalidInput(
+            f"{output}: cannot tell the format from this name; pass --format {', '.join(EXPORTS)}."
+        )
     if output is None and form == "parquet":
         raise InvalidInput("Parquet is not text; give a file with -o.")
     with Trials(run) as trials:
@@ -63,7 +65,7 @@ def export(
             shown = io.BytesIO()
             export(trials, runs, form, shown, timing=timing)
             for line in shown.getvalue().decode("utf-8", "replace").splitlines():
-                typer.echo(printable(line))  # a terminal would obey what a model wrote
+                typer.echo(printable(line))  # a model may have written control characters
         else:
             to = output or typer.get_binary_stream("stdout")
             export(trials, runs, form, to, timing=timing)

@@ -1,4 +1,4 @@
-"""`passband ls`: the tasks that can be run by name."""
+"""`passband ls`: list the tasks that can be run by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`passband validate`: the mistakes in task files."""
+"""`passband validate`: report the mistakes in task files."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def _check_whole(name: str, value: object) -> None:
 
 
 def _go_on_only_if_done(finished: Finished) -> None:
-    """Pass on what the run has caught, in an orderly way: trials are recorded by now."""
+    """Raise the signal that ended the run; its trials are recorded."""
     if finished.ending == "interrupted":
         raise KeyboardInterrupt
     if finished.ending == "terminated":
@@ -141,7 +141,7 @@ def _shaped(
     shaped: dict[str, Any] = {name: {} for name in _SECTIONS}
     request = Request(level=level)
     with Trials(finished.directory) as trials:
-        for task_run in finished.parts:
+        for task_run in finished.task_runs:
             run = trials.run(task_run.task.name, finished.model)
             summary = RunSummary(trials, run, request, texts=log_samples)
             _add_task(shaped, task_run, summary)
@@ -150,9 +150,9 @@ def _shaped(
                 shaped.setdefault("samples", {})[run.task] = rows
     shaped["config"] = {
         "model": finished.model,
-        "num_repeats": finished.parts[0].n,
+        "num_repeats": finished.task_runs[0].n,
         "gen_kwargs": _overrides(settings),
-        "seed": finished.parts[0].seed,
+        "seed": finished.task_runs[0].seed,
     }
     shaped["date"] = time.time()
     shaped["total_evaluation_time_seconds"] = finished.seconds

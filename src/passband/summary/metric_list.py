@@ -288,7 +288,7 @@ def _clusters(problems: Sequence[ProblemScores]) -> list[str] | None:
 
 
 def _needs_answers(entry: MetricEntry) -> bool:
-    """Tell whether an entry is computed from answers, not from scores alone."""
+    """Return whether an entry is computed from answers, not from scores alone."""
     if entry.aggregation in CORPUS_METRICS:
         return True
     return entry.repeat_aggregation in aggregations and entry.repeat_aggregation not in _OF_SCORES

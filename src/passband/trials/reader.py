@@ -68,7 +68,7 @@ class Trials:
 
     @property
     def commits(self) -> int:
-        """How many transactions have been written: another number, and something has changed."""
+        """The number of transactions written so far; it changes when anything does."""
         return self._rows.counter("commit")
 
     # -- runs ------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ class Trials:
         return most
 
     def attempt_rows(self, run: int) -> list[AttemptRow]:
-        """Return every attempt that gave nothing."""
+        """Return every attempt that returned no completion."""
         rows = [AttemptRow(*row[1:]) for row in self._rows.rows("attempt", "run=?", run)]
         self._rows.require("attempt", run, len(rows))
         return rows
