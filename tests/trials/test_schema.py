@@ -323,3 +323,15 @@ def test_a_reader_does_not_hold_up_the_writer(tmp_path: Path) -> None:
                 store.append(run, [TrialRow(0, trial, "ok", "b" * 5_000)])
             assert list(rows) == []
     assert len(read_back(tmp_path)[1]) == 50
+
+
+@both
+def test_a_table_whose_name_is_not_text_is_damage(tmp_path: Path, opened) -> None:
+    """SQLite puts the name into its message, which Python then cannot decode."""
+    directory = filled(tmp_path, [[1]])
+    data = bytearray((directory / FILE).read_bytes())
+    start = data.index(b"CREATE TABLE session")
+    data[start + 25] ^= 0x80
+    (directory / FILE).write_bytes(data)
+    with pytest.raises(CorruptStore, match="passband salvage"):
+        opened(directory)

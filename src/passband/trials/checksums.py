@@ -48,7 +48,7 @@ def checksum(values: tuple[object, ...]) -> int:
     """Return the CRC-32 of a row's values.
 
     >>> checksum((1, None, "x", 0.5))
-    2834655024
+    3205176197
     """
     return crc32(ascii(values).encode())
 
@@ -83,7 +83,7 @@ def body_checksum(
     """Return the CRC-32 of the row of a completion; `head` are its first six columns.
 
     >>> body_checksum((1, 1, 0, 0, 0, 0), b"four", None, None)
-    4060230471
+    1099697230
     """
     crc = crc32(
         _BODY(

@@ -160,6 +160,8 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         if type(error) not in (sqlite3.DatabaseError, sqlite3.DataError):
             raise  # our own fault: a row that must not be
         raise corrupt(path, str(error)) from error
+    except UnicodeDecodeError as error:  # in what SQLite says of a table
+        raise corrupt(path, "the name of a table is not UTF-8") from error
 
 
 def corrupt(path: Path, why: str) -> CorruptStore:
