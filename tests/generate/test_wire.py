@@ -23,7 +23,7 @@ from passband.generate.provider import (
     TimedOut,
     Unavailable,
 )
-from passband.generate.wire import fault_of, payload, read_reply, retry_after
+from passband.generate.wire import PayloadWriter, fault_of, read_reply, retry_after
 
 ANY_TEXT = st.text(st.characters())  # halves of surrogate pairs included
 NOW = 1_700_000_000.0
@@ -34,7 +34,7 @@ def request(prompt: str = "What is 2 + 2?", n: int = 1, **sampling: Any) -> Requ
 
 
 def sent(asked: Request, *, chat: bool = True) -> Any:
-    return json.loads(payload("m", asked, chat=chat))
+    return json.loads(PayloadWriter("m", chat=chat).write(asked))
 
 
 def choice(text: Any = "4", finish: Any = "stop", **message: Any) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_a_prompt_without_chat_is_one_text() -> None:
 
 @given(ANY_TEXT)
 def test_any_prompt_can_be_sent(prompt: str) -> None:
-    body = payload("m", request(prompt), chat=True)
+    body = PayloadWriter("m", chat=True).write(request(prompt))
     assert body.isascii()
     assert json.loads(body)["messages"][0]["content"] == prompt
 

@@ -21,7 +21,7 @@ from passband.generate.provider import (
     TimedOut,
     Unavailable,
 )
-from passband.generate.wire import fault_of, payload, read_reply
+from passband.generate.wire import PayloadWriter, fault_of, read_reply
 
 __all__ = ["OpenAIServer"]
 
@@ -46,7 +46,8 @@ class OpenAIServer:
     ) -> None:
         url = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
         self.batch = batch
-        self._model = model
+        self.one_seed = True  # a request carries the seed of its first completion alone
+        self._payloads = PayloadWriter(model, chat=chat)
         self._chat = chat
         self._key = os.environ.get("OPENAI_API_KEY", "").strip()
         self._url = _endpoint(url, "chat/completions" if chat else "completions")
@@ -64,7 +65,7 @@ class OpenAIServer:
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Make one attempt."""
-        body = payload(self._model, request, chat=self._chat)
+        body = self._payloads.write(request)
         try:
             with self._deadlines.start():
                 async with self._opened().post(

@@ -23,8 +23,8 @@ Seeds = tuple[int | None, ...]
 class Subject(Protocol):
     """The thing that is evaluated: a model, an agent, a function.
 
-    A subject may also have `address`, the server that it asks (`ProviderSubject.address`), and
-    `async reset()`, which drops connections that died while the machine slept.
+    A subject may also have `address`, the server that it asks (`ProviderSubject.address`),
+    `one_seed`, and `async reset()`, which drops connections that died while the machine slept.
     """
 
     @property
@@ -64,6 +64,11 @@ class ProviderSubject:
     def address(self) -> str | None:
         """Scheme, host and path of the server; None for a model in this process."""
         return getattr(self.provider, "address", None)
+
+    @property
+    def one_seed(self) -> bool:
+        """Whether a request uses the first of its seeds alone, so that no others are derived."""
+        return getattr(self.provider, "one_seed", False)
 
     def answer(
         self, problem: Problem, sampling: Sampling, seeds: Seeds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from passband.generate.provider import (
     Completion,
@@ -13,26 +13,67 @@ from passband.generate.provider import (
     Finish,
     Hopeless,
     InvalidReply,
+    Message,
     ProviderFault,
     RateLimited,
     Rejected,
     Request,
+    Sampling,
     TimedOut,
     Unavailable,
 )
 
-__all__ = ["fault_of", "payload", "read_reply", "retry_after"]
+__all__ = ["PayloadWriter", "fault_of", "read_reply", "retry_after"]
 
 _FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
 _BROKEN_OFF = ("abort", "aborted", "cancelled", "error")  # reasons of a server that did not finish
 _NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _EXCERPT = 300  # characters of an error that are shown and kept
+_HEADS = 8_000_000  # bytes of encoded prompts that are kept
 _LONGEST = 86_400.0  # seconds; a server that names a longer wait is tried again after a day
 
 
-def payload(model: str, request: Request, *, chat: bool) -> bytes:
-    """Return the body of a request; parameters that are None are not sent."""
+class PayloadWriter:
+    """Writes the bodies of requests; what the trials of a problem share is encoded once."""
+
+    def __init__(self, model: str, *, chat: bool) -> None:
+        self._model, self._chat = model, chat
+        self._heads: dict[tuple[int, int], _Head] = {}
+        self._size = 0  # bytes of all heads
+
+    def write(self, request: Request) -> bytes:
+        """Return the body of a request."""
+        place = id(request.messages), len(request.seeds)
+        head = self._heads.get(place)
+        if head is None or head.sampling is not request.sampling:
+            head = self._add(place, request)
+        seed = request.seeds[0]
+        if seed is None or "seed" in request.sampling.extra:
+            return head.text + b"}"
+        return b'%b,"seed":%d}' % (head.text, seed)
+
+    def _add(self, place: tuple[int, int], request: Request) -> _Head:
+        text = _encode(_fields(self._model, request, chat=self._chat))[:-1].encode()
+        # The head holds on to the messages, so that no others get their identity.
+        head = _Head(request.messages, request.sampling, text)
+        self._size += len(text)
+        if self._size > _HEADS:
+            self._heads, self._size = {}, len(text)
+        self._heads[place] = head
+        return head
+
+
+class _Head(NamedTuple):
+    """The body of a request up to its seed."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    text: bytes
+
+
+def _fields(model: str, request: Request, *, chat: bool) -> dict[str, Any]:
+    """Return the fields of a request but the seed; parameters that are None are not sent."""
     sampling, count = request.sampling, len(request.seeds)
     fields: dict[str, Any] = {"model": model}
     if chat:
@@ -45,10 +86,9 @@ def payload(model: str, request: Request, *, chat: bool) -> bytes:
         "max_tokens": sampling.max_tokens,
         "stop": list(sampling.stop) or None,
         "n": count if count > 1 else None,
-        "seed": request.seeds[0],
     }
     fields |= {name: value for name, value in optional.items() if value is not None}
-    return _encode(fields | dict(sampling.extra)).encode()
+    return fields | dict(sampling.extra)
 
 
 def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:

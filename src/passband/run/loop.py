@@ -117,13 +117,12 @@ class Runner:
         """Make each task's schedule from the rows that earlier processes recorded."""
         size = max(1, self.subject.batch)
         directory = self.store.directory
-        self.queue = Queue(
-            [
-                (run, self.schedule(run, size, _recorded_rows(directory, run)))
-                for run in self.task_runs
-            ],
-            size,
-        )
+        schedules = [
+            (run, self.schedule(run, size, _recorded_rows(directory, run)))
+            for run in self.task_runs
+        ]
+        one_seed = getattr(self.subject, "one_seed", False)
+        self.queue = Queue(schedules, size, one_seed=one_seed)
 
     async def _ask(self) -> None:
         """Start the workers; the first request goes alone, in case it is refused."""

@@ -20,8 +20,15 @@ _AHEAD = 64  # batches made in one go: among requests, each would take several t
 class Queue:
     """Batches of trials, task after task; each is handed out once."""
 
-    def __init__(self, schedules: Sequence[tuple[TaskRun, Schedule]], batch: int) -> None:
+    def __init__(
+        self,
+        schedules: Sequence[tuple[TaskRun, Schedule]],
+        batch: int,
+        *,
+        one_seed: bool = False,
+    ) -> None:
         self._batch = batch
+        self._one_seed = one_seed  # whether only the first seed of a request is used
         self._schedules = dict(schedules)
         self._next: deque[tuple[TaskRun, PendingBatch]] = deque()
 
@@ -44,7 +51,7 @@ class Queue:
         """Return the next batch, or None if there is none now."""
         if not self._next:
             blocks = islice(_blocks(self._schedules), _AHEAD)
-            self._next.extend((run, _batch(run, block)) for run, block in blocks)
+            self._next.extend((run, self._made(run, block)) for run, block in blocks)
             if not self._next:
                 return None
         run, batch = self._next.popleft()
@@ -60,31 +67,31 @@ class Queue:
     def put_back(self, run: TaskRun, batch: PendingBatch, trials: Sequence[int]) -> None:
         """Hand out these trials of a batch next, one by one."""
         blocks = [Block(batch.problem, range(t, t + 1), batch.reason) for t in trials]
-        self._next.extendleft((run, _batch(run, block)) for block in reversed(blocks))
+        self._next.extendleft((run, self._made(run, block)) for block in reversed(blocks))
 
     def committed(self, run: TaskRun, rows: Sequence[TrialRow]) -> None:
         """Pass rows that are on disk to the task's schedule."""
         self._schedules[run].committed(rows)
+
+    def _made(self, run: TaskRun, block: Block) -> PendingBatch:
+        problem, trials = run.problems[block.problem], block.trials
+        seeds: list[int | None] = [None] * len(trials)
+        if run.seed is not None:
+            place = run.seed, run.task.name, problem.key
+            for index, trial in enumerate(trials[:1] if self._one_seed else trials):
+                seeds[index] = trial_seed(*place, trial)
+        return PendingBatch(
+            block.problem,
+            trials,
+            problem,
+            run.sampling,
+            tuple(seeds),
+            block.reason,
+            run.attempts.get((block.problem, trials[0]), 0),
+        )
 
 
 def _blocks(schedules: dict[TaskRun, Schedule]) -> Iterator[tuple[TaskRun, Block]]:
     for run, schedule in schedules.items():
         while (block := schedule.next()) is not None:
             yield run, block
-
-
-def _batch(run: TaskRun, block: Block) -> PendingBatch:
-    problem = run.problems[block.problem]
-    seeds: tuple[int | None, ...] = (None,) * len(block.trials)
-    if run.seed is not None:
-        place = run.seed, run.task.name, problem.key
-        seeds = tuple([trial_seed(*place, trial) for trial in block.trials])
-    return PendingBatch(
-        block.problem,
-        block.trials,
-        problem,
-        run.sampling,
-        seeds,
-        block.reason,
-        run.attempts.get((block.problem, block.trials[0]), 0),
-    )
