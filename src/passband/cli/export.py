@@ -53,11 +53,14 @@ def export(
     output = None if output == Path("-") else output
     form = format.value if format else _ENDINGS.get(output.suffix.lower() if output else "")
     if form is None:
-        raise InvalidInput(f"{output}: no kind of file ends so; say --format {', '.join(EXPORTS)}.")
+        raise InvalidInput(
+            f"{output}: unknown ending {output.suffix if output else ''!r}; name the format with "
+            f"--format, one of {', '.join(EXPORTS)}."
+        )
     if output is None and form == "parquet":
         raise InvalidInput("Parquet is not text; give a file with -o.")
     with Trials(run) as trials:
-        runs = [trials.run(name) for name in sorted(set(task))] if task else trials.runs()
+        runs = trials.runs_of(task or ())
         if output is None and sys.stdout.isatty():
             shown = io.BytesIO()
             export(trials, runs, form, shown, timing=timing)

@@ -115,6 +115,13 @@ class Trials:
             f"{self.directory}: say which {what}. It has {', '.join(dict.fromkeys(names))}."
         )
 
+    def runs_of(self, tasks: Sequence[str]) -> list[RunRecord]:
+        """Return the runs of these tasks, whatever the model; all runs for no tasks."""
+        runs = self.runs()
+        for task in tasks:
+            self._require_name("task", task, [run.task for run in runs])
+        return [run for run in runs if not tasks or run.task in tasks]
+
     def _require_name(self, what: str, name: str | None, names: Sequence[str]) -> None:
         has = f" It has {', '.join(dict.fromkeys(names)) or 'none'}."
         if name is None and not names:
