@@ -3,7 +3,7 @@
 Clusters are drawn, then problems within them: logit p = centre + noise of the cluster + noise of
 the problem's own. An interval over problems covers if it contains the mean of the metric over all
 problems of all clusters that could have been drawn, which is computed by quadrature. Three
-intervals are compared on the same data: the default told of the clusters, the default not told of
+intervals are compared on the same data: the default with the clusters given, the default without
 them, and Student's t on the clusters.
 
     python benchmarks/coverage_clusters.py            400 data sets a cell
@@ -31,7 +31,7 @@ from passband.types import Ints
 
 SIZE = 5  # problems in a cluster, exactly or on average
 METRICS = {4: ("pass@1",), 8: ("pass@4", "maj@4"), 16: ("pass@1", "pass@4", "pass^4")}  # by n
-METHODS = ("default, clusters told", "default, clusters ignored", "t on clusters")
+METHODS = ("default, clusters given", "default, clusters ignored", "t on clusters")
 WANTED = 0.94
 SLACK = 1e-12
 
@@ -129,9 +129,9 @@ def intervals(
     sizes = np.full(job.clusters, SIZE) if job.equal else 1 + rng.poisson(SIZE - 1, job.clusters)
     cluster = np.repeat(np.arange(job.clusters), sizes)
     successes = rng.binomial(job.trials, job.setting.draw(rng, cluster))
-    told = Outcomes.from_counts(successes, job.trials, clusters=cluster.tolist())
+    clustered = Outcomes.from_counts(successes, job.trials, clusters=cluster.tolist())
     ignored = Outcomes.from_counts(successes, job.trials)
-    asked = ((told, "auto"), (ignored, "auto"), (told, "t"))
+    asked = ((clustered, "auto"), (ignored, "auto"), (clustered, "t"))
     return [[ends(outcomes, name, method) for outcomes, method in asked] for name in names]
 
 

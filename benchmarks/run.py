@@ -105,7 +105,7 @@ def run_once(
         watcher=Unwatched(),
     )
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    counters = finished.parts[0].counters
+    counters = finished.task_runs[0].counters
     assert counters.fresh == counters.statuses["ok"] == problems * n
     return Measured(counters.fresh / wall, 1000 * cpu / counters.fresh)
 

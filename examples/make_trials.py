@@ -27,13 +27,13 @@ def simulate(seed: int = SEED) -> list[tuple[str, int, str, str]]:
         problem = f"p{number:02d}"
         chance = rng.betavariate(SHAPE, SHAPE)
         for trial in range(1, FEWER_TRIALS.get(problem, TRIALS) + 1):
-            status = fate(rng)
+            status = draw_status(rng)
             solved = rng.random() < chance
             rows.append((problem, trial, status, str(int(solved)) if status == "ok" else ""))
     return rows
 
 
-def fate(rng: random.Random) -> str:
+def draw_status(rng: random.Random) -> str:
     """Return how a trial ended: ``ok``, or one of `FAILURES`."""
     point = rng.random()
     for status, probability in FAILURES.items():

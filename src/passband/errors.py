@@ -36,11 +36,11 @@ __all__ = [
 
 
 class ExitCode(enum.IntEnum):
-    """What the `passband` command exits with."""
+    """Exit codes of the `passband` command."""
 
     OK = 0
     FAILED = 1  # it failed or stopped early
-    USAGE = 2  # asked wrongly
+    USAGE = 2  # wrong options, files or names
     REGRESSION = 3  # gate: worse, beyond noise
     UNDECIDED = 4  # gate: the data do not decide
     BUSY = 5  # another process has the run directory

@@ -238,7 +238,7 @@ def _json_lines(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _holds_lines(path: Path) -> bool:
-    """Tell whether the first line holds a whole JSON value, and is not the only line."""
+    """Return whether the first line holds a whole JSON value, and is not the only line."""
     with reading(path), _open(path) as file:
         lines = (line for line in file if line.strip())
         first, second = next(lines, ""), next(lines, "")

@@ -51,7 +51,7 @@ def test_an_ending_that_nobody_knows_is_refused(directory: Path, tmp_path: Path)
     for name in ("a.xlsx", "a.csv.gz"):
         done = run("export", directory, "-o", tmp_path / name)
         assert done.code == 2
-        assert "name the format with --format, one of jsonl, csv, parquet." in done.err
+        assert "pass --format jsonl, csv, parquet" in done.err
         assert not (tmp_path / name).exists()
     assert run("export", directory, "--format", "csv", "-o", tmp_path / "a.xyz").code == 0
 
@@ -81,14 +81,17 @@ def test_only_some_tasks(tmp_path: Path) -> None:
     assert "It has a, b, c." in done.err
 
 
-def test_a_task_of_several_models_is_exported_for_each(tmp_path: Path) -> None:
-    directory, path = tmp_path / "run", tmp_path / "out.jsonl"
+def test_a_task_of_several_models(tmp_path: Path) -> None:
+    directory = filled(tmp_path / "run", [[1]])
     with writing(directory) as store:
-        for model in ("M", "N"):
-            number, (scorer,) = begin(store, [problem(0)], model=model)
-            store.append(number, [TrialRow(0, 0, "ok", "42", scores=[ScoreRow(scorer, 1.0)])])
-    assert run("export", directory, "-o", path, "--task", "sums").code == 0
-    assert [json.loads(line)["model"] for line in path.read_text().splitlines()] == ["M", "N"]
+        other = store.begin("sums", "other", spec={"seed": "s"}, config={"metrics": []})
+        store.add_problems(other, [problem(0)])
+        store.append(other, [TrialRow(0, 0, "ok", "4")])
+    path = tmp_path / "out.jsonl"
+    done = run("export", directory, "-o", path, "--task", "sums")
+    assert (done.code, done.err) == (0, "")
+    models = [json.loads(line)["model"] for line in path.read_text().splitlines()]
+    assert models == ["other", "tiny"]
 
 
 def test_timing_is_extra(directory: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ Words = Callable[..., Task]
 def report_run(
     finished: Finished, metrics: Sequence[str] = (), *, level: float = 0.95
 ) -> RunReport:
-    if not finished.parts:
+    if not finished.task_runs:
         return RunReport(finished, None)
     request = Request(tuple(metrics), level=level)
     return RunReport(finished, summarize_run(finished.directory, request))
@@ -108,7 +108,7 @@ def test_the_next_steps_can_be_taken(
 
 def test_an_unfinished_run_says_how_to_go_on(reported: Any) -> None:
     finished = reported.run([[YES, NO], [YES, NO]])
-    finished.parts[0].counters.planned = 10
+    finished.task_runs[0].counters.planned = 10
     again = ["passband", "run", "my task.yaml", "--model", "tiny"]
     steps = report_run(replace(finished, ending="interrupted")).next_steps(again)
     assert steps[0] == (
@@ -120,7 +120,7 @@ def test_an_unfinished_run_says_how_to_go_on(reported: Any) -> None:
 
 def test_nothing_was_asked(reported: Any) -> None:
     finished = reported.run([[YES, NO]])
-    with_none = replace(finished, parts=[], ending="interrupted")
+    with_none = replace(finished, task_runs=[], ending="interrupted")
     report = report_run(with_none)
     assert (report.rows(), report.notes()) == ([], [])
     assert report.next_steps(["passband"]) == []

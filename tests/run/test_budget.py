@@ -20,7 +20,7 @@ def row(prompt: int | None, completion: int | None, status: Any = "ok") -> Trial
     return TrialRow(0, 0, status, prompt_tokens=prompt, completion_tokens=completion)
 
 
-def part(prompt: int, completion: int, done: int) -> Any:
+def task_run(prompt: int, completion: int, done: int) -> Any:
     counters = Counters(1, 100, None, prompt_tokens=prompt, completion_tokens=completion, done=done)
     return SimpleNamespace(counters=counters)
 
@@ -28,11 +28,11 @@ def part(prompt: int, completion: int, done: int) -> Any:
 def test_a_limit_without_a_price_is_refused() -> None:
     with pytest.raises(InvalidInput, match="needs the price"):
         Budget(None, 1.0)
-    assert Budget(None, None).spent([part(5, 5, 1)]) is None
+    assert Budget(None, None).spent([task_run(5, 5, 1)]) is None
 
 
 def test_what_is_spent_is_the_price_of_the_tokens() -> None:
-    assert Budget(PRICE, None).spent([part(5, 1, 1), part(0, 3, 1)]) == 5 + 2 + 6
+    assert Budget(PRICE, None).spent([task_run(5, 1, 1), task_run(0, 3, 1)]) == 5 + 2 + 6
 
 
 def test_without_a_limit_everything_goes() -> None:
@@ -57,7 +57,7 @@ def test_what_is_under_way_counts_as_much_as_the_dearest() -> None:
 
 def test_what_was_spent_before_counts() -> None:
     budget = Budget(PRICE, 100.0)
-    budget.begin([part(80, 10, 10)])
+    budget.begin([task_run(80, 10, 10)])
     assert budget.verdict(0, 1) == "stop"
     assert budget.verdict(1, 1) == "wait"
 

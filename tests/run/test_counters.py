@@ -75,7 +75,9 @@ def test_a_resumed_tally_is_that_of_one_run(bench: Bench, another: Bench) -> Non
         where.notes = Notes()
         for n in steps:
             seen: list[Counters] = []
-            where.notes.on_tick = lambda runner, seen=seen: seen.append(runner.parts[0].counters)
+            where.notes.on_tick = lambda runner, seen=seen: seen.append(
+                runner.task_runs[0].counters
+            )
             where.play(task=sums(4), n=n)
         tallies.append(seen[-1])
     one, other = tallies

@@ -66,9 +66,9 @@ def test_nothing_is_made(tmp_path: Path) -> None:
 
 def test_what_is_recorded_is_not_asked_again(tmp_path: Path) -> None:
     with writing(tmp_path) as store:
-        part = prepare(store, words(3), words(3).load(None), "openai:m", Settings())
+        task_run = prepare(store, words(3), words(3).load(None), "openai:m", Settings())
         rows = [TrialRow(0, n, "ok", "x", None, 100, 50, 2_000) for n in range(2)]
-        store.append(part.number, rows)
+        store.append(task_run.number, rows)
         store.add_session("2026-01-01T00:00:00+00:00", 4.0, 2, 8)
     found = planned(tmp_path, words(3), Price(1.0, 2.0), n=4, concurrency=8)
     (task,) = found.tasks

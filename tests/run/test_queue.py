@@ -16,14 +16,14 @@ class Part(SimpleNamespace):
     __hash__ = object.__hash__
 
 
-def part(name: str, problems: int, n: int, **more: Any) -> Any:
+def task_run(name: str, problems: int, n: int, **more: Any) -> Any:
     task = sums(problems, name=name)
     fields = {"recorded": {}, "attempts": {}, "seed": "s", "sampling": Sampling()} | more
     return Part(task=task, problems=task.load(None), n=n, **fields)
 
 
-def queue_of(parts: list[Any], batch: int) -> Queue:
-    return Queue([(each, every_problem(each, batch, ())) for each in parts], batch)
+def queue_of(task_runs: list[Any], batch: int) -> Queue:
+    return Queue([(each, every_problem(each, batch, ())) for each in task_runs], batch)
 
 
 def taken(queue: Queue) -> list[tuple[str, int, list[int]]]:
@@ -35,7 +35,7 @@ def taken(queue: Queue) -> list[tuple[str, int, list[int]]]:
 
 
 def test_task_after_task_and_trial_after_trial() -> None:
-    queue = queue_of([part("a", 2, 3), part("b", 1, 1)], 2)
+    queue = queue_of([task_run("a", 2, 3), task_run("b", 1, 1)], 2)
     assert taken(queue) == [
         ("a", 0, [0, 1]), ("a", 1, [0, 1]), ("a", 0, [2]), ("a", 1, [2]), ("b", 0, [0]),
     ]  # fmt: skip
@@ -44,12 +44,12 @@ def test_task_after_task_and_trial_after_trial() -> None:
 
 
 def test_what_is_recorded_is_not_asked() -> None:
-    queue = queue_of([part("a", 2, 3, recorded={0: 0b111, 1: 0b010})], 1)
+    queue = queue_of([task_run("a", 2, 3, recorded={0: 0b111, 1: 0b010})], 1)
     assert taken(queue) == [("a", 1, [0]), ("a", 1, [2])]
 
 
 def test_what_is_put_back_is_asked_next_and_singly() -> None:
-    queue = queue_of([part("a", 3, 4)], 4)
+    queue = queue_of([task_run("a", 3, 4)], 4)
     first = queue.take()
     assert first is not None
     queue.ask_one_by_one()
@@ -63,7 +63,7 @@ def test_what_is_put_back_is_asked_next_and_singly() -> None:
 
 
 def test_an_empty_queue_may_be_filled_again() -> None:
-    queue = Queue([(only := part("a", 1, 1), every_problem(only, 1, ()))], 1)
+    queue = Queue([(only := task_run("a", 1, 1), every_problem(only, 1, ()))], 1)
     first = queue.take()
     assert first is not None
     assert queue.is_finished
@@ -73,13 +73,13 @@ def test_an_empty_queue_may_be_filled_again() -> None:
 
 
 def test_nobody_is_lost_in_a_long_queue() -> None:
-    queue = queue_of([part("a", 300, 3)], 2)
+    queue = queue_of([task_run("a", 300, 3)], 2)
     found = [(problem, trial) for _, problem, trials in taken(queue) for trial in trials]
     assert sorted(found) == [(problem, trial) for problem in range(300) for trial in range(3)]
 
 
 def test_a_question_knows_its_seeds_and_its_past() -> None:
-    queue = queue_of([part("a", 1, 3, attempts={(0, 2): 4})], 2)
+    queue = queue_of([task_run("a", 1, 3, attempts={(0, 2): 4})], 2)
     _, first = queue.take() or (None, None)
     _, second = queue.take() or (None, None)
     assert first is not None
@@ -89,6 +89,6 @@ def test_a_question_knows_its_seeds_and_its_past() -> None:
 
 
 def test_without_a_seed_none_is_asked_for() -> None:
-    _, question = queue_of([part("a", 1, 2, seed=None)], 2).take() or (None, None)
+    _, question = queue_of([task_run("a", 1, 2, seed=None)], 2).take() or (None, None)
     assert question is not None
     assert question.seeds == (None, None)

@@ -120,7 +120,7 @@ def test_an_adaptive_schedule_asks_what_it_needs_and_no_more(bench: Bench, slow:
     finished = run(bench, Scripted(RIGHTS), task=sums(len(RIGHTS), scorers=[scorer]))
     assert finished.ending == "finished"
     assert trials_of(bench) == ASKED
-    counters = finished.parts[0].counters
+    counters = finished.task_runs[0].counters
     assert counters.done == counters.planned == sum(ASKED)
 
 
@@ -168,7 +168,7 @@ def test_a_schedule_that_waits_for_nothing_is_an_error_and_no_hang(bench: Bench)
     class Stuck(UntilTwoRight):
         is_finished = False
 
-    with pytest.raises(StuckSchedule, match="sums: the schedule has nothing to ask"):
+    with pytest.raises(StuckSchedule, match="sums: the schedule has no next block"):
         run(bench, Scripted(["rr...."]), Stuck)
     assert bench.keys == [(0, 0), (0, 1)]  # what was answered is recorded
 
@@ -212,15 +212,15 @@ def test_a_reason_goes_with_the_trial_also_when_it_is_put_back() -> None:
         def committed(self, rows: Sequence[TrialRow]) -> None:
             pass
 
-    part: Any = TaskRun(
+    task_run: Any = TaskRun(
         sums(1), 1, sums(1).load(None), sums().sampling, "s", 2, None, None  # type: ignore[arg-type]
     )  # fmt: skip
-    queue = Queue([(part, One())], 2)
+    queue = Queue([(task_run, One())], 2)
     _, batch = queue.take() or (None, None)
     assert batch is not None
     assert [row.reason for row in batch.failed("invalid")] == ["hard", "hard"]
     assert [row.reason for row in batch.answered([Completion("x")], 1)] == ["hard"]
-    queue.put_back(part, batch, batch.trials)
+    queue.put_back(task_run, batch, batch.trials)
     _, single = queue.take() or (None, None)
     assert single is not None
     assert (list(single.trials), single.reason) == ([0], "hard")

@@ -94,7 +94,7 @@ def test_scores_that_come_with_an_answer_are_stored(bench: Bench) -> None:
 def test_where_the_task_has_no_scorer_the_score_is_the_models(bench: Bench) -> None:
     finished = run(bench, Agent(scores={"judge": Score(1.0)}), sums(scorers=[]))
     assert scores_by_name(bench) == [{"judge": 1.0}] * 6
-    found = finished.parts[0].counters.estimate()
+    found = finished.task_runs[0].counters.estimate()
     assert found is not None
     assert found.value == 1.0
 
@@ -110,7 +110,7 @@ def test_a_cost_that_is_known_counts_instead_of_the_tokens(bench: Bench) -> None
     assert finished.cost == 3.0
     limited = run(bench, agent, n=20, price=Price(7.0, 7.0), max_cost=5.0)
     assert limited.ending == "max_cost"
-    assert limited.parts[0].counters.fresh <= 4
+    assert limited.task_runs[0].counters.fresh <= 4
 
 
 # --- scorers that wait -----------------------------------------------------------------------

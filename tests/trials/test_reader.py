@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
 from passband.trials import schema
-from passband.trials.counts import fate
+from passband.trials.counts import unscored_reason
 from passband.trials.reader import Trials
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
 from passband.trials.schema import FILE, CorruptStore
@@ -122,11 +122,11 @@ def test_any_name_of_a_problem_or_a_cluster_will_do(
     check(tmp_path, wins, keys, clusters)
 
 
-def test_every_fate_has_a_name() -> None:
+def test_every_reason_has_a_name() -> None:
     for status in range(1, len(STATUSES)):
-        assert fate(status, None) == STATUSES[status]
-    assert fate(0, None) == "unscored"
-    assert fate(0, SCORE_STATUSES.index("timeout")) == "scorer_timeout"
+        assert unscored_reason(status, None) == STATUSES[status]
+    assert unscored_reason(0, None) == "unscored"
+    assert unscored_reason(0, SCORE_STATUSES.index("timeout")) == "scorer_timeout"
 
 
 def test_another_scorer_can_be_asked_for(tmp_path: Path) -> None:

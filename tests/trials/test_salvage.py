@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -176,10 +178,47 @@ def test_what_is_refused(original: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "x").touch()
     for there in (tmp_path / "full", tmp_path / "full" / "x", original):
-        with pytest.raises(InvalidInput, match="is there already"):
+        with pytest.raises(InvalidInput, match="exists already"):
             salvage(original, there)
     with writing(tmp_path / "busy"), pytest.raises(Busy, match="in use by process"):
         salvage(tmp_path / "busy", tmp_path / "new")
     (tmp_path / "empty").mkdir()
     assert salvage(original, tmp_path / "empty").rows["run"] == 1
     assert salvage(original, tmp_path / "a" / "b" / "c").rows["run"] == 1
+
+
+def trial_pages(directory: Path) -> list[int]:
+    """The pages that hold trials, by what a reader of that table alone would find there."""
+    data = (directory / FILE).read_bytes()
+    with closing(sqlite3.connect(f"file:{directory / FILE}?mode=ro", uri=True)) as connection:
+        (root,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name='trial'"
+        ).fetchone()
+    start = (root - 1) * PAGE
+    cells = int.from_bytes(data[start + 3 : start + 5], "big")
+    pointers = [
+        int.from_bytes(data[start + 12 + 2 * cell : start + 14 + 2 * cell], "big")
+        for cell in range(cells)
+    ]
+    return [int.from_bytes(data[start + at : start + at + 4], "big") - 1 for at in pointers]
+
+
+def test_completions_outlive_their_trials(original: Path, tmp_path: Path) -> None:
+    """A completion knows its place and its status; what it does not know is unknown."""
+    pages = trial_pages(original)
+    assert len(pages) > 5
+    bad = damaged(original, tmp_path / "bad", pages)
+    found = salvage(bad, tmp_path / "new")
+    whole, rescued = rows_of(original), rows_of(tmp_path / "new")
+    assert found.restored > 0.9 * len(whole)
+    assert len(rescued) == found.rows["trial"] == len(whole)
+    for place, row in rescued.items():
+        expected = whole[place]
+        assert (row.text, row.reasoning) == (expected.text, expected.reasoning)
+        assert row.status == expected.status
+        assert row.scores == expected.scores
+        assert row.attempts in (0, expected.attempts)
+        if row.attempts == 0:
+            assert (row.request_id, row.seed) == (None, None)
+    with Trials(tmp_path / "new") as trials:
+        assert trials.statuses(1) == {"ok": len(whole)}

@@ -147,6 +147,55 @@ def test_a_file_without_tables_holds_no_trials(tmp_path: Path) -> None:
     assert len(read_back(tmp_path)[1]) == 1
 
 
+@both
+@pytest.mark.parametrize("size", [0, None], ids=["nothing", "no tables"])
+def test_a_store_cut_off_to_nothing_is_not_a_new_one(
+    tmp_path: Path, opened, size: int | None
+) -> None:
+    """Else everything would be asked again without a word."""
+    filled(tmp_path, [[1, 0]])
+    (tmp_path / FILE).write_bytes(b"")
+    if size is None:
+        with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+    with pytest.raises(CorruptStore, match=r"it is empty, although trials .* delete the file"):
+        opened(tmp_path)
+    (tmp_path / FILE).unlink()
+    filled(tmp_path, [[1]])
+    assert len(read_back(tmp_path)[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("lock", "is_new"),
+    [("", True), ('{"pid": 1, "host": "h", "made": false}', True),
+     ('{"pid": 1, "host": "h"}', False), ("{", False), ("[]", False)],
+)  # fmt: skip
+def test_an_empty_file_is_new_only_where_nothing_was_made(
+    tmp_path: Path, lock: str, is_new: bool
+) -> None:
+    """A process may have been killed before it made its tables."""
+    (tmp_path / FILE).touch()
+    (tmp_path / "lock").write_text(lock)
+    if is_new:
+        filled(tmp_path, [[1]])
+        return
+    for _ in range(2):
+        with pytest.raises(CorruptStore, match="it is empty"):
+            Store(tmp_path, low_water=0)
+
+
+def test_a_copy_of_the_file_alone_is_a_store(tmp_path: Path) -> None:
+    """What is in the log alone is missing from it, and what there is agrees."""
+    with writing(tmp_path / "run") as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x")])
+        (tmp_path / "copy").mkdir()
+        shutil.copy(tmp_path / "run" / FILE, tmp_path / "copy")
+        shutil.copy(tmp_path / "run" / "lock", tmp_path / "copy")
+    with Trials(tmp_path / "copy") as trials:
+        assert trials.runs() == []
+
+
 def test_a_folder_is_not_a_run_directory(tmp_path: Path) -> None:
     assert not is_run_directory(tmp_path)
     with pytest.raises(InvalidInput, match=r"is not a run directory: it has no trials\.sqlite"):
@@ -274,3 +323,15 @@ def test_a_reader_does_not_hold_up_the_writer(tmp_path: Path) -> None:
                 store.append(run, [TrialRow(0, trial, "ok", "b" * 5_000)])
             assert list(rows) == []
     assert len(read_back(tmp_path)[1]) == 50
+
+
+@both
+def test_a_table_whose_name_is_not_text_is_damage(tmp_path: Path, opened) -> None:
+    """SQLite puts the name into its message, which Python then cannot decode."""
+    directory = filled(tmp_path, [[1]])
+    data = bytearray((directory / FILE).read_bytes())
+    start = data.index(b"CREATE TABLE session")
+    data[start + 25] ^= 0x80
+    (directory / FILE).write_bytes(data)
+    with pytest.raises(CorruptStore, match="passband salvage"):
+        opened(directory)

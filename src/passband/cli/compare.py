@@ -1,4 +1,4 @@
-"""`passband compare`: is one model better than another, beyond noise?"""
+"""`passband compare`: compare models, with intervals and p-values."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def compare(
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare models problem by problem, task by task: difference, interval, p-value, flips."""
+    """Compare models, task by task, with intervals and p-values. Problems are paired."""
     from passband.report.compare import explanation, full_rows, pair_rows, rows
     from passband.report.render import printable, render
     from passband.summary.compare import Contest, compare_sources

@@ -1,4 +1,4 @@
-"""`passband export`: the trials of a run as a file."""
+"""`passband export`: write the trials of a run to a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ENDINGS = {
 
 
 class Form(str, enum.Enum):
-    """What kind of file."""
+    """Kinds of files to export to."""
 
     jsonl = "jsonl"
     csv = "csv"
@@ -34,17 +34,18 @@ class Form(str, enum.Enum):
 def export(
     run: Annotated[Path, typer.Argument(help="Run directory.")],
     format: Annotated[
-        Form | None, typer.Option(help="Kind of file; by the name of the file if not given.")
+        Form | None, typer.Option(help="Kind of file. Default: by the name of the file.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; the terminal if none.")
+        Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")
     ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
     timing: Annotated[
-        bool, typer.Option("--timing", help="Also latency, attempts and request numbers.")
+        bool, typer.Option("--timing", help="Include latency, attempts and request numbers.")
     ] = False,
 ) -> None:
-    """Write one row per trial, in canonical order; the same trials give the same bytes."""
+    """Write the trials of a run, one row per trial. The same trials give the same bytes."""
     from passband.errors import InvalidInput
     from passband.report.render import printable
     from passband.trials.export import EXPORTS, export
@@ -54,18 +55,17 @@ def export(
     form = format.value if format else _ENDINGS.get(output.suffix.lower() if output else "")
     if form is None:
         raise InvalidInput(
-            f"{output}: unknown ending {output.suffix if output else ''!r}; name the format with "
-            f"--format, one of {', '.join(EXPORTS)}."
+            f"{output}: cannot tell the format from this name; pass --format {', '.join(EXPORTS)}."
         )
     if output is None and form == "parquet":
         raise InvalidInput("Parquet is not text; give a file with -o.")
     with Trials(run) as trials:
-        runs = trials.runs_of(task or ())
+        runs = trials.chosen_runs(task or (), model or ())
         if output is None and sys.stdout.isatty():
             shown = io.BytesIO()
             export(trials, runs, form, shown, timing=timing)
             for line in shown.getvalue().decode("utf-8", "replace").splitlines():
-                typer.echo(printable(line))  # a terminal would obey what a model wrote
+                typer.echo(printable(line))  # a model may have written control characters
         else:
             to = output or typer.get_binary_stream("stdout")
             export(trials, runs, form, to, timing=timing)

@@ -1,4 +1,4 @@
-"""`passband ls`: the tasks that can be run by name."""
+"""`passband ls`: list the tasks that can be run by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDEST = 60  # characters of the last column; --json has all of it
 
 
 def ls(json: JsonOption = False) -> None:
-    """List built-in tasks and those of this folder, of ./tasks and of PASSBAND_TASKS."""
+    """List tasks: built in, in this folder, ./tasks or PASSBAND_TASKS."""
     from json import dumps
 
     from passband.report.render import Row, render

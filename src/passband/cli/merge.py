@@ -1,4 +1,4 @@
-"""`passband merge`: the trials of several run directories in one."""
+"""`passband merge`: copy the trials of several run directories into one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def merge(
     ],
     json: JsonOption = False,
 ) -> None:
-    """Copy the trials of run directories into one: shards, further models, a safe copy."""
+    """Copy the trials of several run directories into one."""
     from dataclasses import asdict
     from json import dumps
 

@@ -1,4 +1,4 @@
-"""`passband metrics`: the metrics and how to spell them, and every other registered name."""
+"""`passband metrics`: list the metrics and every other registered name."""
 
 from __future__ import annotations
 

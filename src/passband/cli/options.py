@@ -47,14 +47,14 @@ class Format(str, enum.Enum):
 
 
 class Target(str, enum.Enum):
-    """What an interval is about."""
+    """Targets of an interval."""
 
     problems = "problems"
     trials = "trials"
 
 
 class Policies(str, enum.Enum):
-    """What to do with trials that have no score."""
+    """Policies for trials without a score."""
 
     drop = "drop"
     fail = "fail"
@@ -62,7 +62,7 @@ class Policies(str, enum.Enum):
 
 
 class Truncated(str, enum.Enum):
-    """What to do with truncated completions."""
+    """Treatments of truncated completions."""
 
     leave = "leave"
     score = "score"

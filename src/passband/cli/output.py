@@ -18,6 +18,6 @@ def print_rows(rows: Sequence[Row], form: str = "table") -> None:
 
 
 def print_notes(lines: Iterable[str]) -> None:
-    """Print lines to standard error, what a terminal would obey written out."""
+    """Print lines to standard error, with control characters escaped."""
     for line in lines:
         typer.echo(printable(line), err=True)

@@ -64,7 +64,7 @@ def plan(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
-    """Compute how many problems and trials are needed, or what a pilot could detect."""
+    """Compute the problems and trials needed, or what a pilot detects."""
     from passband.report.plan import plan_text
     from passband.stats.decision.plan.plan import Detectable
 

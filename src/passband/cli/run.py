@@ -78,7 +78,7 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="Print JSON events, a line each.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Ask every problem of a task n times, record every trial, and print metrics."""
+    """Ask every problem of a task n times and print metrics. Every trial is recorded."""
     from passband.report.terminal.live import error_events
     from passband.run.request import make_request
     from passband.run.settings import Patience

@@ -1,4 +1,4 @@
-"""`passband salvage`: what can still be read of a damaged run, in a new directory."""
+"""`passband salvage`: copy the readable rows of a damaged run to a new directory."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ def salvage(
     new: Annotated[Path, typer.Argument(help="Directory to make.")],
     json: JsonOption = False,
 ) -> None:
-    """Copy every row that can still be read of a damaged run to a new run directory."""
+    """Copy the readable rows of a damaged run to a new run directory."""
     from dataclasses import asdict
     from json import dumps
 
     from passband.report.render import Row, printable, render
     from passband.trials.salvage import salvage
 
-    found = salvage(run, new)
+    salvaged = salvage(run, new)
     if json:
-        typer.echo(dumps(asdict(found), indent=2))
+        typer.echo(dumps(asdict(salvaged), indent=2))
         return
     rows: list[Row] = [
         {
             "what": name,
-            "rescued": found.rows[table],
-            "left out": found.incomplete.get(table, 0),
+            "rescued": salvaged.rows[table],
+            "left out": salvaged.incomplete.get(table, 0),
         }
         for table, name in _NAMES.items()
     ]
     typer.echo(render(rows, "table"), nl=False)
     typer.echo(
-        f"\nLeft out is what has lost something it needs, such as a trial without its completion. "
-        f"Run the same command as before with --out {printable(str(new))} to ask again what is "
-        f"missing.",
+        f"\nA row is left out if something it needs is lost, such as the completion of a trial. "
+        f"Run the same command as before with --out {printable(str(new))} to ask for the missing "
+        f"trials again.",
         err=True,
     )

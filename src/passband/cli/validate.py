@@ -1,4 +1,4 @@
-"""`passband validate`: the mistakes in task files."""
+"""`passband validate`: report the mistakes in task files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def validate(
     trust_task_code: TrustTaskCode = False,
     json: JsonOption = False,
 ) -> None:
-    """Check task files, their data and their first prompts; exit with 2 on any error."""
+    """Check task files, their data and their first prompts. Exits with 2 on any error."""
     from dataclasses import asdict
     from json import dumps
 

@@ -31,7 +31,7 @@ class Deadlines:
         return Deadline(self)
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop the timer."""
         if self._watch is not None:
             self._watch.cancel()
             self._watch = None
@@ -74,7 +74,7 @@ class Deadline:
             raise asyncio.TimeoutError from None
 
     def expire(self) -> None:
-        """Cancel what is inside."""
+        """Cancel the task inside."""
         self._expired = True
         if self._task is not None:
             self._task.cancel()

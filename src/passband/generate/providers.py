@@ -24,7 +24,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Connection:
-    """How to reach a model."""
+    """Address and limits of the requests to a model."""
 
     base_url: str | None = None
     timeout: float = 600.0  # seconds for one answer, from the first byte sent to the last received
@@ -36,7 +36,7 @@ ProviderFactory = Callable[[str, Connection], Provider]
 
 
 class RegisteredProvider(NamedTuple):
-    """A factory of providers, and what passband has to know before it makes one."""
+    """A factory of providers, and whether their models are local."""
 
     make: ProviderFactory
     is_local: bool  # runs on this machine and costs nothing
@@ -75,7 +75,7 @@ def register_provider(
 
 
 def is_local(model: str) -> bool:
-    """Tell whether a model runs on this machine and costs nothing."""
+    """Return whether a model runs on this machine and costs nothing."""
     kind = model.partition(":")[0]
     return kind in providers and providers.get(kind).is_local
 

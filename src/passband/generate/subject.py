@@ -21,7 +21,7 @@ Seeds = tuple[int | None, ...]
 
 
 class Subject(Protocol):
-    """Whatever is evaluated: a model, an agent, a function.
+    """The thing that is evaluated: a model, an agent, a function.
 
     A subject may also have `address`, the server that it asks (`ProviderSubject.address`), and
     `async reset()`, which drops connections that died while the machine slept.
@@ -34,7 +34,7 @@ class Subject(Protocol):
 
     @property
     def batch(self) -> int:
-        """How many trials one call of `answer` may ask for."""
+        """The most trials that one call of `answer` may request."""
         ...
 
     async def answer(

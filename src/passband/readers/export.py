@@ -55,7 +55,7 @@ class Export:
 
 
 def _is_scorer(table: Table, name: str | None) -> bool:
-    """Tell whether a name is that of a scorer, or of no column at all."""
+    """Return whether a name is that of a scorer, or of no column at all."""
     return name is None or name == _MAIN or name not in table.columns
 
 

@@ -1,4 +1,4 @@
-"""What a source of trials holds: the outcomes of each model and task, and how it was read."""
+"""Groups of a source of trials: the outcomes of each model and task, and remarks on reading it."""
 
 from __future__ import annotations
 

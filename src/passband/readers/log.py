@@ -28,7 +28,7 @@ __all__ = ["Log", "Source"]
 
 @dataclass(frozen=True)
 class Source:
-    """Where a log came from."""
+    """The file of a log, its hash, and the reader that read it."""
 
     reader: str
     file: str

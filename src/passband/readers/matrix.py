@@ -81,7 +81,7 @@ def _arrays(path: Path) -> dict[str, Any]:
 
 
 def is_number_or_nothing(cell: str) -> bool:
-    """Tell whether a cell could belong to a matrix of numbers."""
+    """Return whether a cell could belong to a matrix of numbers."""
     if not cell.strip():
         return True
     try:

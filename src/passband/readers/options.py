@@ -1,4 +1,4 @@
-"""What a caller says about a source: which column is what, and how to split it."""
+"""Options for reading a source: the role of each column, and the names to split by."""
 
 from __future__ import annotations
 

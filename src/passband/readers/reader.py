@@ -31,7 +31,7 @@ class Reader(Protocol):
     """Reads one kind of file or directory."""
 
     def sniff(self, path: Path) -> bool:
-        """Tell whether this is a file of that kind; reads its beginning at most."""
+        """Return whether this is a file of that kind; reads its beginning at most."""
 
     def read(self, path: Path, options: Options) -> Groups | Sequence[Log]:
         """Return the logs in it, or the outcomes of each group.

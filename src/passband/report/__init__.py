@@ -1,1 +1,1 @@
-"""What people and programs read: results as rows, and rows as text."""
+"""Reports: results as rows, and rows as text."""

@@ -31,8 +31,8 @@ def command_to_go_on(command: Sequence[str], finished: Finished) -> list[str]:
     words = list(command)
     if finished.ending != "max_cost" or not finished.cost:
         return words
-    done = sum(part.counters.done for part in finished.parts)
-    planned = sum(part.counters.planned for part in finished.parts)
+    done = sum(run.counters.done for run in finished.task_runs)
+    planned = sum(run.counters.planned for run in finished.task_runs)
     limit = _rounded_up(1.1 * finished.cost * planned / max(1, done))
     for place, word in enumerate(words):
         if word == "--max-cost":

@@ -47,7 +47,7 @@ def cell_text(value: Cell) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Write out what a terminal would obey rather than show.
+    r"""Escape characters that a terminal would obey rather than show.
 
     >>> print(printable("\x1b[31mred"))
     \x1b[31mred
@@ -103,22 +103,22 @@ def _laid_out(
     heads = [escape(printable(name)) for name in names]
     cells = [[escape(cell_text(row[name])) for name in names] for row in rows]
     columns = list(zip(heads, *cells, strict=True))
-    widths = [max(len(text) for text in column) for column in columns]
+    widths = [max(len(text) for text in texts) for texts in columns]
     right = [all(isinstance(row[name], (int, float, type(None))) for row in rows) for name in names]
-    for at, at_right in enumerate(right):
-        if at_right and any(isinstance(row[names[at]], float) for row in rows):
-            _align_decimals(cells, at)
-            widths[at] = max([len(heads[at]), *(len(row[at]) for row in cells)])
+    for column, at_right in enumerate(right):
+        if at_right and any(isinstance(row[names[column]], float) for row in rows):
+            _align_decimals(cells, column)
+            widths[column] = max([len(heads[column]), *(len(row[column]) for row in cells)])
     return heads, cells, widths, right
 
 
-def _align_decimals(cells: list[list[str]], at: int) -> None:
+def _align_decimals(cells: list[list[str]], column: int) -> None:
     """Give every number of a column the same number of decimals."""
-    decimals = max(len(row[at].partition(".")[2]) for row in cells)
+    decimals = max(len(row[column].partition(".")[2]) for row in cells)
     for row in cells:
-        if row[at] != "-" and decimals:
-            whole, _, rest = row[at].partition(".")
-            row[at] = f"{whole}.{rest:0<{decimals}}"
+        if row[column] != "-" and decimals:
+            whole, _, rest = row[column].partition(".")
+            row[column] = f"{whole}.{rest:0<{decimals}}"
 
 
 def _line(

@@ -25,7 +25,7 @@ _ENDINGS = {
 
 @dataclass(frozen=True)
 class RunReport:
-    """What `passband run` prints at the end; no summary if no trial is recorded."""
+    """The result that `passband run` prints; no summary if no trial is recorded."""
 
     finished: Finished
     summary: Summary | None
@@ -46,7 +46,7 @@ class RunReport:
         )
 
     def _counts(self) -> dict[str, int]:
-        counters = [task_run.counters for task_run in self.finished.parts]
+        counters = [task_run.counters for task_run in self.finished.task_runs]
         return {
             "planned": sum(counter.planned for counter in counters),
             "recorded": sum(counter.done for counter in counters),
@@ -62,7 +62,7 @@ class RunReport:
     def next_steps(self, again: Sequence[str]) -> list[tuple[str, str]]:
         """Return (command, what it does) for what one may want to do now."""
         where = shlex.join([str(self.finished.directory), *self.task_options])
-        done = all(run.counters.done >= run.counters.planned for run in self.finished.parts)
+        done = all(run.counters.done >= run.counters.planned for run in self.finished.task_runs)
         steps = [] if done else [(shlex.join(again), "go on where it stopped")]
         if self.summary is None:
             return steps

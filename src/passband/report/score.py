@@ -15,7 +15,7 @@ __all__ = ["ScoreReport"]
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """How many scores were added, and the mean score of every scorer."""
+    """The number of scores added, and the mean score of every scorer."""
 
     added: int
     summary: Summary

@@ -87,7 +87,7 @@ def interval_head(level: float) -> str:
 
 
 def counts_text(group: Group) -> str:
-    """Return how many problems, clusters and trials a group has.
+    """Return the numbers of problems, clusters and trials of a group.
 
     >>> counts_text(Group(None, None, {}, 3, 23, {"ok": 23, "timeout": 1}, True, (7, 8)))
     '3 problems, 7-8 trials each, 23 scored, 1 timeout'
@@ -104,7 +104,7 @@ def counts_text(group: Group) -> str:
 
 
 def remark_lines(summary: Summary, *, quiet: bool = False) -> list[str]:
-    """Return how the source was read, and what each group holds; quiet, only what matters."""
+    """Return remarks on the source, and the counts of each group; quiet, only important ones."""
     if quiet:
         return [remark.text for remark in summary.remarks if remark.important]
     lines = [remark.text for remark in summary.remarks]

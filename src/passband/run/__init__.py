@@ -1,4 +1,4 @@
-"""Running tasks: what is missing -> schedule -> ask -> score -> record.
+"""Running tasks: find the missing trials, schedule, request, score and record them.
 
 A `RunRequest` holds tasks, model and settings; `session` opens the directory and the subject;
 `prepare` makes a `TaskRun` of each task. The `Runner` (loop) lets workers take batches from the

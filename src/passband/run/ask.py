@@ -190,7 +190,7 @@ class Asker:
         return self._lost(fault, "invalid")
 
     def _lost(self, fault: ProviderFault, status: Status) -> Status:
-        """Give a batch up, or the run, if batch after batch gets no answer."""
+        """Give up the batch, or the run if batch after batch gets no answer."""
         self._unanswered += 1
         self.last_loss = fault.detail
         nothing = not (self._endpoint.answered or self._endpoint.answered_before)

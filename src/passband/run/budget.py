@@ -40,17 +40,17 @@ class Budget:
         self._drawn = 0
         self._is_counted = True
 
-    def spent(self, parts: Sequence[TaskRun]) -> float | None:
+    def spent(self, task_runs: Sequence[TaskRun]) -> float | None:
         """Return the cost of the recorded trials; None if some of it needs a price."""
-        costs = [part.counters.cost(self.price) for part in parts]
+        costs = [run.counters.cost(self.price) for run in task_runs]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
-    def begin(self, parts: Sequence[TaskRun]) -> None:
+    def begin(self, task_runs: Sequence[TaskRun]) -> None:
         """Start from the trials that are recorded already."""
-        self._cost = self.spent(parts) or 0.0
-        failed = sum(p.counters.statuses[s] for p in parts for s in ("refused", *FAILED))
-        self._drawn = sum(part.counters.done for part in parts) - failed
+        self._cost = self.spent(task_runs) or 0.0
+        failed = sum(run.counters.statuses[s] for run in task_runs for s in ("refused", *FAILED))
+        self._drawn = sum(run.counters.done for run in task_runs) - failed
 
     def add(self, rows: Sequence[TrialRow]) -> None:
         """Count rows as they come, which is some time before they are recorded."""

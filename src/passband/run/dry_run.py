@@ -1,4 +1,4 @@
-"""A run without its requests: what it would ask, how long that takes, what it costs."""
+"""Dry runs: the trials a run would request, the time they take and their cost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class TaskPlan:
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a run would request."""
+    """The requests of a run, counted and priced before any is sent."""
 
     model: str
     directory: str
@@ -138,7 +138,7 @@ class _Warnings:
 
 
 class _Undo(Exception):
-    """Everything was checked; nothing is to be kept."""
+    """Raised to undo a dry run."""
 
 
 @contextmanager

@@ -42,7 +42,7 @@ class StuckSchedule(PassbandError):
 class Runner:
     """Requests the blocks of every task's schedule, and stops in good order."""
 
-    parts: Sequence[TaskRun]
+    task_runs: Sequence[TaskRun]
     subject: Subject
     store: Store
     budget: Budget
@@ -64,11 +64,11 @@ class Runner:
         self._start()
         ticker = asyncio.ensure_future(self._tick())
         try:
-            for part in self.parts:
-                await catch_up(self.store, part, lambda: self.endpoint.is_stopping)
+            for task_run in self.task_runs:
+                await catch_up(self.store, task_run, lambda: self.endpoint.is_stopping)
             self._make_schedules()
             if self.queue.is_finished:
-                self.watcher.note(nothing_to_ask(self.store.directory, self.parts))
+                self.watcher.note(nothing_to_ask(self.store.directory, self.task_runs))
             await self._ask()
             self._settle()
         finally:
@@ -76,14 +76,14 @@ class Runner:
             await asyncio.gather(ticker, return_exceptions=True)
             await self.recorder.close()
             await self.subject.close()
-            for part in self.parts:
-                part.grader.close()
+            for task_run in self.task_runs:
+                task_run.grader.close()
         if self.recorder.failure is not None:
             raise self.recorder.failure
         if self._ending in ("finished", "max_cost") and self.queue.is_finished:
             self._ending = "finished"
-            for part in self.parts:
-                part.counters.planned = part.counters.done
+            for task_run in self.task_runs:
+                task_run.counters.planned = task_run.counters.done
         self._warn_if_identical(least=2)
         self._show()
         return self._ending
@@ -102,12 +102,12 @@ class Runner:
         """Make what the steps share, inside the event loop."""
         self.started = time.monotonic()
         self.endpoint = Endpoint(self.patience)
-        self.endpoint.answered_before = any(part.counters.done for part in self.parts)
+        self.endpoint.answered_before = any(task_run.counters.done for task_run in self.task_runs)
         self.asker = Asker(self.subject, self.endpoint)
-        self.meter = Meter(self.parts, self.budget)
+        self.meter = Meter(self.task_runs, self.budget)
         self.recorder = Recorder(self.store)
-        self.budget.begin(self.parts)
-        self._notes = {p.number: partial(self.recorder.attempt, p) for p in self.parts}
+        self.budget.begin(self.task_runs)
+        self._notes = {run.number: partial(self.recorder.attempt, run) for run in self.task_runs}
         self._news = asyncio.Event()  # of the next commit
         self.recorder.on_failure = lambda error: self._halt(0.0)
         self.recorder.on_commit = self._committed
@@ -118,7 +118,11 @@ class Runner:
         size = max(1, self.subject.batch)
         directory = self.store.directory
         self.queue = Queue(
-            [(p, self.schedule(p, size, _recorded_rows(directory, p))) for p in self.parts], size
+            [
+                (run, self.schedule(run, size, _recorded_rows(directory, run)))
+                for run in self.task_runs
+            ],
+            size,
         )
 
     async def _ask(self) -> None:
@@ -200,26 +204,26 @@ class Runner:
             except Stopping:
                 return True  # the worker sees to it
 
-    async def _ask_block(self, part: TaskRun, batch: PendingBatch) -> None:
+    async def _ask_block(self, task_run: TaskRun, batch: PendingBatch) -> None:
         """Request a block, record its rows, and re-queue missing completions one by one."""
         try:
-            rows = await self.asker.ask(batch, self._notes[part.number])
+            rows = await self.asker.ask(batch, self._notes[task_run.number])
         except BatchRefused:  # for its n or for its prompt: one by one, it will show
-            self._refused[part.number, batch.problem] = len(batch.trials)
-            self.queue.put_back(part, batch, batch.trials)
+            self._refused[task_run.number, batch.problem] = len(batch.trials)
+            self.queue.put_back(task_run, batch, batch.trials)
             return
         if self.budget.limit is not None:
             self.budget.add(rows)
         if self.endpoint.answered:
             self._settle()
-            self.recorder.add(part, rows, batch.scores)
+            self.recorder.add(task_run, rows, batch.scores)
         else:
-            self._unsettled.append((part, rows, batch))
+            self._unsettled.append((task_run, rows, batch))
         if len(rows) < len(batch.trials):
             self._ask_one_by_one(len(rows), len(batch.trials))
-            self.queue.put_back(part, batch, batch.trials[len(rows) :])
+            self.queue.put_back(task_run, batch, batch.trials[len(rows) :])
         elif self._refused and rows[0].status not in ("invalid", "gave_up"):
-            self._ask_one_by_one(0, self._refused.get((part.number, batch.problem), 0))
+            self._ask_one_by_one(0, self._refused.get((task_run.number, batch.problem), 0))
 
     async def _next_commit(self) -> None:
         """Wait until a commit may let a schedule go on, or the run is stopping."""
@@ -227,12 +231,14 @@ class Runner:
             self._settle()
             if self.recorder.is_idle:
                 tasks = ", ".join(self.queue.waiting)
-                raise StuckSchedule(f"{tasks}: the schedule has nothing to ask and no end.")
+                raise StuckSchedule(
+                    f"{tasks}: the schedule has no next block, but is not finished."
+                )
         await self._news.wait()
 
-    def _committed(self, part: TaskRun, rows: Sequence[TrialRow]) -> None:
+    def _committed(self, task_run: TaskRun, rows: Sequence[TrialRow]) -> None:
         """Pass rows that are on disk to their schedule, and wake the workers that wait for it."""
-        self.queue.committed(part, rows)
+        self.queue.committed(task_run, rows)
         self._wake()
 
     def _wake(self) -> None:
@@ -246,12 +252,14 @@ class Runner:
         """
         if not self._unsettled:
             return
-        if not (self.endpoint.answered or any(part.counters.done for part in self.parts)):
+        if not (
+            self.endpoint.answered or any(task_run.counters.done for task_run in self.task_runs)
+        ):
             if self.endpoint.is_stopping:
                 return
             raise NothingAnswered(f"no request has been answered. Last: {self.asker.last_loss}")
-        for part, rows, batch in self._unsettled:
-            self.recorder.add(part, rows, batch.scores)
+        for task_run, rows, batch in self._unsettled:
+            self.recorder.add(task_run, rows, batch.scores)
         self._unsettled.clear()
 
     def _ask_one_by_one(self, got: int, wanted: int) -> None:
@@ -304,22 +312,22 @@ class Runner:
             await reset()
 
     def _warn_if_identical(self, *, least: int, checked: int = 2) -> None:
-        for part in self.parts:
-            if part.sampling.temperature == 0:
+        for task_run in self.task_runs:
+            if task_run.sampling.temperature == 0:
                 continue
-            same, total = part.counters.identical(least)
+            same, total = task_run.counters.identical(least)
             # A letter or a number may well be the same each time: then only all of many will do.
-            if part.counters.has_short_answers:
+            if task_run.counters.has_short_answers:
                 is_odd = total >= max(checked, 10) and same == total
             else:
                 is_odd = total >= checked and 2 * same > total
             if is_odd:
                 self._warn(
-                    f"{part.task.name}: {same} of {total} problems got IDENTICAL answers in all "
-                    f"their trials. Either the task is easy, or the server ignores the temperature "
-                    f"or the seeds; n trials are then worth one, and intervals over trials are "
-                    f"too narrow.",
-                    key=f"identical {part.task.name}",
+                    f"{task_run.task.name}: {same} of {total} problems got IDENTICAL answers in "
+                    f"all their trials. Either the task is easy, or the server ignores the "
+                    f"temperature or the seeds; n trials are then worth one, and intervals over "
+                    f"trials are too narrow.",
+                    key=f"identical {task_run.task.name}",
                 )
 
     def _warn(self, text: str, key: str | None = None) -> None:
@@ -328,16 +336,16 @@ class Runner:
             self.watcher.warn(text)
 
 
-def _recorded_rows(directory: Path, part: TaskRun) -> Iterator[TrialRow]:
+def _recorded_rows(directory: Path, task_run: TaskRun) -> Iterator[TrialRow]:
     """Yield the rows that count as recorded, with their scores; opens nothing before it is read."""
-    if not part.recorded:
+    if not task_run.recorded:
         return
     with Trials(directory, trusted=True) as trials:
-        (run,) = (run for run in trials.runs() if run.number == part.number)
-        places = {number: place for place, number in enumerate(part.numbers)}
+        (run,) = (run for run in trials.runs() if run.number == task_run.number)
+        places = {number: place for place, number in enumerate(task_run.numbers)}
         for row in trials.trials(run):
             place = places.get(row.problem)
-            if place is not None and part.recorded.get(place, 0) >> row.trial & 1:
+            if place is not None and task_run.recorded.get(place, 0) >> row.trial & 1:
                 yield replace(row, problem=place)
 
 

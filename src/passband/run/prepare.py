@@ -1,4 +1,4 @@
-"""Before anything is asked: what a task will ask, what is recorded already, what is missing."""
+"""Preparing a task: its settings, its problems, and the trials that are recorded already."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def prepare(
     name: str | None = None,
     positions: Sequence[int] | None = None,
 ) -> TaskRun:
-    """Enter a task into the store and return its part in the run.
+    """Enter a task into the store and return it as a `TaskRun`.
 
     `address` is the server that is asked. `name` is what seeds derive from where no seed is
-    given; `positions` are the places of the problems in the data, of which they may be a part.
+    given; `positions` are the places of the problems in the data, of which they may be some.
     """
     n = settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
@@ -67,21 +67,21 @@ def prepare(
         truncated,
     )
     counters = Counters(len(problems), len(problems) * n, numbers[0] if numbers else None)
-    part = TaskRun(
+    task_run = TaskRun(
         task, number, problems, sampling, seed, n, grader, counters, settings.retry_failed,
         numbers=problem_numbers,
     )  # fmt: skip
-    return _resumed(store.directory, part)
+    return _resumed(store.directory, task_run)
 
 
 def resolved_sampling(task: Task, settings: Settings) -> Sampling:
-    """Return the task's way of sampling with what the user says otherwise."""
-    said = {
+    """Return the task's sampling settings, with those that the user overrides."""
+    overrides = {
         name: value
         for name in ("temperature", "top_p", "max_tokens")
         if (value := getattr(settings, name)) is not None
     }
-    return replace(task.sampling, **said)
+    return replace(task.sampling, **overrides)
 
 
 def problem_record(problem: Problem) -> str:
@@ -131,25 +131,25 @@ def _config(task: Task, truncated: str) -> Mapping[str, Any]:
     }
 
 
-def _resumed(directory: Path, part: TaskRun) -> TaskRun:
-    """Return the part with what earlier processes have left."""
+def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
+    """Return the task run with the trials and attempts that earlier processes recorded."""
     with Trials(directory, trusted=True) as trials:
-        again = FAILED if part.retries_failed else ()
-        places = {number: place for place, number in enumerate(part.numbers)}
-        masks = trials.recorded(part.number, without=again)
+        again = FAILED if task_run.retries_failed else ()
+        places = {number: place for place, number in enumerate(task_run.numbers)}
+        masks = trials.recorded(task_run.number, without=again)
         recorded = {places[number]: mask for number, mask in masks.items() if number in places}
-        missing = count_missing(len(part.problems), part.n, recorded)
-        part.counters.planned = missing + sum(mask.bit_count() for mask in masks.values())
-        statuses = {s: n for s, n in trials.statuses(part.number).items() if s not in again}
-        tokens, cost = trials.tokens(part.number), trials.cost(part.number)
-        part.counters.start_from(statuses, tokens, cost)
-        if part.counters.main is not None:
-            for number, count, total in trials.score_sums(part.counters.main):
+        missing = count_missing(len(task_run.problems), task_run.n, recorded)
+        task_run.counters.planned = missing + sum(mask.bit_count() for mask in masks.values())
+        statuses = {s: n for s, n in trials.statuses(task_run.number).items() if s not in again}
+        tokens, cost = trials.tokens(task_run.number), trials.cost(task_run.number)
+        task_run.counters.start_from(statuses, tokens, cost)
+        if task_run.counters.main is not None:
+            for number, count, total in trials.score_sums(task_run.counters.main):
                 if number in places:
-                    part.counters.start_scores(places[number], count, total)
+                    task_run.counters.start_scores(places[number], count, total)
         attempts = {
             (places[number], trial): count
-            for (number, trial), count in trials.attempts(part.number, again).items()
+            for (number, trial), count in trials.attempts(task_run.number, again).items()
             if number in places
         }
-        return replace(part, recorded=recorded, attempts=attempts)
+        return replace(task_run, recorded=recorded, attempts=attempts)

@@ -116,7 +116,7 @@ class Recorder:
     # -- what goes out ---------------------------------------------------------------------
 
     async def _work(self) -> None:
-        """Commit the buffer, again and again, until it is the last time."""
+        """Commit the buffer repeatedly, until the recorder is closed."""
         while not self._is_over():
             if not self._waiting():
                 await self._wake.wait()
@@ -221,11 +221,11 @@ class Recorder:
         self._emptied.set()
 
 
-def _numbered(part: TaskRun, rows: Sequence[Row]) -> Sequence[Row]:
+def _numbered(task_run: TaskRun, rows: Sequence[Row]) -> Sequence[Row]:
     """Return rows with the numbers that the store gave their problems."""
-    if part.is_in_order:
+    if task_run.is_in_order:
         return rows
-    return [replace(row, problem=part.numbers[row.problem]) for row in rows]
+    return [replace(row, problem=task_run.numbers[row.problem]) for row in rows]
 
 
 def _grouped(pairs: Sequence[tuple[TaskRun, Any]]) -> dict[TaskRun, list[Any]]:

@@ -1,4 +1,4 @@
-"""What to say before a run asks: nothing is missing, the server is another, trials will repeat."""
+"""Notes before the first request: nothing is missing, another server, trials that will repeat."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Rescoring:
 
 @dataclass(frozen=True)
 class Rescored:
-    """What re-scoring did: how many scores it added, and the tasks it scored."""
+    """The result of re-scoring: the number of scores added, and the tasks scored."""
 
     added: int
     tasks: tuple[str, ...]
@@ -64,8 +64,8 @@ def chosen_scorers(
     trust: bool = False,
 ) -> list[Rescoring]:
     """Return which scorers each run gets: its task's, and further ones by name."""
-    given = [load_task(entry, trust=trust) for name in tasks for entry in find_tasks(name)]
-    known = {task.name: task for task in given}
+    loaded = [load_task(entry, trust=trust) for name in tasks for entry in find_tasks(name)]
+    known = {task.name: task for task in loaded}
     unknown = sorted(set(known) - {run.task for run in runs})
     if unknown:
         raise InvalidInput(
@@ -131,21 +131,21 @@ def score_again(
         grader.close()
 
 
-async def catch_up(store: Store, part: TaskRun, is_stopping: Callable[[], bool]) -> None:
+async def catch_up(store: Store, task_run: TaskRun, is_stopping: Callable[[], bool]) -> None:
     """Score what an earlier process recorded and this run's scorers have not seen."""
 
     def note(problem: int, score: ScoreRow) -> None:
-        part.counters.scored(problem, score)
+        task_run.counters.scored(problem, score)
 
-    if any(part.recorded.values()):
+    if any(task_run.recorded.values()):
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(
             None,
             score_recorded,
             store,
-            part.number,
-            part.grader,
-            part.numbers,
+            task_run.number,
+            task_run.grader,
+            task_run.numbers,
             is_stopping,
             note,
             loop,
@@ -173,7 +173,7 @@ def score_recorded(
         ThreadPoolExecutor(4) as threads,
         loop_for(running) as loop,
     ):
-        run = next(run for run in trials.runs() if run.number == number)
+        run = trials.run_numbered(number)
         for scorer_number, scorer in grader.scorers:
             one = Grader([(scorer_number, scorer)], grader.references, grader.truncated)
             rows = (

@@ -1,4 +1,4 @@
-"""A run from start to end: directory, subject, signals, and in which order they go."""
+"""A run from start to end: directory, subject, signals, and their order."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Finished:
     directory: Path
     model: str
     ending: Ending
-    parts: Sequence[TaskRun]
+    task_runs: Sequence[TaskRun]
     seconds: float
     cost: float | None
 
@@ -62,7 +62,7 @@ class Finished:
         from passband.summary.run_summary import summarize_run
         from passband.summary.summary import Request
 
-        recorded = [task_run.task.name for task_run in self.parts if task_run.counters.done]
+        recorded = [task_run.task.name for task_run in self.task_runs if task_run.counters.done]
         if not recorded:
             return None
         request = Request(tuple(metrics), level=level)
@@ -70,7 +70,7 @@ class Finished:
 
     def task_options(self) -> list[str]:
         """Return the --task options that leave out other tasks of the directory, if it has any."""
-        own = [task_run.task.name for task_run in self.parts]
+        own = [task_run.task.name for task_run in self.task_runs]
         with suppress(EmptyStore), Trials(self.directory) as trials:
             if any(run.task not in own for run in trials.runs()):
                 return [word for name in own for word in ("--task", name)]
@@ -78,7 +78,7 @@ class Finished:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What the command exits with."""
+        """The exit code of the command."""
         return _EXIT_CODES[self.ending]
 
 
@@ -94,7 +94,7 @@ def run_session(
     schedule: ScheduleFactory = every_problem,
     low_water: int = LOW_WATER,
 ) -> Finished:
-    """Request every trial that the directory lacks; return when all are there or cannot be."""
+    """Request every missing trial; return when all are recorded, or the run has to stop."""
     began, started = time.monotonic(), utc_now()
     budget = Budget(price, settings.max_cost)
     subject = make_subject(model, connection)
@@ -102,7 +102,7 @@ def run_session(
     store = Store(directory, low_water=low_water)
     try:
         runner = Runner(
-            parts=prepare_all(store, tasks, problems, subject, settings, watcher),
+            task_runs=prepare_all(store, tasks, problems, subject, settings, watcher),
             subject=subject,
             store=store,
             budget=budget,
@@ -112,7 +112,7 @@ def run_session(
             schedule=schedule,
         )
         ending = _completed(runner)
-        fresh = sum(part.counters.fresh for part in runner.parts)
+        fresh = sum(run.counters.fresh for run in runner.task_runs)
         if fresh:
             seconds = time.monotonic() - runner.started
             address = getattr(subject, "address", None)
@@ -120,8 +120,8 @@ def run_session(
     finally:
         store.close()
     seconds = time.monotonic() - began
-    cost = budget.spent(runner.parts)
-    return Finished(directory, subject.name, ending, runner.parts, seconds, cost)
+    cost = budget.spent(runner.task_runs)
+    return Finished(directory, subject.name, ending, runner.task_runs, seconds, cost)
 
 
 def prepare_all(
@@ -136,8 +136,8 @@ def prepare_all(
     address = getattr(subject, "address", None)
     earlier = read_earlier(store.directory, [task.name for task in tasks], subject.name)
     runs = [
-        prepare(store, task, asked, subject.name, settings, address=address, name=settings.name)
-        for task, asked in zip(tasks, problems, strict=True)
+        prepare(store, task, chosen, subject.name, settings, address=address, name=settings.name)
+        for task, chosen in zip(tasks, problems, strict=True)
     ]
     warn_before_asking(runs, earlier, address, watcher)
     return runs

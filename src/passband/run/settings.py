@@ -29,7 +29,7 @@ class Patience:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a run is carried out; None leaves a setting to the task or the model."""
+    """The settings of a run; None leaves one to the task or the model."""
 
     n: int | None = None
     limit: int | None = None

@@ -67,6 +67,7 @@ def simple_evaluate(
     concurrency: int = 64,
     batch: int = 16,
     seed: str | None = None,
+    name: str | None = None,
     out: str | Path | None = None,
     level: float = 0.95,
     trust_task_code: bool = False,
@@ -77,7 +78,8 @@ def simple_evaluate(
     `num_repeats` overrides the tasks' own ``repeats``. Every metric comes with its standard error
     and its interval, which is for problems like these. With `out` the trials are kept there, and
     calling again goes on where it stopped; without, they are gone once this returns. Whatever is
-    recorded there counts, also where it is more than is asked for now.
+    recorded there counts, also where it is more than is asked for now. `name` is the run's name,
+    by default that of `out`: parts of one run, to be merged later, need the same.
     """
     _check_model(model)
     _check_whole("num_repeats", num_repeats)
@@ -96,6 +98,7 @@ def simple_evaluate(
             top_p=top_p,
             max_tokens=max_tokens,
             seed=seed,
+            name=name,
             base_url=base_url,
             batch=batch,
         )
@@ -118,7 +121,7 @@ def _check_whole(name: str, value: object) -> None:
 
 
 def _go_on_only_if_done(finished: Finished) -> None:
-    """Pass on what the run has caught, in an orderly way: trials are recorded by now."""
+    """Raise the signal that ended the run; its trials are recorded."""
     if finished.ending == "interrupted":
         raise KeyboardInterrupt
     if finished.ending == "terminated":
@@ -141,7 +144,7 @@ def _shaped(
     shaped: dict[str, Any] = {name: {} for name in _SECTIONS}
     request = Request(level=level)
     with Trials(finished.directory) as trials:
-        for task_run in finished.parts:
+        for task_run in finished.task_runs:
             run = trials.run(task_run.task.name, finished.model)
             summary = RunSummary(trials, run, request, texts=log_samples)
             _add_task(shaped, task_run, summary)
@@ -150,9 +153,9 @@ def _shaped(
                 shaped.setdefault("samples", {})[run.task] = rows
     shaped["config"] = {
         "model": finished.model,
-        "num_repeats": finished.parts[0].n,
+        "num_repeats": finished.task_runs[0].n,
         "gen_kwargs": _overrides(settings),
-        "seed": finished.parts[0].seed,
+        "seed": finished.task_runs[0].seed,
     }
     shaped["date"] = time.time()
     shaped["total_evaluation_time_seconds"] = finished.seconds

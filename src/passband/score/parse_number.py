@@ -68,7 +68,7 @@ def read_number(text: str) -> Number | None:
 def equal_numbers(
     one: Number, other: Number, *, relative: Fraction | int = 0, absolute: Fraction | int = 0
 ) -> bool:
-    """Tell whether two numbers agree; tolerances are relative to the second, or absolute.
+    """Return whether two numbers agree; tolerances are relative to the second, or absolute.
 
     Half is 50%, and if only one side has a percent sign it may also be left out: the question
     "what percentage" is answered by 50 as well as by 50%.

@@ -63,7 +63,7 @@ class Pattern:
         return matches
 
     def search(self, text: str) -> bool:
-        """Tell whether it matches anywhere."""
+        """Return whether it matches anywhere."""
         if len(text) <= self.inline_up_to:
             return self._compiled.search(text) is not None
         return bool(self._elsewhere("search", text))
@@ -99,7 +99,7 @@ def findall_here(source: str, text: str) -> list[Any]:
 
 
 def search_here(source: str, text: str) -> bool:
-    """Tell whether there is a match; runs in the worker."""
+    """Return whether there is a match; runs in the worker."""
     return re.search(source, text) is not None
 
 

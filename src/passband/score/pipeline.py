@@ -130,7 +130,7 @@ class Pipeline:
             return Score(None, "error", answer, rule, describe(error))
 
     def same(self, one: str, other: str) -> bool:
-        """Tell whether two extracted answers are the same answer.
+        """Return whether two extracted answers are the same answer.
 
         They are if they are the same text, or if either scores in full with the other as target.
         Answers that cannot be compared are different. A function that is async or looks at the

@@ -77,18 +77,20 @@ class ScorerFunction:
     is_registered: bool = True  # False: a task's own code, which no name leads to
 
     def better(self, one: float, other: float) -> bool:
-        """Tell whether one score is better than another."""
+        """Return whether one score is better than another."""
         return one > other if self.best > self.worst else one < other
 
     def is_best(self, value: float) -> bool:
-        """Tell whether no score could be better."""
+        """Return whether no score could be better."""
         return not self.better(self.best, value)
 
     def prepared(self, options: Mapping[str, Any]) -> bool:
         """Check the options once; return whether a score may take milliseconds."""
         skipped = 1 + self.takes_target
         reserved = ("reference", "trial")
-        check_options(f"scorer {self.name!r}", self.call, options, given=skipped, reserved=reserved)
+        check_options(
+            f"scorer {self.name!r}", self.call, options, skipped=skipped, reserved=reserved
+        )
         if self.extra is not None:
             self.extra.check(self.name)
         return (self.check(**options) if self.check is not None else False) or self.slow
@@ -227,17 +229,17 @@ def check_options(
     function: Callable[..., Any],
     options: Mapping[str, Any],
     *,
-    given: int = 0,
+    skipped: int = 0,
     reserved: Collection[str] = (),
 ) -> None:
     """Raise if a function has no such options.
 
-    The first `given` arguments and the `reserved` ones are passed by passband, so they are none.
+    The first `skipped` arguments and the `reserved` ones are passed by passband, so they are none.
     """
     parameters = list(inspect.signature(function).parameters.values())
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return
-    known = [parameter.name for parameter in parameters[given:] if parameter.name not in reserved]
+    known = [parameter.name for parameter in parameters[skipped:] if parameter.name not in reserved]
     for option in options:
         if option not in known:
             hint = nearest(option, known) or f" Known: {', '.join(known) or 'none'}."

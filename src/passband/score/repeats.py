@@ -55,7 +55,7 @@ def register_repeat_aggregation(name: str) -> Callable[[F], F]:
 
 
 def _is_again(function: Callable[..., Any], earlier: Callable[..., Any]) -> bool:
-    """Tell whether a function is defined where an earlier one was."""
+    """Return whether a function is defined where an earlier one was."""
     new, old = (
         (getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", None))
         for candidate in (function, earlier)
@@ -91,7 +91,7 @@ def reduction(name: str, options: Mapping[str, Any] | None = None) -> Reduction:
     """
     function = aggregations.get(name)
     chosen = dict(options or {})
-    check_options(f"repeat aggregation {name!r}", function, chosen, given=1)
+    check_options(f"repeat aggregation {name!r}", function, chosen, skipped=1)
     takes = _taken(function, ("predictions", "same"))
 
     def reduce(

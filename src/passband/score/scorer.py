@@ -15,7 +15,7 @@ Truncated = Literal["leave", "score"]  # what to do with completions that were c
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a completion is compared with."""
+    """The targets, choices and data row that a completion is compared with."""
 
     targets: tuple[str, ...]  # any of them is right
     choices: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Scorer(Protocol):
         ...
 
     def same(self, one: str, other: str) -> bool:
-        """Tell whether two extracted answers are the same answer, for majority votes."""
+        """Return whether two extracted answers are the same answer, for majority votes."""
         ...
 
     def close(self) -> None:

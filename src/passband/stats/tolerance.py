@@ -1,4 +1,4 @@
-"""How close two numbers must be for their difference to be a rounding error."""
+"""Tolerances below which a difference is a rounding error."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ FORMAT, VERSION = "comparison", 1
 
 @dataclass(frozen=True)
 class Contest:
-    """How models are compared; the arguments of `compare`."""
+    """The arguments of a comparison."""
 
     metrics: tuple[str, ...] = ()  #: none for pass@k, or avg, at the k that all problems allow
     over: Over = "problems"
@@ -122,7 +122,8 @@ def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest
             return TaskComparison(task, tuple(models), comparisons=comparisons)
         if not contest.paired:
             raise InvalidInput(
-                "three or more models are compared on the problems they share; not unpaired."
+                "three or more models are compared on the problems they share; "
+                "leave out --unpaired."
             )
         rankings = tuple(
             compare_all(models, name, over=over, level=level, policy=policy) for name in names

@@ -1,4 +1,4 @@
-"""Which metrics to show when none is named."""
+"""The metrics to show when none is named."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _reason(error: InvalidInput) -> Note:
 
 
 def unscored_notes(outcomes: Outcomes, policy: Policy) -> tuple[Note, ...]:
-    """Return what has no score, why, and how much it could matter."""
+    """Return notes on the trials without a score: how many, why, and their effect at most."""
     if not outcomes.n_unscored:
         return ()
     counts = {

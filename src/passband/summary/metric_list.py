@@ -209,19 +209,12 @@ class MetricList:
             raise InvalidInput(
                 "a corpus score has a percentile interval over problems, and no other."
             )
-        record = self._run.scorer(entry.scorer)
-        scorer = record.number
-        firsts = {
-            index: scored.answers[0]
-            for index, each in enumerate(self.problems)
-            for scored in [each.scored(scorer, policy=request.policy)]
-            if scored.scores
-        }
+        scorer = self._run.scorer(entry.scorer)
+        firsts = self._first_answers(scorer.number)
         present = [self.problems[index] for index in firsts]
         if not present:
             raise NotEnoughData(_NO_SCORE)
-        # No answer is an answer without words: it matches nothing, and its problem counts.
-        predictions = [answer or "" for answer in firsts.values()]
+        predictions = list(firsts.values())
         references = [list(each.problem.record["targets"]) for each in present]
         clusters = _clusters(present)
         value = corpus_value(entry.aggregation, predictions, references)
@@ -243,12 +236,24 @@ class MetricList:
                 n_problems=len(present),
                 n_trials=len(present),
                 left_out=len(self.problems) - len(present),
-                n_unscored=self._unscored(record),
+                n_unscored=self._unscored(scorer),
                 policy=request.policy,
                 seed=0,
                 notes=(notes.CORPUS_FIRST_ANSWER, *ends.notes),
             ),
         )
+
+    def _first_answers(self, scorer: int) -> dict[int, str]:
+        """Return the first scored answer to each problem that has one, by place of the problem.
+
+        No answer is an answer without words: it matches nothing, and its problem counts.
+        """
+        return {
+            index: scored.answers[0] or ""
+            for index, problem in enumerate(self.problems)
+            for scored in [problem.scored(scorer, policy=self._request.policy)]
+            if scored.scores
+        }
 
 
 def entries_of(config: Mapping[str, Any]) -> list[MetricEntry]:
@@ -288,7 +293,7 @@ def _clusters(problems: Sequence[ProblemScores]) -> list[str] | None:
 
 
 def _needs_answers(entry: MetricEntry) -> bool:
-    """Tell whether an entry is computed from answers, not from scores alone."""
+    """Return whether an entry is computed from answers, not from scores alone."""
     if entry.aggregation in CORPUS_METRICS:
         return True
     return entry.repeat_aggregation in aggregations and entry.repeat_aggregation not in _OF_SCORES

@@ -1,4 +1,4 @@
-"""What a recorded scorer still knows without its task: equality of answers, and its scale."""
+"""Recorded scorers, rebuilt without their task: equality of answers, and the scale."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Same = Callable[[str, str], bool]
 
 @dataclass(frozen=True)
 class Equality:
-    """How a scorer tells whether two answers are the same; None compares them as text."""
+    """The answer equality of a scorer; None compares answers as text."""
 
     same: Same | None
     notes: tuple[Note, ...] = ()

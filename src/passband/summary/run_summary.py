@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from passband import notes
-from passband.errors import InvalidInput, nearest
+from passband.errors import InvalidInput
 from passband.readers import Remark
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
@@ -19,7 +19,7 @@ from passband.summary.recorded_scorer import clipped
 from passband.summary.summary import Group, Line, Request, ScorerCounts, Summary
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
-__all__ = ["RunSummary", "chosen_runs", "summarize_run", "summarize_scorers"]
+__all__ = ["RunSummary", "summarize_run", "summarize_scorers"]
 
 
 def summarize_run(
@@ -38,7 +38,7 @@ def summarize_run(
     """
     request = request or Request()
     with Trials(directory) as trials:
-        runs = chosen_runs(trials, tasks, models)
+        runs = _runs(trials, tasks, models)
         by = _split_by(runs)
         groups = [
             RunSummary(trials, run, request, scorer).group(_key(run, by), plan) for run in runs
@@ -49,30 +49,13 @@ def summarize_run(
     return Summary(str(directory), request, tuple(groups), (Remark(f"run directory: {used}"),))
 
 
-def chosen_runs(
-    trials: Trials, tasks: Sequence[str], models: Sequence[str], *, empty: bool = False
-) -> list[RunRecord]:
-    """Return the runs that hold trials, of these tasks and models, or all of them.
-
-    With `empty`, runs of which no trial is recorded yet come too.
-    """
-    runs = [run for run in trials.runs() if empty or trials.statuses(run.number)]
+def _runs(trials: Trials, tasks: Sequence[str] = (), models: Sequence[str] = ()) -> list[RunRecord]:
+    """Return the runs of these tasks and models, or all; those without trials only by name."""
+    runs = trials.chosen_runs(tasks, models)
+    runs = [run for run in runs if tasks or trials.statuses(run.number)]
     if not runs:
         raise InvalidInput(f"{trials.directory} holds no trials yet.")
-    _require(trials.directory, "task", tasks, {run.task for run in runs})
-    _require(trials.directory, "model", models, {run.model for run in runs})
-    return [
-        run
-        for run in runs
-        if (not tasks or run.task in tasks) and (not models or run.model in models)
-    ]
-
-
-def _require(directory: Path, noun: str, names: Iterable[str], known: set[str]) -> None:
-    for name in names:
-        if name not in known:
-            hint = nearest(name, known) or f" It has {', '.join(sorted(known))}."
-            raise InvalidInput(f"{directory} has no trials of the {noun} {name!r}.{hint}")
+    return runs
 
 
 class RunSummary:
@@ -167,7 +150,7 @@ def summarize_scorers(
     """Summarize the mean score of every scorer of a directory's runs."""
     wanted = replace(request or Request(), metrics=("avg",))
     with Trials(directory) as trials:
-        runs = chosen_runs(trials, tasks, (), empty=True)
+        runs = trials.chosen_runs(tasks)
         by = _split_by(runs)
         groups = []
         for run in runs:

@@ -20,7 +20,7 @@ __all__ = ["Group", "Line", "Request", "ScorerCounts", "Summary"]
 
 @dataclass(frozen=True)
 class Request:
-    """Which metrics to estimate, and the arguments of `estimate`; no metrics means the default."""
+    """The metrics to estimate, and the arguments of `estimate`; no metrics means the default."""
 
     metrics: tuple[str, ...] = ()
     over: Over = "problems"
@@ -54,7 +54,7 @@ class Line:
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Where the estimate is weak, or why it is missing."""
+        """The notes on the estimate, or the reason why there is none."""
         if self.estimate is not None:
             return self.estimate.notes
         return () if self.reason is None else (self.reason,)
@@ -62,7 +62,7 @@ class Line:
 
 @dataclass(frozen=True)
 class ScorerCounts:
-    """How many trials one scorer scored, by what became of the score."""
+    """The trials that one scorer scored, counted by status of the score."""
 
     name: str
     ok: int
@@ -102,7 +102,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Summary:
-    """Every estimate that was asked of one source of trials."""
+    """The estimates of one source of trials, in groups."""
 
     source: str
     request: Request
@@ -148,7 +148,9 @@ class Summary:
             return
         for group, line in lines:
             prefix = f"{group.name}: " if group.by else ""
-            raise NotEnoughData(f"{prefix}{line.metric}: {line.reason}")
+            is_named = str(line.reason).startswith(f"{line.metric} ")
+            label = "" if is_named else f"{line.metric}: "
+            raise NotEnoughData(f"{prefix}{label}{line.reason}")
         counts = [f"{n} {name}" for group in self.groups for name, n in group.statuses.items() if n]
         raise NotEnoughData(f"no trial has a score ({', '.join(counts) or 'there is none'}).")
 

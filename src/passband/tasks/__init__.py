@@ -1,1 +1,1 @@
-"""Tasks: what is asked, of which data, and how the answers are scored."""
+"""Tasks: files, data sets, prompts, and the scorers of the answers."""

@@ -26,7 +26,7 @@ _HUB_ONLY = ("trust_remote_code", "revision", "cache_dir", "download_mode", "str
 
 @dataclass(frozen=True)
 class DataSource:
-    """Where rows come from: dataset_path, dataset_name and dataset_kwargs of a task."""
+    """The source of rows: dataset_path, dataset_name and dataset_kwargs of a task."""
 
     path: str
     place: Place  # of dataset_path, for errors

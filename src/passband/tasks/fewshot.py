@@ -28,7 +28,7 @@ __all__ = ["ExamplePool", "Prompt", "Turn"]
 
 @dataclass(frozen=True)
 class Turn:
-    """How a question, and the answer of an example, are written."""
+    """The fields that write a question, and the answer of a worked example."""
 
     text: ProblemField
     answers: Answers

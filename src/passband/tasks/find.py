@@ -226,7 +226,7 @@ def _broken(path: Path, file: YamlFile, name: str | None = None) -> TaskEntry:
 
 
 def _names_a_task(path: Path) -> bool:
-    """Tell whether a file that is not YAML was meant to be a task file."""
+    """Return whether a file that is not YAML was meant to be a task file."""
     try:
         with path.open("rb") as file:
             return any(line.startswith((b"task:", b"group:")) for line in file.readlines(100_000))

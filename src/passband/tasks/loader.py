@@ -93,7 +93,7 @@ def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
 
 
 def _imports(file: YamlFile) -> bool:
-    """Import all code that the task refers to; tell whether all of it could be."""
+    """Import all code that the task refers to; return whether all of it could be."""
     before = len(file.diagnostics)
     for reference in references(file.values):
         try:
@@ -142,12 +142,12 @@ def _prompt(file: YamlFile, keys: TaskKeys) -> Prompt | None:
         return of_task(key) if value is None else _field(file, value, "fewshot_config", key)
 
     description = of_task("description")
-    asked = _turn(of_task, keys.target_delimiter)
-    shown = _turn(of_examples, _first(own.target_delimiter, keys.target_delimiter))
-    if description is None or asked is None or shown is None:
+    question = _turn(of_task, keys.target_delimiter)
+    example = _turn(of_examples, _first(own.target_delimiter, keys.target_delimiter))
+    if description is None or question is None or example is None:
         return None
     between = _first(own.fewshot_delimiter, keys.fewshot_delimiter)
-    return Prompt(description, asked, shown, None, between)
+    return Prompt(description, question, example, None, between)
 
 
 def _turn(field: Callable[[str], ProblemField | None], delimiter: str) -> Turn | None:

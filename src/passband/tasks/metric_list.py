@@ -318,7 +318,7 @@ class _Reading:
 def _trials_of(name: str, options: Mapping[str, Any]) -> int:
     """Return how many trials of a problem an aggregation needs; raise `UnknownName` if none is."""
     if name in aggregations:
-        check_options(f"{name!r}", aggregations.get(name), options, given=1)
+        check_options(f"{name!r}", aggregations.get(name), options, skipped=1)
         return 1
     if options:
         raise InvalidInput(f"{name!r} has no repeat_options.")

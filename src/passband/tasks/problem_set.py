@@ -194,7 +194,7 @@ class ProblemSet:
                 hint = nearest(column, columns) or f" The columns are {', '.join(columns)}."
                 message = f"{key}: no column {column!r}.{hint}"
                 raise InvalidInput(message, place=self.places[key])
-        asked = self.prompt.asked
-        asked.text.check_column(columns, constant=False)
-        if asked.answers.target is not None:
-            asked.answers.target.check_column(columns, constant=True)
+        turn = self.prompt.asked
+        turn.text.check_column(columns, constant=False)
+        if turn.answers.target is not None:
+            turn.answers.target.check_column(columns, constant=True)

@@ -161,7 +161,7 @@ class MetricLine(_Keys):
 
 
 class FewshotKeys(_Keys):
-    """How worked examples are chosen and written; by default as in the task."""
+    """Keys of worked examples: how they are chosen and written; by default as in the task."""
 
     sampler: Text = "default"
     split: Text | None = None

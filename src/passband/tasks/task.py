@@ -1,4 +1,4 @@
-"""What a task is once its YAML file is read: problems to ask, and how to score the answers."""
+"""A task whose YAML file is read: problems to ask, and scorers and metrics of the answers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Task:
     repeats: int
     scorers: tuple[Scorer, ...]
     metrics: tuple[MetricEntry, ...]
-    load: Callable[[int | None], Sequence[Problem]]  # the first so many problems, or all
-    truncated: Literal["leave", "score"] = "leave"  # whether what was cut off is scored
+    load: Callable[[int | None], Sequence[Problem]]  # the first N problems, or all
+    truncated: Literal["leave", "score"] = "leave"  # whether truncated completions are scored
     version: str = "1"
     num_fewshot: int = 0
     config: Mapping[str, Any] = field(default_factory=dict)  # the YAML, includes resolved

@@ -48,14 +48,14 @@ def checksum(values: tuple[object, ...]) -> int:
     """Return the CRC-32 of a row's values.
 
     >>> checksum((1, None, "x", 0.5))
-    2834655024
+    3205176197
     """
     return crc32(ascii(values).encode())
 
 
 def trial_checksum(values: tuple[Any, ...]) -> int:
     """Return the CRC-32 of the row of a trial."""
-    (run, problem, trial, status, taken, given, latency, attempts, seed, request, body, cost,
+    (run, problem, trial, status, prompt, completion, latency, attempts, seed, request, body, cost,
      reason, source) = values  # fmt: skip
     first, second = _bytes(request), _bytes(reason)
     numbers = _TRIAL(
@@ -63,8 +63,8 @@ def trial_checksum(values: tuple[Any, ...]) -> int:
         problem,
         trial,
         status,
-        _NOTHING if taken is None else taken,
-        _NOTHING if given is None else given,
+        _NOTHING if prompt is None else prompt,
+        _NOTHING if completion is None else completion,
         _NOTHING if latency is None else latency,
         attempts,
         _NOTHING if seed is None else seed,
@@ -83,9 +83,9 @@ def body_checksum(
     """Return the CRC-32 of the row of a completion; `head` are its first six columns.
 
     >>> body_checksum((1, 1, 0, 0, 0, 0), b"four", None, None)
-    4060230471
+    1099697230
     """
-    found = crc32(
+    crc = crc32(
         _BODY(
             *head,
             -1 if text is None else len(text),
@@ -94,10 +94,10 @@ def body_checksum(
         )
     )
     if text:
-        found = crc32(text, found)
+        crc = crc32(text, crc)
     if reasoning:
-        found = crc32(reasoning, found)
-    return crc32(transcript, found) if transcript else found
+        crc = crc32(reasoning, crc)
+    return crc32(transcript, crc) if transcript else crc
 
 
 def score_checksum(values: tuple[Any, ...]) -> int:

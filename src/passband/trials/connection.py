@@ -1,4 +1,4 @@
-"""How the file of a run directory is opened, to write and to read."""
+"""Connections to the SQLite file of a run directory, to write and to read."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
     from passband.types import Ints
 
-__all__ = ["Counts", "Place", "fate", "stretches"]
+__all__ = ["Counts", "Place", "stretches", "unscored_reason"]
 
 
 class Place(NamedTuple):
@@ -61,25 +61,29 @@ class Counts:
         """Return scores by problem, in this order, and why some trials have none."""
         from passband.stats.data.outcomes import Outcomes
 
-        index = {place.number: at for at, place in enumerate(places)}
+        index = {place.number: position for position, place in enumerate(places)}
         scored, totals, odd = [0] * len(places), [0.0] * len(places), 0
-        lacking: dict[str, list[int]] = defaultdict(lambda: [0] * len(places))
-        unseen: dict[tuple[int, int], int] = {}
+        unscored: dict[str, list[int]] = defaultdict(lambda: [0] * len(places))
+        uncounted: dict[tuple[int, int], int] = {}
         for problem, status, tally in self.trial_tallies(run):
             self._require_known(run, problem, index)
-            unseen[problem, status] = tally.trials
+            uncounted[problem, status] = tally.trials
         for problem, trial_status, status, sums in self.score_tallies(scorer):
             self._require_known(run, problem, index)
             scored[index[problem]] += sums.valued
             totals[index[problem]] += sums.total
             odd += sums.odd
             if sums.scores > sums.valued:
-                lacking[fate(trial_status, status)][index[problem]] += sums.scores - sums.valued
-            unseen[problem, trial_status] = unseen.get((problem, trial_status), 0) - sums.scores
-        for (problem, status), count in unseen.items():
+                unscored[unscored_reason(trial_status, status)][index[problem]] += (
+                    sums.scores - sums.valued
+                )
+            uncounted[problem, trial_status] = (
+                uncounted.get((problem, trial_status), 0) - sums.scores
+            )
+        for (problem, status), count in uncounted.items():
             if count:
-                lacking[fate(status, None)][index[problem]] += count
-        if any(count < 0 for counts in lacking.values() for count in counts):
+                unscored[unscored_reason(status, None)][index[problem]] += count
+        if any(count < 0 for counts in unscored.values() for count in counts):
             raise self.rows.corrupt("there are more scores than trials")
         groups = [place.cluster for place in places]
         outcomes = Outcomes.from_counts(
@@ -87,7 +91,7 @@ class Counts:
             scored,
             problems=[place.key for place in places],
             clusters=None if None in groups else groups,
-            unscored=dict(sorted(lacking.items())),
+            unscored=dict(sorted(unscored.items())),
         )
         if not odd:
             return outcomes
@@ -140,7 +144,7 @@ def stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def fate(status: int, scored: int | None) -> str:
+def unscored_reason(status: int, scored: int | None) -> str:
     """Return in a word why a trial has no score."""
     if STATUSES[status] != "ok" or scored is None:
         return "unscored" if STATUSES[status] == "ok" else STATUSES[status]

@@ -1,4 +1,4 @@
-"""Settings and problems that are not what they were, in words."""
+"""Descriptions of changed settings and problems."""
 
 from __future__ import annotations
 

@@ -85,5 +85,5 @@ def _described(owner: bytes) -> str:
     try:
         names = json.loads(owner)
         return f"process {names['pid']} on {names['host']}"
-    except (ValueError, KeyError, TypeError):  # it has the lock and has not said so yet
+    except (ValueError, KeyError, TypeError):  # it has the lock and has not written its name yet
         return "another process"

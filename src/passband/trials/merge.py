@@ -1,4 +1,4 @@
-"""Stores of the same runs, made one: shards, topped-up copies, several models.
+"""Merging run directories that hold the same runs: shards, topped-up copies, several models.
 
 Two rows of the same trial must say the same, and so must two scores of the same scorer; how long
 an answer took is not what it says. Everything is written in one transaction: after a refusal, or
@@ -30,7 +30,7 @@ _CHUNK = 500  # trials
 
 @dataclass(frozen=True)
 class MergeReport:
-    """How many rows came into the destination, and how many were there already."""
+    """The rows that were added to the destination, and those that were there already."""
 
     destination: str
     sources: int
@@ -73,7 +73,7 @@ def merge(sources: Sequence[Path], destination: Path, *, low_water: int = LOW_WA
 
 
 def _remove(directory: Path) -> None:
-    """Remove a run directory that was made in vain."""
+    """Remove a run directory that a failed merge made."""
     for path in directory.iterdir():
         path.unlink()
     directory.rmdir()

@@ -185,4 +185,7 @@ def _fill(new: sqlite3.Connection, table: str, rows: Values) -> None:
 def _insert(new: sqlite3.Connection, table: str, rows: Values) -> None:
     source = iter(rows)
     while chunk := list(islice(source, _CHUNK)):
-        new.executemany(f"INSERT INTO {table} VALUES {MARKS[table]}", chunk)
+        try:
+            new.executemany(f"INSERT INTO {table} VALUES {MARKS[table]}", chunk)
+        except sqlite3.IntegrityError as error:
+            raise sqlite3.DatabaseError(f"a row is there twice: {error}") from error

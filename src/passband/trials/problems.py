@@ -33,8 +33,8 @@ def placed(
 ) -> tuple[list[int], list[StoredProblem]]:
     """Return the numbers of problems, and those that are new, moved or in another cluster.
 
-    One whose record has changed is refused, and so is one that stands where another was which is
-    gone: then they are other data, and not the same in another order. Clusters may change: they
+    One whose record has changed is refused, and so is one in the place of another that
+    is gone: then the data are others, not the same in another order. Clusters may change: they
     say how problems are measured, not what was asked.
     """
     following = 1 + max((problem.number for problem in known.values()), default=-1)

@@ -68,7 +68,7 @@ class Trials:
 
     @property
     def commits(self) -> int:
-        """How many transactions have been written: another number, and something has changed."""
+        """The number of transactions written so far; it changes when anything does."""
         return self._rows.counter("commit")
 
     # -- runs ------------------------------------------------------------------------------
@@ -115,12 +115,25 @@ class Trials:
             f"{self.directory}: say which {what}. It has {', '.join(dict.fromkeys(names))}."
         )
 
-    def runs_of(self, tasks: Sequence[str]) -> list[RunRecord]:
-        """Return the runs of these tasks, whatever the model; all runs for no tasks."""
+    def chosen_runs(self, tasks: Sequence[str] = (), models: Sequence[str] = ()) -> list[RunRecord]:
+        """Return the runs of these tasks and models; without a name, of all."""
         runs = self.runs()
         for task in tasks:
             self._require_name("task", task, [run.task for run in runs])
-        return [run for run in runs if not tasks or run.task in tasks]
+        for model in models:
+            self._require_name("model", model, [run.model for run in runs])
+        return [
+            run
+            for run in runs
+            if (not tasks or run.task in tasks) and (not models or run.model in models)
+        ]
+
+    def run_numbered(self, number: int) -> RunRecord:
+        """Return the run of that number."""
+        for run in self.runs():
+            if run.number == number:
+                return run
+        raise InvalidInput(f"{self.directory} has no run {number}.")
 
     def _require_name(self, what: str, name: str | None, names: Sequence[str]) -> None:
         has = f" It has {', '.join(dict.fromkeys(names)) or 'none'}."
@@ -166,6 +179,10 @@ class Trials:
         for number, position, key, cluster, record in self._problem_rows(run):
             yield ProblemRecord(number, position, key, cluster, self._rows.mapping(record))
 
+    def numbers(self, run: int) -> dict[str, int]:
+        """Return the number of each problem by its key, in the order of the data."""
+        return {place.key: place.number for place in self._places(run)}
+
     def _problem_rows(self, run: int) -> list[tuple[Any, ...]]:
         rows = [row[1:] for row in self._rows.rows("problem", "run=?", run, order="problem")]
         self._rows.require("problem", run, len({row[0] for row in rows}))
@@ -194,7 +211,7 @@ class Trials:
         return most
 
     def attempt_rows(self, run: int) -> list[AttemptRow]:
-        """Return every attempt that gave nothing."""
+        """Return every attempt that returned no completion."""
         rows = [AttemptRow(*row[1:]) for row in self._rows.rows("attempt", "run=?", run)]
         self._rows.require("attempt", run, len(rows))
         return rows

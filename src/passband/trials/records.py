@@ -1,4 +1,4 @@
-"""What a run directory says of its runs, their problems, their scorers and their sources."""
+"""Records of a run directory: its runs, their problems, their scorers and their sources."""
 
 from __future__ import annotations
 

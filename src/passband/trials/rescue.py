@@ -1,4 +1,4 @@
-"""Reading tables around what is damaged."""
+"""Reading the intact rows of damaged tables."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ FAILED: tuple[Status, ...] = ("invalid", "gave_up")  # what may be asked again
 
 ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
 SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout")
-"""What became of a score; stored as the position here. Only the first two have a value."""
+"""The status of a score; stored as the position here. Only the first two have a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class TrialRow:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRow:
-    """One attempt that gave nothing."""
+    """One attempt that returned no completion."""
 
     problem: int
     trial: int

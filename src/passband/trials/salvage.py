@@ -1,4 +1,4 @@
-"""What can still be read of a damaged store, copied to a new run directory.
+"""Salvage: copy the readable rows of a damaged store to a new run directory.
 
 SQLite stops at the first page that it cannot read. Here every table is read from both ends, and
 between two damaged pages by halves, down to single rows. Every row is checked: what is copied is
@@ -52,7 +52,7 @@ _LOOSE = (
 
 @dataclass(frozen=True)
 class Salvaged:
-    """How many rows of each table were copied, and how many readable ones were of no use."""
+    """The rows of each table that were copied, and the readable ones that were of no use."""
 
     rows: dict[str, int]
     incomplete: dict[str, int]
@@ -64,7 +64,7 @@ def salvage(damaged: Path, new: Path) -> Salvaged:
     if not (damaged / FILE).is_file():
         raise InvalidInput(f"{damaged} is not a run directory: it has no {FILE}.")
     if new.exists() and (not new.is_dir() or any(new.iterdir())):
-        raise InvalidInput(f"{new} is there already; give a directory that is not.")
+        raise InvalidInput(f"{new} exists already; give a new directory.")
     if (owner := holder(damaged)) is not None:
         raise Busy(f"{damaged} is in use by {owner}.")
     new.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def salvage(damaged: Path, new: Path) -> Salvaged:
 
 
 def _copy_blocks(source: Path, target: Path) -> None:
-    """Copy a file; what the disk does not give back is zero."""
+    """Copy a file; blocks that cannot be read become zeros."""
     target.parent.mkdir(exist_ok=True)
     with source.open("rb", buffering=0) as old, target.open("wb") as new:
         size = os.fstat(old.fileno()).st_size

@@ -1,8 +1,8 @@
-"""The SQLite file: its tables and its version, and what is refused or taken for damage.
+"""The SQLite file: its tables, its version, and the checks when it is opened.
 
 A run directory holds one file. Within it a *run* is one task asked of one model with one set of
 settings. The trial table is narrow, so that reading trials does not read completions, which are in
-`body`; what each scorer said is in `score`, so that scores can be made again and trials cannot.
+`body`. Scores are in `score`, since they can be made again and trials cannot.
 `trial_tally` and `score_tally` add trials and scores up by problem; `counter` says how many rows of
 each kind there are. The last column of every row is its checksum.
 """
@@ -146,7 +146,7 @@ class CorruptStore(PassbandError):
 
 
 class EmptyStore(InvalidInput):
-    """The file has no tables: the process that began to make it did not come that far."""
+    """The file exists but has no tables yet."""
 
 
 @contextmanager
@@ -160,6 +160,8 @@ def sqlite_errors(path: Path) -> Iterator[None]:
         if type(error) not in (sqlite3.DatabaseError, sqlite3.DataError):
             raise  # our own fault: a row that must not be
         raise corrupt(path, str(error)) from error
+    except UnicodeDecodeError as error:  # in what SQLite says of a table
+        raise corrupt(path, "the name of a table is not UTF-8") from error
 
 
 def corrupt(path: Path, why: str) -> CorruptStore:

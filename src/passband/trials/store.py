@@ -154,7 +154,7 @@ class Store(Writer):
         concurrency: int,
         address: str | None = None,
     ) -> None:
-        """Record that a process asked for some time, and how much came of it."""
+        """Record the session of one process: its time, its trials, its concurrency."""
         values = (started, utc_now(), seconds + 0.0, trials, concurrency, __version__, address)
         self.add("session", values)
 
@@ -235,7 +235,7 @@ class Store(Writer):
             self._tallies.recount_scores(run, scorer, {problem for problem, _ in rows})
 
     def add_attempts(self, run: int, attempts: Sequence[AttemptRow]) -> None:
-        """Record attempts that gave nothing."""
+        """Record attempts that returned no completion."""
         self._require_room()
         rows = [
             packed("attempt", (run, row.problem, row.trial, row.attempt, row.at_ms, row.outcome,
@@ -274,7 +274,7 @@ class Store(Writer):
         raise InvalidInput(f"no scorer has the number {scorer}.")
 
     def _forget_mistakes(self, task: str, model: str, spec: Any) -> None:
-        """Let go of runs with other settings that no trial came of: a wrong name, a wrong key."""
+        """Delete runs with other settings and without trials: a wrong name, a wrong key."""
         for row in self.rows("run"):
             if row[2:4] == (task, model):
                 is_mistake = json.loads(row[4]) != spec

@@ -44,17 +44,19 @@ class TrialTally:
     @classmethod
     def of_row(cls, row: tuple[Any, ...]) -> TrialTally:
         """Return the tally that a row holds."""
-        trials, places, taken, given, cost, retried = row[3:9]
-        return cls(trials, int.from_bytes(places, "little"), int(taken), int(given), cost, retried)
+        trials, places, prompt, completion, cost, retried = row[3:9]
+        return cls(
+            trials, int.from_bytes(places, "little"), int(prompt), int(completion), cost, retried
+        )
 
     def row(self, key: _TrialKey) -> tuple[object, ...]:
         """Return the row that holds the tally."""
         places = self.places.to_bytes((self.places.bit_length() + 7) // 8, "little")
-        taken: int | str = self.prompt_tokens
-        given: int | str = self.completion_tokens
+        prompt: int | str = self.prompt_tokens
+        completion: int | str = self.completion_tokens
         if self.prompt_tokens >= _LARGEST or self.completion_tokens >= _LARGEST:
-            taken, given = str(taken), str(given)
-        values = (*key, self.trials, places, taken, given, self.cost, self.retried)
+            prompt, completion = str(prompt), str(completion)
+        values = (*key, self.trials, places, prompt, completion, self.cost, self.retried)
         return (*values, trial_tally_checksum(values))
 
 
@@ -97,7 +99,7 @@ class Tallies:
     def add_trials(self, run: int, rows: Sequence[_Trial]) -> None:
         """Add (problem, trial, status, prompt tokens, completion tokens, cost, attempts)."""
         self._load("trial_tally", run, {row[0] for row in rows})
-        for problem, trial, status, taken, given, cost, attempts in rows:
+        for problem, trial, status, prompt, completion, cost, attempts in rows:
             key = run, problem, status
             tally = self._trials.get(key)
             if tally is None:
@@ -105,10 +107,10 @@ class Tallies:
             self._changed_trials[key] = tally
             tally.trials += 1
             tally.places |= 1 << trial
-            if taken is not None:
-                tally.prompt_tokens += taken
-            if given is not None:
-                tally.completion_tokens += given
+            if prompt is not None:
+                tally.prompt_tokens += prompt
+            if completion is not None:
+                tally.completion_tokens += completion
             if cost is not None:
                 tally.cost += cost
             if attempts > 1:
@@ -197,7 +199,7 @@ class Tallies:
             self.forget()
 
     def forget(self) -> None:
-        """Let go of everything that is not written, and of what was read."""
+        """Discard unwritten changes, and everything that was read."""
         self._trials.clear()
         self._scores.clear()
         self._counters.clear()
@@ -209,7 +211,7 @@ class Tallies:
     # -- inside ----------------------------------------------------------------------------
 
     def _drop(self, table: str, number: int, problems: Sequence[int]) -> None:
-        """Set the tallies of problems to nothing."""
+        """Reset the tallies of problems to zero."""
         self._load(table, number, set(problems))
         chosen = {(number, problem) for problem in problems}
         if table == "trial_tally":

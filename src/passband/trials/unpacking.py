@@ -41,7 +41,7 @@ def scores_of(
 
 def _trial(rows: CheckedRows, row: tuple[Any, ...]) -> TrialRow:
     values, body = row[: _COLUMNS - 1], row[_COLUMNS:]
-    (_, problem, trial, status, taken, given, latency, attempts, seed, request, number,
+    (_, problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
      cost, reason, source) = values  # fmt: skip
     text = reasoning = transcript = None
     try:
@@ -54,7 +54,7 @@ def _trial(rows: CheckedRows, row: tuple[Any, ...]) -> TrialRow:
     except (ValueError, zlib.error) as error:
         raise rows.corrupt(f"{error}: {rows.place(*values[:3])}") from error
     return TrialRow(
-        problem, trial, rows.status(status), text, reasoning, taken, given, latency, attempts,
+        problem, trial, rows.status(status), text, reasoning, prompt, completion, latency, attempts,
         seed, request, [], transcript, cost, reason, source,
     )  # fmt: skip
 

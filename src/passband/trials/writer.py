@@ -23,7 +23,7 @@ LOW_WATER = 64_000_000  # free bytes below which nothing is written: a full disk
 
 
 class DiskNearlyFull(PassbandError):
-    """There is so little room that writing on could lose what is there."""
+    """Too little disk space is left to write safely."""
 
     exit_code = ExitCode.DISK_FULL
 
@@ -64,7 +64,7 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Do everything inside together: all of it is on disk afterwards, or nothing."""
+        """Commit everything inside together: all of it is on disk afterwards, or nothing."""
         if self._connection.in_transaction:  # part of a larger one
             yield
             return

@@ -22,7 +22,7 @@ _TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}")
 
 @register_scorer("choice", bounds=(0.0, 1.0))
 def choice(answer: str, reference: Reference) -> bool:
-    """Tell whether an answer picks a choice that is a target.
+    """Return whether an answer picks a choice that is a target.
 
     Answer and target may be letters, "(B)", "B.", "b", "B. Paris", "Answer: B", or the text of the
     choice. An answer that picks none is wrong.

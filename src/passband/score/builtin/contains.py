@@ -9,7 +9,7 @@ __all__ = ["contains"]
 
 @register_scorer("contains", bounds=(0.0, 1.0), equates=False)
 def contains(answer: str, target: str, *, ignore_case: bool = False) -> bool:
-    """Tell whether the target occurs anywhere in the answer.
+    """Return whether the target occurs anywhere in the answer.
 
     >>> contains("It is Paris.", "Paris"), contains("It is Paris.", "paris", ignore_case=True)
     (True, True)

@@ -34,7 +34,7 @@ def exact_match(
     ignore_numbers: bool = False,
     regexes_to_ignore: Sequence[str] | None = None,
 ) -> bool:
-    """Tell whether answer and target are the same text, apart from the parts to ignore.
+    """Return whether answer and target are the same text, apart from the parts to ignore.
 
     First every pattern of `regexes_to_ignore` is removed, then letters are made lower-case, then
     punctuation and digits (those of ASCII) go, as in lm-eval.

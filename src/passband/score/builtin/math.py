@@ -46,7 +46,7 @@ def _check(timeout: Any = 3.0) -> bool:
 
 @register_scorer("math", bounds=(0.0, 1.0), slow=True, check=_check, extra=MATH_VERIFY)
 def math_equal(answer: str, target: str, *, timeout: float = 3.0) -> bool:
-    r"""Tell whether an answer is mathematically equal to the target.
+    r"""Return whether an answer is mathematically equal to the target.
 
     An answer of more than 1,000 characters or 50 open brackets that is not equal as text is an
     error: it could be right, and comparing it could take for ever, so it has no score rather than

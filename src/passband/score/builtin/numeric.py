@@ -25,7 +25,7 @@ def _check(relative: Any = 0, absolute: Any = 0) -> bool:
 
 @register_scorer("numeric", bounds=(0.0, 1.0), check=_check)
 def numeric(answer: str, target: str, *, relative: float = 0, absolute: float = 0) -> bool:
-    r"""Tell whether two numbers are equal, exactly or within a tolerance of the target.
+    r"""Return whether two numbers are equal, exactly or within a tolerance of the target.
 
     Reads thousands commas, decimals, fractions, mixed numbers, e-notation, percent and currency
     signs, LaTeX or not. An answer that is not a number is wrong; such a target is an error.

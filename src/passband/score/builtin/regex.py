@@ -16,7 +16,7 @@ def _check(pattern: str | None = None) -> bool:
 
 @register_scorer("regex", bounds=(0.0, 1.0), equates=False, check=_check)
 def regex(answer: str, reference: Reference, *, pattern: str | None = None) -> bool:
-    """Tell whether a pattern matches anywhere in the answer.
+    """Return whether a pattern matches anywhere in the answer.
 
     Without the option `pattern`, the targets of the problem are the patterns.
 

@@ -1,4 +1,4 @@
-r"""Whether two answers are mathematically equal, by math-verify; runs in a worker process.
+r"""Equality of mathematical answers, by math-verify; runs in a worker process.
 
 Answers are read as LaTeX only. math-verify's other reader hands text to a parser of sympy that
 evaluates Python, so it is never used.
@@ -18,7 +18,7 @@ _RELATIVE = 1e-4  # math-verify rounds to six decimals, whatever the size of a n
 
 
 def equal(gold: str, answer: str) -> bool:
-    """Tell whether an answer equals the gold answer; the order matters.
+    """Return whether an answer equals the gold answer; the order matters.
 
     math-verify accepts the interval (-oo, 1) as an answer to x < 1, but not the other way round.
     """
@@ -60,7 +60,7 @@ def _parse(text: str) -> list[Any]:
 
 
 def _differ(one: Any, other: Any) -> bool:
-    """Tell whether two numbers only look equal because both round to 0: 2**-99, 2**-98."""
+    """Return whether two numbers only look equal because both round to 0: 2**-99, 2**-98."""
     if one == other or not (getattr(one, "is_number", 0) and getattr(other, "is_number", 0)):
         return False
     left, right = one.evalf(15), other.evalf(15)

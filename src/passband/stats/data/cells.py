@@ -40,7 +40,7 @@ def label(value: object) -> str:
 
 
 def is_absent(value: object) -> bool:
-    """Tell whether a cell that should hold a name is empty."""
+    """Return whether a cell that should hold a name is empty."""
     return value is None or str(value).strip() in ("", "nan", "<NA>")
 
 

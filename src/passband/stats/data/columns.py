@@ -1,4 +1,4 @@
-"""What the columns of a table are called, and which of them plays which role."""
+"""Names of columns, and the role that each plays in a table of trials."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _REQUIRED = ("problem", "score")
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column plays which role."""
+    """The column of each role."""
 
     problem: str
     score: str
@@ -114,7 +114,7 @@ def matching(columns: Iterable[str], names: Sequence[str]) -> list[str]:
 
 
 def is_trial_name(name: str) -> bool:
-    """Tell whether a column is named like a number of the trial, as rollout_idx is.
+    """Return whether a column is named like a number of the trial, as rollout_idx is.
 
     >>> is_trial_name("rollout_idx"), is_trial_name("checkpoint")
     (True, False)

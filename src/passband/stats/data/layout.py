@@ -90,7 +90,7 @@ class Layout:
 
     @cached_property
     def lone_responses(self) -> int:
-        """How many responses a row of a sample log has beyond the one that its score is for."""
+        """The most responses that a row of a sample log has beyond the one that is scored."""
         column = self.columns.get("resps", ())
         if self.unfolded:
             return 0

@@ -240,7 +240,7 @@ class Outcomes(ArrayValue):
 
     @cached_property
     def trial_tally(self) -> Ints:
-        """How many problems have 0, 1, 2, ... scored trials."""
+        """The number of problems with 0, 1, 2, ... scored trials."""
         return np.bincount(self.trials)
 
     def most_trials(self) -> int:

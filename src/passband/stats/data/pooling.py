@@ -122,7 +122,7 @@ def _condition(
 
 
 def _numbers_trials(name: str, values: Sequence[str], most_rows: int) -> bool:
-    """Tell whether a column only numbers the rows of each problem: 0, 1, 2, ..."""
+    """Return whether a column only numbers the rows of each problem: 0, 1, 2, ..."""
     if most_rows > 1:
         return False
     counted = {str(number) for number in range(len(values) + 1)}
@@ -140,6 +140,6 @@ def _is_numeric(value: str) -> bool:
 
 
 def _is_balanced(rows: Ints) -> bool:
-    """Tell whether most problems have the same number of rows under each value, as if by design."""
+    """Return whether most problems have equal numbers of rows under each value, as if by design."""
     commonest = [np.bincount(counts).max() for counts in rows.T]
     return bool(min(commonest) >= _BALANCED * len(rows))

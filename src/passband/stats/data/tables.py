@@ -98,7 +98,7 @@ class Table:
         return groups[0].outcomes
 
     def several(self, name: str) -> bool:
-        """Tell whether a column has more than one value in it."""
+        """Return whether a column has more than one value in it."""
         return len({label(value) for value in self.columns[name]}) > 1
 
     def matching(self, names: Sequence[str]) -> list[str]:

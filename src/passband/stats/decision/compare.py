@@ -48,7 +48,7 @@ class Flip(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """How much better b is than a, and everything that the answer rests on."""
+    """The difference b - a of a metric: interval, p-value, flips, and the data behind them."""
 
     metric: str
     value: float  #: b - a

@@ -1,4 +1,4 @@
-"""How sure a metric is: intervals by several methods, bands over curves, extrapolation.
+"""Uncertainty of metrics: intervals by several methods, bands over curves, extrapolation.
 
 How a request flows::
 

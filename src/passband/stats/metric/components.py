@@ -1,4 +1,4 @@
-"""What a metric averages over problems: one value per problem, from its own trials alone.
+"""Components of metrics: one value per problem, from its own trials alone.
 
 Each kind of value answers the same questions: its value for c of n successes, for graded scores,
 at a success probability p, and along a whole curve of k. A new kind is a subclass of

@@ -47,7 +47,7 @@ class Metric(ABC):
 
     @abstractmethod
     def has_zero_factor(self, means: Sequence[float]) -> bool:
-        """Tell whether the metric is a product with a factor of zero, and so has no slope."""
+        """Return whether the metric is a product with a factor of zero, and so has no slope."""
 
     @abstractmethod
     def linear(self, parts: Sequence[Floats], means: Sequence[float]) -> Floats:

@@ -102,7 +102,7 @@ def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
 
 
 def has_few_repeats(mixture: Mixture) -> bool:
-    """Tell whether too few problems have repeated trials to measure the noise of sampling."""
+    """Return whether too few problems have repeated trials to measure the noise of sampling."""
     problems, repeated = int(mixture.counts.sum()), _repeated(mixture)
     return 2 * repeated < problems and repeated < max(_ENOUGH_REPEATS, problems / 10)
 

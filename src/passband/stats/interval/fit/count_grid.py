@@ -41,7 +41,7 @@ class CountGrid:
 
     @cached_property
     def starts(self) -> Ints:
-        """Where the pairs of each n begin."""
+        """The positions at which the pairs of each n begin."""
         return np.concatenate([[0], np.cumsum(np.array(self.ns) + 1)[:-1]])
 
     @cached_property
@@ -93,7 +93,7 @@ def grid_of(histogram: Histogram) -> CountGrid:
 
 
 def is_too_large(histogram: Histogram) -> bool:
-    """Tell whether the tables of the grid would not fit into memory."""
+    """Return whether the tables of the grid would not fit into memory."""
     return _pairs(histogram) > _MOST_PAIRS
 
 

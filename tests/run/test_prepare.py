@@ -1,0 +1,190 @@
+"""Entering tasks into a store: names and seeds, data in another order, files of version 1."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from passband.generate.provider import Message
+from passband.generate.providers import Connection
+from passband.run.blocks import trial_seed
+from passband.run.prepare import prepare
+from passband.run.session import run_session
+from passband.run.settings import Settings
+from passband.score.pipeline import make_scorer
+from passband.score.scorer import Reference, Score, Scorer
+from passband.tasks.task import Problem, Task
+from passband.trials.export import export
+from passband.trials.merge import merge
+from passband.trials.reader import Trials
+from passband.trials.rows import AttemptRow, TrialRow
+from passband.trials.schema import VERSION
+from runs import NAME, Notes, number_scorer, sums
+from stores import writing
+
+VERSION_1 = Path(__file__).resolve().parents[1] / "trials" / "version_1"
+
+
+def answer(prompt: str, seed: int | None = None) -> str:
+    """Answer sums, a third of them wrongly, by the seed alone."""
+    first, second = prompt.removeprefix("What is ").removesuffix("?").split(" + ")
+    return f"Seed {seed}: {int(first) + int(second) + (seed or 0) % 3 // 2}"
+
+
+def asked(directory: Path, task: Task, **settings: object) -> None:
+    run_session(
+        [task],
+        answer,
+        directory,
+        settings=Settings(**settings),
+        connection=Connection(),
+        watcher=Notes(),
+        low_water=0,
+    )
+
+
+def in_order(task: Task, order: list[int]) -> Task:
+    """The same task with its problems in another order."""
+    problems = task.load(None)
+    chosen: list[Problem] = [problems[at] for at in order]
+    return replace(task, load=lambda limit: chosen[:limit])
+
+
+def exported(directory: Path) -> bytes:
+    file = io.BytesIO()
+    with Trials(directory) as trials:
+        export(trials, trials.runs(), "jsonl", file)
+    return file.getvalue()
+
+
+class Slow:
+    """A scorer that works beside the run."""
+
+    name, identity, slow, spec = "slow", "slow 1", True, None
+
+    def __init__(self) -> None:
+        self._scorer: Scorer = number_scorer()
+
+    def score(self, text: str | None, reference) -> Score:
+        return self._scorer.score(text, reference)
+
+    def same(self, first: str, second: str) -> bool:
+        return first == second
+
+    def close(self) -> None:
+        self._scorer.close()
+
+
+@pytest.mark.parametrize("scorer", [number_scorer, Slow])
+def test_data_in_another_order_go_on(tmp_path: Path, scorer) -> None:
+    """The store's numbers are no longer the places in the data, and everything still fits."""
+    task = sums(5, scorers=[scorer()])
+    grown = in_order(task, [4, 3, 0, 2, 1])
+    asked(tmp_path / "run", in_order(task, [0, 1, 2]), n=2, seed="s")
+    asked(tmp_path / "run", replace(grown, scorers=(scorer(),)), n=4, seed="s")
+    asked(tmp_path / "once", replace(grown, scorers=(scorer(),)), n=4, seed="s")
+    assert exported(tmp_path / "run") == exported(tmp_path / "once")
+    with Trials(tmp_path / "run") as trials:
+        keys = {problem.number: problem.key for problem in trials.problems(1)}
+        assert list(keys) == [3, 4, 0, 2, 1]
+        assert list(keys.values()) == ["p4", "p3", "p0", "p2", "p1"]
+        for row in trials.trials(trials.run()):
+            assert row.seed == trial_seed("s", NAME, keys[row.problem], row.trial)
+            assert row.scores[0].value == float(row.seed % 3 < 2)
+
+
+def test_attempts_of_data_in_another_order(tmp_path: Path) -> None:
+    task = sums(3)
+    with writing(tmp_path) as store:
+        part = prepare(store, task, task.load(None), "m", Settings(n=2))
+        assert part.is_in_order
+        store.append(part.number, [TrialRow(0, 0, "ok", "42")])
+        store.add_attempts(part.number, [AttemptRow(2, 1, 3, 1, "late", None, "slow")])
+        turned = in_order(task, [2, 1, 0])
+        part = prepare(store, turned, turned.load(None), "m", Settings(n=2))
+        assert part.numbers == [2, 1, 0]
+        assert not part.is_in_order
+        assert part.recorded == {2: 0b1}
+        assert part.attempts == {(0, 1): 3}
+        assert part.counters.planned == 6
+
+
+def test_a_renamed_directory_draws_the_same(tmp_path: Path) -> None:
+    asked(tmp_path / "first", sums(3), n=1)
+    asked(tmp_path / "other", sums(3), n=2)
+    shutil.copytree(tmp_path / "first", tmp_path / "copy")
+    asked(tmp_path / "first", sums(3), n=2)
+    asked(tmp_path / "copy", sums(3), n=2)
+    assert exported(tmp_path / "copy") == exported(tmp_path / "first")
+    assert exported(tmp_path / "other") != exported(tmp_path / "first")
+
+
+def test_a_name_makes_shards_of_one_run(tmp_path: Path) -> None:
+    """Parts of the data know their places, so that merging needs nothing else."""
+    task = sums(4)
+    problems = task.load(None)
+    for directory, chosen in (("one", [0, 2]), ("two", [1, 3]), ("all", range(4))):
+        with writing(tmp_path / directory) as store:
+            part = prepare(
+                store,
+                task,
+                [problems[at] for at in chosen],
+                "m",
+                Settings(n=1),
+                name="shared",
+                positions=list(chosen),
+                address="http://a",
+            )
+            assert part.seed == "shared"
+            rows = [TrialRow(number, 0, "ok", f"{at}") for number, at in enumerate(chosen)]
+            store.append(part.number, rows)
+    merge([tmp_path / "two", tmp_path / "one"], tmp_path / "out", low_water=0)
+    assert exported(tmp_path / "out") == exported(tmp_path / "all")
+    with Trials(tmp_path / "out") as trials:
+        assert (trials.run().name, trials.run().address) == ("shared", "http://a")
+
+
+def test_a_run_of_version_1_goes_on(tmp_path: Path) -> None:
+    """What it lacks is asked with the seeds that it would have had."""
+    shutil.copytree(VERSION_1, tmp_path / "run")
+    with Trials(tmp_path / "run") as trials:
+        run = trials.run()
+        problems = [
+            Problem(
+                problem.key,
+                tuple(Message(*message) for message in problem.record["messages"]),
+                Reference(tuple(problem.record["targets"]), (), problem.record["doc"]),
+            )
+            for problem in trials.problems(run.number)
+        ]
+        counts = trials.statuses(run.number)
+    scorers = (make_scorer("exact_match"), make_scorer("f1"))
+    task = replace(sums(1), name="animals", scorers=scorers)
+    with writing(tmp_path / "run") as store:
+        part = prepare(store, task, problems, run.model, Settings(n=5))
+        assert store._one("PRAGMA user_version") == VERSION
+        assert (part.number, part.seed, part.is_in_order) == (run.number, "script", True)
+        assert part.recorded == dict.fromkeys(range(4), 0b1111)
+        assert [number for number, _ in part.grader.scorers] == [s.number for s in run.scorers]
+        assert (part.counters.done, part.counters.planned) == (16, 20)
+        row = TrialRow(1, 4, "ok", "8")
+        row.scores = part.grader.grade(row)
+        store.append(part.number, [row])
+    with Trials(tmp_path / "run") as trials:
+        assert trials.statuses(run.number) == counts | {"ok": counts["ok"] + 1}
+
+
+def test_two_models_in_one_directory(tmp_path: Path) -> None:
+    task = sums(2)
+    with writing(tmp_path) as store:
+        for model in ("a", "b"):
+            part = prepare(store, task, task.load(None), model, Settings(n=1))
+            rows = [TrialRow(number, 0, "ok", model) for number in part.numbers]
+            store.append(part.number, rows)
+    with Trials(tmp_path) as trials:
+        runs = [trials.run(NAME, model) for model in ("a", "b")]
+        assert [[row.text for row in trials.trials(run)] for run in runs] == [["a"] * 2, ["b"] * 2]
