@@ -103,7 +103,7 @@ def test_timing_is_extra(directory: Path, tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_said_in_a_line(directory: Path, tmp_path: Path) -> None:
     for arguments, words in (
         ([tmp_path / "none"], "is not a run directory"),
-        ([directory, "-o", tmp_path / "no" / "folder.jsonl"], "No such file"),
+        ([directory, "-o", tmp_path / "no" / "folder.jsonl"], "folder.jsonl: there is no folder"),
         ([directory, "-o", tmp_path], "irectory"),
     ):
         done = run("export", *arguments)

@@ -179,3 +179,10 @@ def test_clusters_from_the_data(mixed: Path) -> None:
 def test_a_folder_of_another_kind(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is not a run directory"):
         read(tmp_path)
+
+
+def test_an_empty_name_is_no_name(mixed: Path) -> None:
+    for role in ("problem", "trial", "score", "status", "cluster"):
+        with pytest.raises(InvalidInput, match=rf"--{role}\) is empty; give a name"):
+            read(mixed, columns={role: ""})
+    assert run("stats", mixed, "--trial", "", "-q").code == 2

@@ -12,7 +12,9 @@ import pytest
 from commands import run as command
 from passband import simple_evaluate, summarize
 from passband.trials.merge import merge
+from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
 from scripted import CUT_OFF, SEED, Script, write_task
+from stores import problem, writing
 
 METRICS = """
 - {metric: exact_match, repeat_aggregation: majority}
@@ -113,3 +115,22 @@ def test_the_command_prints_what_it_prints_again(folder: Path) -> None:
         if json.loads(line)["event"] == "done"
     ]
     assert event["summary"] == printed("stats", "r", "--json")
+
+
+def test_intervals_end_where_the_scale_of_the_scorer_does(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        number = store.begin("sums", "tiny", spec={}, config={"metrics": []}, name="run")
+        store.add_problems(number, [problem(index) for index in range(4)])
+        (scorer,) = store.set_scorers(number, [ScorerEntry("bleu", "bleu", {"bounds": [0, 100]})])
+        rows = [
+            TrialRow(index, 0, "ok", "x", scores=[ScoreRow(scorer, value)])
+            for index, value in enumerate([100.0, 99.0, 100.0, 60.0])
+        ]
+        store.append(number, rows)
+    whole = summarize(tmp_path / "run", "avg").estimate("avg")
+    assert whole.high == 100
+    for options in ({"by": "task"}, {"by": "scorer"}, {"cluster": "id"}):
+        other = summarize(tmp_path / "run", "avg", **options).estimate("avg")
+        assert (other.value, other.low, other.high) == (whole.value, whole.low, whole.high)
+    shares = summarize(tmp_path / "run", "pass@1", threshold=99).estimate("pass@1")
+    assert shares.value == 0.75

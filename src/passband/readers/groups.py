@@ -8,6 +8,7 @@ from typing import NamedTuple
 from passband.errors import InvalidInput
 from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes
+from passband.trials.records import Bounds
 
 __all__ = ["Group", "Groups", "Remark"]
 
@@ -30,6 +31,7 @@ class Group:
     outcomes: Outcomes
     task: str | None = None  #: where the source says so
     model: str | None = None
+    bounds: Bounds | None = None  #: of the scorer, where they are recorded
 
 
 @dataclass(frozen=True)

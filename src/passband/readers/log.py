@@ -69,6 +69,9 @@ class Log:
                 unscored.setdefault(_reason(trial, score), Counter())[trial.problem] += 1
         return self._collected(scores, unscored)
 
+    def bounds(self, scorer: str | None = None) -> None:
+        """Return None: a log does not record the bounds of its scorers."""
+
     def data_names(self) -> list[str]:
         """Return the names of the problems' data, such as `level` or `subject`."""
         return list(dict.fromkeys(name for doc in self._docs for name in doc))

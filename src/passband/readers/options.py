@@ -21,10 +21,12 @@ class Options:
     @staticmethod
     def of(columns: Mapping[str, str | None] | None, by: str | Sequence[str]) -> Options:
         """Check the names of roles, and leave out roles without a column."""
-        for role in columns or {}:
+        for role, name in (columns or {}).items():
             if role not in ROLES:
                 raise UnknownName(f"no column role named {role!r}.{nearest(role, ROLES)}")
-        chosen = {role: name for role, name in (columns or {}).items() if name}
+            if name == "":
+                raise InvalidInput(f"{role}= (in the shell, --{role}) is empty; give a name.")
+        chosen = {role: name for role, name in (columns or {}).items() if name is not None}
         return Options(chosen, (by,) if isinstance(by, str) else tuple(by))
 
     def names(self) -> list[str]:

@@ -14,6 +14,7 @@ from passband.readers.reader import register_reader
 from passband.readers.runs import groups_of_runs
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.reader import RunRecord, Trials, is_run_directory
+from passband.trials.records import Bounds
 
 __all__ = ["RunDirectory", "StoredRun"]
 
@@ -40,6 +41,10 @@ class StoredRun:
     def outcomes(self, scorer: str | None = None) -> Outcomes:
         """Return the scores of a scorer, or of the main one."""
         return self.trials.outcomes(self.record, self.record.scorer(scorer))
+
+    def bounds(self, scorer: str | None = None) -> Bounds | None:
+        """Return the bounds of a scorer, or of the main one."""
+        return self.record.scorer(scorer).bounds
 
     def data_names(self) -> list[str]:
         """Return the names of the problems' data records."""

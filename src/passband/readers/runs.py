@@ -18,6 +18,7 @@ from passband.readers.options import Options
 from passband.stats.data.cells import is_absent, label, listing, number_labels
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
+from passband.trials.records import Bounds
 
 __all__ = ["RecordedRun", "groups_of_runs", "select"]
 
@@ -37,6 +38,8 @@ class RecordedRun(Protocol):
     def scorers(self) -> tuple[str, ...]: ...
 
     def outcomes(self, scorer: str | None = None) -> Outcomes: ...
+
+    def bounds(self, scorer: str | None = None) -> Bounds | None: ...
 
     def data_names(self) -> list[str]: ...
 
@@ -107,7 +110,7 @@ def _groups(run: RecordedRun, by: Sequence[str], options: Options) -> Iterator[G
         labels = {"task": run.task, "model": run.model, "scorer": _scorer(run, scorer)}
         for values, part in _parts(run, outcomes, names):
             key = tuple((labels | values)[name] for name in by)
-            yield Group(key, part, run.task, run.model)
+            yield Group(key, part, run.task, run.model, run.bounds(scorer))
 
 
 def _clustered(run: RecordedRun, outcomes: Outcomes, name: str) -> Outcomes:

@@ -67,7 +67,10 @@ def read(
     groups = _groups(source, options, reader)
     if threshold is None:
         return groups
-    cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
+    cut = [
+        replace(one, outcomes=one.outcomes.binarize(threshold), bounds=None)
+        for one in groups.groups
+    ]
     return replace(groups, groups=tuple(cut))
 
 

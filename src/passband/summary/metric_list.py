@@ -120,7 +120,7 @@ class MetricList:
         metric = "avg" if is_mean else entry.repeat_aggregation
         result = estimate(outcomes, metric, **self._request.options())
         result = replace(result, metric=entry.name) if is_mean else result
-        return EntryResult(entry, clip_to_bounds(result, scorer))
+        return EntryResult(entry, clip_to_bounds(result, scorer.bounds))
 
     def _first_trials(self, entry: MetricEntry, scorer: int) -> Outcomes:
         """Return the first trials that have a score, and those that have none."""
@@ -185,7 +185,7 @@ class MetricList:
             policy=self._request.policy,
             notes=(*result.notes, *remarks),
         )
-        return EntryResult(entry, clip_to_bounds(result, scorer), values=values)
+        return EntryResult(entry, clip_to_bounds(result, scorer.bounds), values=values)
 
     def _trials_used(
         self, entry: MetricEntry, scorer: int, present: Sequence[ProblemScores]

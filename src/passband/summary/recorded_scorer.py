@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,11 +11,13 @@ from passband import notes
 from passband.errors import PassbandError
 from passband.notes import Note
 from passband.trials.reader import ScorerRecord
+from passband.trials.records import Bounds
 
 if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
+    from passband.summary.summary import Line
 
-__all__ = ["Equality", "clip_to_bounds", "recorded_equality"]
+__all__ = ["Equality", "clip_to_bounds", "clipped", "recorded_equality"]
 
 Same = Callable[[str, str], bool]
 
@@ -55,9 +57,8 @@ def recorded_equality(scorer: ScorerRecord) -> Iterator[Equality]:
 _ARGUMENTS = ("name", "function", "options", "steps")
 
 
-def clip_to_bounds(estimate: Estimate, scorer: ScorerRecord) -> Estimate:
+def clip_to_bounds(estimate: Estimate, bounds: Bounds | None) -> Estimate:
     """Cut an interval to the scale of its scorer: a mean BLEU is at most 100."""
-    bounds = (scorer.spec or {}).get("bounds")
     if bounds is None or estimate.low is None or estimate.high is None:
         return estimate
     low, high = (
@@ -66,6 +67,14 @@ def clip_to_bounds(estimate: Estimate, scorer: ScorerRecord) -> Estimate:
     if not low <= estimate.value <= high:
         return estimate
     return replace(estimate, low=max(estimate.low, low), high=min(estimate.high, high))
+
+
+def clipped(lines: Sequence[Line], bounds: Bounds | None) -> list[Line]:
+    """Cut the intervals of lines to the scale of their scorer."""
+    return [
+        replace(line, estimate=line.estimate and clip_to_bounds(line.estimate, bounds))
+        for line in lines
+    ]
 
 
 _OPEN = (float("-inf"), float("inf"))

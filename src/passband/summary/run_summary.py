@@ -15,7 +15,7 @@ from passband.stats.decision.plan.plan import Plan
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
-from passband.summary.recorded_scorer import clip_to_bounds
+from passband.summary.recorded_scorer import clipped
 from passband.summary.summary import Group, Line, Request, ScorerCounts, Summary
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
@@ -114,10 +114,7 @@ class RunSummary:
     def _clipped(self, outcomes: Outcomes, names: Sequence[str]) -> list[Line]:
         """Estimate metrics and keep their intervals on the scorer's scale."""
         lines = metric_lines(outcomes, names, self._request, self._scorer.name)
-        return [
-            replace(line, estimate=line.estimate and clip_to_bounds(line.estimate, self._scorer))
-            for line in lines
-        ]
+        return clipped(lines, self._scorer.bounds)
 
     def _counts(self, scorer: ScorerRecord) -> ScorerCounts:
         return ScorerCounts(scorer.name, **{"ok": 0} | self._trials.score_statuses(scorer.number))

@@ -16,6 +16,7 @@ from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines
+from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
@@ -79,7 +80,8 @@ def _summarized(
     for group in _chosen(groups, tasks, models):
         by = dict(zip(groups.by, group.key, strict=True))
         member = _group(group.outcomes, by, request, plan)
-        members.append(replace(member, task=group.task, model=group.model))
+        lines = tuple(clipped(member.lines, group.bounds))
+        members.append(replace(member, task=group.task, model=group.model, lines=lines))
     columns = {} if groups.columns is None else asdict(groups.columns)
     return Summary(groups.source, request, tuple(members), groups.remarks, columns)
 
@@ -123,4 +125,4 @@ def _is_run(source: Any) -> bool:
 
 
 def _others(columns: dict[str, str | None]) -> bool:
-    return any(name for role, name in columns.items() if role != "score")
+    return any(name is not None for role, name in columns.items() if role != "score")

@@ -119,6 +119,8 @@ def _whole(path: Path) -> Iterator[IO[bytes]]:
     """Write beside the file and put it in place when it is complete and on disk."""
     path = path.resolve()  # a link stays one
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path}: there is no folder {path.parent}; create it first.")
     try:
         with part.open("wb") as file:
             yield file

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, nearest
 
-__all__ = ["ProblemRecord", "RunRecord", "ScorerRecord", "SourceRecord"]
+__all__ = ["Bounds", "ProblemRecord", "RunRecord", "ScorerRecord", "SourceRecord"]
+
+#: The least and the largest score; None where there is no bound.
+Bounds: TypeAlias = "tuple[float | None, float | None]"
 
 
 @dataclass(frozen=True)
@@ -19,6 +22,12 @@ class ScorerRecord:
     name: str
     identity: str
     spec: Mapping[str, Any] | None = None  # from which it can be rebuilt; None where it cannot
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The least and the largest score, where the scorer has a scale."""
+        bounds = (self.spec or {}).get("bounds")
+        return None if bounds is None else (bounds[0], bounds[1])
 
 
 @dataclass(frozen=True)

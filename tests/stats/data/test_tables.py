@@ -267,6 +267,19 @@ def test_clusters() -> None:
         Outcomes.from_table(table)
 
 
+def test_an_empty_cluster_column_makes_no_clusters() -> None:
+    table = {"problem": list("aab"), "score": [1, 0, 1], "cluster": [None, "", None]}
+    assert Outcomes.from_table(table).clusters is None
+    with pytest.raises(InvalidInput, match=r"column cluster \(for cluster\) is empty in every row"):
+        Outcomes.from_table(table, cluster="cluster")
+
+
+def test_a_problem_without_a_cluster_among_others_is_refused() -> None:
+    table = {"problem": list("aab"), "score": [1, 0, 1], "cluster": ["x", "x", None]}
+    with pytest.raises(InvalidInput, match="column cluster is empty for problem 'b'; every"):
+        Outcomes.from_table(table)
+
+
 def test_graded_scores_stay_with_their_problem() -> None:
     outcomes = Outcomes.from_table({"problem": list("aba"), "score": [0.5, 2, 1.5]})
     assert outcomes.graded is not None

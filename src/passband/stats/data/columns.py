@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passband.errors import UnknownName, nearest
-from passband.stats.data.cells import listing
+from passband.errors import InvalidInput, UnknownName, nearest
+from passband.stats.data.cells import is_absent, listing
 
 __all__ = [
     "OUTCOME_NAMES",
@@ -128,6 +128,7 @@ def find_roles(columns: Mapping[str, Sequence[Any]], chosen: Mapping[str, str | 
         name = min(unknown)
         raise UnknownName(f"no column role named {name!r}.{nearest(name, ROLES)}")
     roles = {role: require_column(columns, role, name) for role, name in chosen.items() if name}
+    _refuse_empty_cluster(columns, roles.get("cluster"))
     for role in ROLES:
         if role not in roles:
             taken = set(roles.values())
@@ -161,6 +162,12 @@ def require_column(columns: Iterable[str], role: str, name: str) -> str:
             f"Found: {listing(columns)}."
         )
     return name
+
+
+def _refuse_empty_cluster(columns: Mapping[str, Sequence[Any]], name: str | None) -> None:
+    """Raise `InvalidInput` if a column without any value was chosen for the clusters."""
+    if name is not None and all(map(is_absent, columns[name])):
+        raise InvalidInput(f"column {name} (for cluster) is empty in every row.")
 
 
 def _no_column(columns: Iterable[str], role: str, taken: set[str]) -> str:

@@ -206,11 +206,19 @@ class Layout:
         return "If the table holds several models or tasks, split it by that column."
 
     def _clusters(self, rows: Ints, problem_of: Ints, names: Sequence[str]) -> list[str] | None:
+        """Return the cluster of each problem; None if the column is empty in all of these rows."""
         if self.roles.cluster is None:
             return None
         column = self.columns[self.roles.cluster]
+        if all(is_absent(column[row]) for row in rows.tolist()):
+            return None
         cluster_of: dict[int, str] = {}
         for row, problem in zip(rows.tolist(), problem_of.tolist(), strict=True):
+            if is_absent(column[row]):
+                raise InvalidInput(
+                    f"column {self.roles.cluster} is empty for problem {names[problem]!r}; every "
+                    "problem needs a cluster, or none has one."
+                )
             cluster = label(column[row])
             if cluster_of.setdefault(problem, cluster) != cluster:
                 raise InvalidInput(
