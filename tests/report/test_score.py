@@ -92,3 +92,17 @@ def test_the_store_is_free_afterwards(directory: Path, monkeypatch: pytest.Monke
         with pytest.raises(RuntimeError, match="no"):
             score_run(directory)
     assert score_run(directory).added == 0
+
+
+def test_adding_a_scorer_changes_no_other_number(directory: Path) -> None:
+    """Neither which scorer is the main one, nor whether truncated completions are scored."""
+    score_run(directory, scorers=["f1"], main=True)
+    whole = score_run(directory, truncated="score")
+    assert [(row["scorer"], row["scored"]) for row in whole.rows()] == [
+        ("exact_match", 4), ("f1", 4),
+    ]  # fmt: skip
+    score_run(directory, scorers=["f1"], main=True, truncated="score")
+    before = score_run(directory, scorers=["contains"]).rows()
+    assert [(row["scorer"], row["scored"]) for row in before] == [
+        ("f1", 4), ("exact_match", 4), ("contains", 4),
+    ]  # fmt: skip

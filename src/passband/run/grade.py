@@ -13,8 +13,9 @@ from passband.run.settings import Truncated
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
-__all__ = ["Grader", "identity_of", "is_async", "score_row", "scorer_entry"]
+__all__ = ["Grader", "identity_of", "is_async", "score_row", "scorer_entry", "truncated_of"]
 
+_SCORED_TOO = "\ntruncated: score"  # ends the identity of a scorer of truncated completions
 _DETAIL = 200  # characters of an error that are kept
 
 
@@ -86,7 +87,12 @@ def scorer_entry(scorer: Scorer, truncated: Truncated) -> ScorerEntry:
 
 def identity_of(scorer: Scorer, truncated: Truncated) -> str:
     """Return what the scores depend on; scoring truncated completions makes other scores."""
-    return scorer.identity + ("\ntruncated: score" if truncated == "score" else "")
+    return scorer.identity + (_SCORED_TOO if truncated == "score" else "")
+
+
+def truncated_of(identity: str) -> Truncated:
+    """Return how a recorded scorer treats truncated completions."""
+    return "score" if identity.endswith(_SCORED_TOO) else "leave"
 
 
 def is_async(scorer: Scorer) -> bool:

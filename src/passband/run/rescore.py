@@ -12,16 +12,17 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.run.aside import grade_in_loop, loop_for
-from passband.run.grade import Grader, is_async, scorer_entry
+from passband.run.grade import Grader, is_async, scorer_entry, truncated_of
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference, Scorer
+from passband.summary.recorded_scorer import rebuilt_scorer
 from passband.tasks.find import find_tasks
 from passband.tasks.loader import load_task
 from passband.tasks.task import Task
-from passband.trials.reader import RunRecord, Trials
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
 from passband.trials.store import Store
 
 __all__ = [
@@ -45,6 +46,38 @@ class Rescoring:
     own: Sequence[Scorer]  # those of its task
     added: Sequence[Scorer]
     truncated: Truncated = "leave"
+
+    def scorers(self, *, every: bool) -> dict[str, Scorer]:
+        """Return the scorers to score by, by name.
+
+        With `every`, those that were added earlier are among them, rebuilt as they were recorded.
+        """
+        chosen = {scorer.name: scorer for scorer in (*self.own, *self.added)}
+        if every:
+            for record in self.run.scorers:
+                if record.name not in chosen and (scorer := rebuilt_scorer(record)) is not None:
+                    chosen[record.name] = scorer
+        return chosen
+
+    def order(self, *, main: bool) -> list[str]:
+        """Return the names of the run's scorers in their new order.
+
+        Scorers that are added come last, or with `main` first, and the others keep their order;
+        where none is added, the task's own order is restored.
+        """
+        added = [scorer.name for scorer in self.added]
+        own = [scorer.name for scorer in self.own]
+        recorded = [record.name for record in self.run.scorers]
+        first, last = (added, []) if main else ([], added)
+        others = [*recorded, *own] if added else [*own, *recorded]
+        return list(dict.fromkeys([*first, *others, *last]))
+
+    def current_truncated(self) -> Truncated:
+        """Return how truncated completions are scored: as now, where only a scorer is added."""
+        if self.added and self.run.scorers:
+            return truncated_of(self.run.scorers[0].identity)
+        own: Truncated | None = self.run.config.get("truncated")
+        return own or self.truncated
 
 
 @dataclass(frozen=True)
@@ -113,16 +146,17 @@ def score_again(
     store: Store, plan: Rescoring, *, main: bool = False, truncated: Truncated | None = None
 ) -> int:
     """Score recorded trials by a run's scorers and return how many scores are new."""
-    fresh = {scorer.name for scorer in plan.added}
-    own = [scorer for scorer in plan.own if scorer.name not in fresh]
-    scorers = [*plan.added, *own] if main else [*own, *plan.added]
-    cut_off = truncated or plan.run.config.get("truncated") or plan.truncated
-    entries = [scorer_entry(scorer, cut_off) for scorer in scorers]
-    numbers = store.set_scorers(plan.run.number, entries)
+    cut_off = truncated or plan.current_truncated()
+    scorers = plan.scorers(every=truncated is not None)
+    kept = {record.name: _entry(record) for record in plan.run.scorers}
+    renewed = {name: scorer_entry(scorer, cut_off) for name, scorer in scorers.items()}
+    order = plan.order(main=main)
+    numbers = store.set_scorers(plan.run.number, [(kept | renewed)[name] for name in order])
     with Trials(store.directory, trusted=True) as trials:
         problems = list(trials.problems(plan.run.number))
     references = [_reference(problem.record) for problem in problems]
-    grader = Grader(list(zip(numbers, scorers, strict=True)), references, cut_off)
+    graded = [(n, scorers[name]) for n, name in zip(numbers, order, strict=True) if name in scorers]
+    grader = Grader(graded, references, cut_off)
     try:
         return score_recorded(
             store, plan.run.number, grader, [problem.number for problem in problems]
@@ -215,6 +249,10 @@ def _recorded_task(run: RunRecord, trust: bool) -> Task:
         return load_task(path, trust=trust)
     found = find_tasks(run.task)
     return load_task(found[0], trust=trust)
+
+
+def _entry(record: ScorerRecord) -> ScorerEntry:
+    return ScorerEntry(record.name, record.identity, record.spec)
 
 
 def _reference(record: Any) -> Reference:

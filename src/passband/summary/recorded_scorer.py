@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from passband import notes
 from passband.errors import PassbandError
 from passband.notes import Note
+from passband.score.scorer import Scorer
 from passband.trials.reader import ScorerRecord
 from passband.trials.records import Bounds
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
     from passband.summary.summary import Line
 
-__all__ = ["Equality", "clip_to_bounds", "clipped", "recorded_equality"]
+__all__ = ["Equality", "clip_to_bounds", "clipped", "rebuilt_scorer", "recorded_equality"]
 
 Same = Callable[[str, str], bool]
 
@@ -37,21 +38,28 @@ def recorded_equality(scorer: ScorerRecord) -> Iterator[Equality]:
     A scorer that came as code of a task cannot be rebuilt, and neither can one whose package is
     not installed: answers are then compared as text, and a note says so.
     """
-    if scorer.spec is None:
-        yield Equality(None, (notes.ANSWERS_AS_TEXT,))
-        return
-    from passband.score.pipeline import make_scorer
-
     try:
-        rebuilt = make_scorer(**{name: scorer.spec[name] for name in _ARGUMENTS})
+        rebuilt = rebuilt_scorer(scorer)
     except PassbandError as error:
         yield Equality(None, (notes.ANSWERS_AS_TEXT, notes.not_measurable(str(error))))
+        return
+    if rebuilt is None:
+        yield Equality(None, (notes.ANSWERS_AS_TEXT,))
         return
     changed = not scorer.identity.startswith(rebuilt.identity)
     try:
         yield Equality(rebuilt.same, (notes.OTHER_SCORER_VERSION,) if changed else ())
     finally:
         rebuilt.close()
+
+
+def rebuilt_scorer(record: ScorerRecord) -> Scorer | None:
+    """Return a recorded scorer, rebuilt from its specification; None if it has none."""
+    from passband.score.pipeline import make_scorer
+
+    if record.spec is None:
+        return None
+    return make_scorer(**{name: record.spec[name] for name in _ARGUMENTS})
 
 
 _ARGUMENTS = ("name", "function", "options", "steps")
