@@ -77,7 +77,7 @@ def test_only_some_tasks(tmp_path: Path) -> None:
     assert [json.loads(line)["task"] for line in path.read_text().splitlines()] == ["a", "c"]
     done = run("export", tmp_path / "run", "-o", path, "--task", "x")
     assert done.code == 2
-    assert "has no trials of the task 'x'" in done.err
+    assert "has no task named 'x'" in done.err
     assert "It has a, b, c." in done.err
 
 

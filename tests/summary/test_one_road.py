@@ -75,10 +75,9 @@ def test_every_road_gives_the_same_summary(folder: Path) -> None:
 
 def test_halves_merged_are_the_whole(folder: Path) -> None:
     evaluate(folder, "whole")
-    halves = [folder / "one" / "whole", folder / "other" / "whole"]  # a run's name is its folder's
-    evaluate(folder, "one/whole", limit=5)
-    evaluate(folder, "other/whole", num_repeats=2)
-    merge(halves, folder / "merged")
+    evaluate(folder, "one", limit=5, name="whole")
+    evaluate(folder, "other", num_repeats=2, name="whole")
+    merge([folder / "one", folder / "other"], folder / "merged")
     assert printed("stats", "merged", "--json")["groups"][0]["n_problems"] == len(TARGETS)
     evaluate(folder, "merged")  # what neither half has
     whole, merged = (printed("stats", name, "--json")["groups"] for name in ("whole", "merged"))

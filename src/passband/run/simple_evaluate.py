@@ -67,6 +67,7 @@ def simple_evaluate(
     concurrency: int = 64,
     batch: int = 16,
     seed: str | None = None,
+    name: str | None = None,
     out: str | Path | None = None,
     level: float = 0.95,
     trust_task_code: bool = False,
@@ -77,7 +78,8 @@ def simple_evaluate(
     `num_repeats` overrides the tasks' own ``repeats``. Every metric comes with its standard error
     and its interval, which is for problems like these. With `out` the trials are kept there, and
     calling again goes on where it stopped; without, they are gone once this returns. Whatever is
-    recorded there counts, also where it is more than is asked for now.
+    recorded there counts, also where it is more than is asked for now. `name` is the run's name,
+    by default that of `out`: parts of one run, to be merged later, need the same.
     """
     _check_model(model)
     _check_whole("num_repeats", num_repeats)
@@ -96,6 +98,7 @@ def simple_evaluate(
             top_p=top_p,
             max_tokens=max_tokens,
             seed=seed,
+            name=name,
             base_url=base_url,
             batch=batch,
         )
