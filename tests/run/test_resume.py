@@ -104,9 +104,12 @@ def test_more_problems_only_add(bench: Bench) -> None:
 def test_fewer_of_either_ask_nothing_and_lose_nothing(bench: Bench) -> None:
     bench.play(task=sums(5), n=4)
     before = bench.content
+    assert bench.notes.warnings == []
     server = bench.play(task=sums(5), n=2, limit=3)
     assert server.requests == []
     assert bench.content == before
+    warning = bench.notes.warnings[-1]
+    assert warning.startswith("sums: results include 2 problems with recorded trials beyond")
 
 
 def test_every_problem_is_asked_before_any_is_asked_again(bench: Bench) -> None:

@@ -222,3 +222,15 @@ def test_completions_outlive_their_trials(original: Path, tmp_path: Path) -> Non
             assert (row.request_id, row.seed) == (None, None)
     with Trials(tmp_path / "new") as trials:
         assert trials.statuses(1) == {"ok": len(whole)}
+
+
+def test_a_run_whose_name_is_no_text_leaves_the_others(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        for model in ("small", "large"):
+            run, _ = begin(store, model=model)
+            store.append(run, [TrialRow(0, 0, "ok", model)])
+    with closing(sqlite3.connect(tmp_path / "run" / FILE)) as connection, connection:
+        connection.execute("UPDATE run SET name=CAST(x'f275' AS TEXT) WHERE model='small'")
+    salvage(tmp_path / "run", tmp_path / "new")
+    run, rows = read_back(tmp_path / "new")
+    assert (run.model, [row.text for row in rows]) == ("large", ["large"])

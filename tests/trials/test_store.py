@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
+from passband.trials.merge import merge
 from passband.trials.reader import ProblemRecord, ScorerRecord, Trials
 from passband.trials.rows import (
     FAILED,
@@ -308,6 +309,27 @@ def test_where_imported_trials_come_from(tmp_path: Path) -> None:
         assert (found.number, found.reader, found.sha256) == (source, "lm-eval", "ab" * 32)
         assert trials.run().source == source
         assert [row.source for row in trials.trials(trials.run())] == [source]
+
+
+def test_attempts_at_problems_that_are_gone_or_changed_go_with_them(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        run, _ = begin(store, [problem(at) for at in range(5)])
+        attempts = [AttemptRow(at, 0, 1, 1, "unavailable", None, "down") for at in range(5)]
+        store.add_attempts(run, attempts)
+        rows = [problem(4), problem(1, target="43"), problem(7), problem(2)]
+        numbers = store.add_problems(run, rows)
+        assert (numbers[0], numbers[3]) == (4, 2)
+        assert len(set(numbers)) == 4
+        store.append(run, [TrialRow(number, 1, "ok", "x") for number in numbers])
+    with Trials(tmp_path / "run") as trials:
+        assert trials.attempts(run) == {(4, 0): 1, (2, 0): 1}
+    merge([tmp_path / "run"], tmp_path / "merged", low_water=0)
+    with Trials(tmp_path / "merged") as trials:
+        keys = {each.number: each.key for each in trials.problems(trials.run().number)}
+        assert {keys[row.problem] for row in trials.attempt_rows(trials.run().number)} == {
+            "p2",
+            "p4",
+        }
 
 
 def test_settings_that_no_trial_came_of_may_be_corrected(tmp_path: Path) -> None:

@@ -152,4 +152,5 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
             for (number, trial), count in trials.attempts(task_run.number, again).items()
             if number in places
         }
-        return replace(task_run, recorded=recorded, attempts=attempts)
+        unasked = len(masks) - len(recorded)
+        return replace(task_run, recorded=recorded, attempts=attempts, unasked=unasked)

@@ -32,7 +32,7 @@ def read_earlier(directory: Path, tasks: Sequence[str], model: str) -> list[Earl
 def warn_before_asking(
     runs: Sequence[TaskRun], earlier: Sequence[Earlier], address: str | None, watcher: Watcher
 ) -> None:
-    """Warn of another server, and of trials that will all be the same."""
+    """Warn of another server, of problems that are not asked, of trials that will be the same."""
     others = {e.address for e in earlier if e.address} - {address}
     for other in sorted(others) if address else ():
         count = sum(e.trials for e in earlier if e.address == other)
@@ -42,6 +42,12 @@ def warn_before_asking(
             f"checkpoint needs --out DIR or --name."
         )
     for run in runs:
+        if run.unasked:
+            problems = "1 problem" if run.unasked == 1 else f"{run.unasked} problems"
+            watcher.warn(
+                f"{run.task.name}: results include {problems} with recorded trials beyond --limit "
+                f"or no longer in the data; another set of problems needs --out DIR or --name."
+            )
         is_asking = run.counters.done < run.counters.planned
         if is_asking and run.n > 1 and run.sampling.temperature == 0:
             watcher.warn(

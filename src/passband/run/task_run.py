@@ -34,6 +34,7 @@ class TaskRun:
     attempts: Mapping[tuple[int, int], int] = field(default_factory=dict)  # failed before
     _brought: dict[str, int] = field(default_factory=dict)  # scorers of the model's own scores
     numbers: Sequence[int] = ()  # of its problems in the store
+    unasked: int = 0  # problems with trials that are not among its problems
 
     @cached_property
     def is_in_order(self) -> bool:

@@ -80,12 +80,11 @@ def _readable(copy: Path) -> tuple[sqlite3.Connection, int]:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(run)")]
         version = 2 if {b"crc", "crc"} & {*columns} else 1
         rows = connection.execute("SELECT * FROM run").fetchall()
-        intact = [row for row in rows if version == 1 or is_intact("run", _as_text("run", row))]
-        if rows and not intact:
+        if rows and version > 1 and not any(_intact("run", row) for row in rows):
             raise sqlite3.DatabaseError("no run is what was written")
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+    except sqlite3.DatabaseError:
         connection.close()
-        raise sqlite3.DatabaseError(str(error)) from error
+        raise
     return connection, version
 
 
@@ -96,6 +95,15 @@ def _as_text(table: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
         if kind == "TEXT" and isinstance(values[place], bytes):
             values[place] = values[place].decode("utf-8", "surrogatepass")
     return tuple(values)
+
+
+def _intact(table: str, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Return a row as it was written, or None."""
+    try:
+        values = _as_text(table, row)
+    except UnicodeDecodeError:
+        return None
+    return values if is_intact(table, values) else None
 
 
 class Rescue:
@@ -113,16 +121,6 @@ class Rescue:
                 self._most["body.rowid"] = max(self._most.get("body.rowid", 0), row[_BODY])
             yield row
 
-    def _intact(self, table: str, row: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """Return a row as it was written, or None; version 1 has nothing to check it by."""
-        if self._version == 1:
-            return row
-        try:
-            values = _as_text(table, row)
-        except UnicodeDecodeError:
-            return None
-        return values if is_intact(table, values) else None
-
     def _between(
         self, table: str, prefix: tuple[int, ...], low: int, high: int
     ) -> Iterator[tuple[Any, ...]]:
@@ -134,7 +132,8 @@ class Rescue:
             last: int | None = None
             try:
                 for key, raw in self._scan(table, prefix, low, high, order):
-                    row = self._intact(table, raw)
+                    # version 1 has nothing to check a row by
+                    row = raw if self._version == 1 else _intact(table, raw)
                     if row is None:
                         continue
                     last = key[depth]

@@ -88,10 +88,11 @@ class Store(Writer):
 
         Those that are there already must be what they were, once one was asked; see `placed`.
         """
+        rows = list(problems)
         with self.transaction():
             if not self._is_asked(run):
-                self._delete("problem", run)
-            numbers, changed = placed(self.problems(run), problems, self.directory)
+                self._forget_problems(run, {row.key: row.record for row in rows})
+            numbers, changed = placed(self.problems(run), rows, self.directory)
             self.put_problems(run, changed)
         return numbers
 
@@ -284,6 +285,20 @@ class Store(Writer):
                 with self.transaction():
                     for table in ("attempt", "scorer", "problem", "run"):
                         self._delete(table, row[0])
+
+    def _forget_problems(self, run: int, records: Mapping[str, str]) -> None:
+        """Delete problems of a run without trials, but not those that were attempted as they are.
+
+        Attempts at a problem that has changed or is gone go with it: its number may be reused.
+        """
+        known = self.problems(run).values()
+        unchanged = {p.number: p for p in known if records.get(p.key) == p.record}
+        attempts = [AttemptRow(*row[1:]) for row in self.rows("attempt", "run=?", run)]
+        kept = [attempt for attempt in attempts if attempt.problem in unchanged]
+        self._delete("problem", run)
+        self._delete("attempt", run)
+        self.put_problems(run, [unchanged[n] for n in sorted({a.problem for a in kept})])
+        self.add_attempts(run, kept)
 
     def _is_asked(self, run: int) -> bool:
         return bool(self._one("SELECT EXISTS (SELECT 1 FROM trial WHERE run=?)", run))
