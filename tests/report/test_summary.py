@@ -290,3 +290,10 @@ def test_wrong_wishes_are_refused(tmp_path: Path) -> None:
             report(tmp_path, COUNTS, level=level)
     with pytest.raises(InvalidInput, match=r"'autoo'.*Did you mean 'auto'\?"):
         report(tmp_path, COUNTS, method="autoo")
+
+
+def test_a_k_that_is_too_large_leaves_the_others(tmp_path: Path) -> None:
+    found = report(tmp_path, COUNTS, "pass@1,20")
+    assert names(found) == ["pass@1", "pass@20"]
+    assert [row["value"] is None for row in rows(found)] == [False, True]
+    assert any(line.startswith("pass@20: pass@20 needs 20 trials") for line in explanation(found))

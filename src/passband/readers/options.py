@@ -17,9 +17,16 @@ class Options:
 
     columns: Mapping[str, str] = field(default_factory=dict)
     by: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()  #: only these; all if none is named
+    models: tuple[str, ...] = ()
 
     @staticmethod
-    def of(columns: Mapping[str, str | None] | None, by: str | Sequence[str]) -> Options:
+    def of(
+        columns: Mapping[str, str | None] | None,
+        by: str | Sequence[str],
+        tasks: Sequence[str] = (),
+        models: Sequence[str] = (),
+    ) -> Options:
         """Check the names of roles, and leave out roles without a column."""
         for role, name in (columns or {}).items():
             if role not in ROLES:
@@ -27,7 +34,8 @@ class Options:
             if name == "":
                 raise InvalidInput(f"{role}= (in the shell, --{role}) is empty; give a name.")
         chosen = {role: name for role, name in (columns or {}).items() if name is not None}
-        return Options(chosen, (by,) if isinstance(by, str) else tuple(by))
+        names = (by,) if isinstance(by, str) else tuple(by)
+        return Options(chosen, names, tuple(tasks), tuple(models))
 
     def names(self) -> list[str]:
         """Return every name that the caller used."""

@@ -52,6 +52,7 @@ def groups_of_runs(
     """Return the outcomes of each run, further split and clustered as the options say."""
     with error_prefix([source]):
         options.refuse(("problem", "trial", "status"), kind)
+    runs = [run for run in runs if _is_wanted(run, options)] or runs  # `read` names what is unknown
     by = _split(runs, options.by, source)
     _refuse_twins(runs, by, source)
     groups = [group for run in runs for group in _groups(run, by, options)]
@@ -62,6 +63,13 @@ def groups_of_runs(
     if by:
         remarks.append(Remark(f"split by: {', '.join(by)}"))
     return Groups(source, by, tuple(groups), tuple(remarks))
+
+
+def _is_wanted(run: RecordedRun, options: Options) -> bool:
+    """Return whether a run is of the tasks and models that are wanted; its scorers may differ."""
+    return (not options.tasks or run.task in options.tasks) and (
+        not options.models or run.model in options.models
+    )
 
 
 def _split(runs: Sequence[RecordedRun], chosen: Sequence[str], source: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from passband.errors import InvalidInput, WrongType, warn
+from passband.errors import InvalidInput, UnknownName, WrongType, nearest, warn
 from passband.readers.groups import Groups
 from passband.readers.log import Log
 from passband.readers.options import Options
@@ -47,6 +47,8 @@ def read(
     by: str | Sequence[str] = (),
     threshold: float | None = None,
     reader: str | None = None,
+    tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
 
@@ -55,7 +57,7 @@ def read(
     role (problem, trial, score, status, cluster) where its name does not; for a run directory,
     score is the name of a scorer. `by` names what to split by, in addition to what must not be
     pooled. With a `threshold`, scores of at least that count as successes. `reader` names the
-    reader of a file, which is otherwise recognized.
+    reader of a file, which is otherwise recognized. `tasks` and `models` choose among groups.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
@@ -63,8 +65,8 @@ def read(
     ('M',) Outcomes(2 problems, 1 trial each, 2 scored)
     ('N',) Outcomes(2 problems, 1 trial each, 2 scored)
     """
-    options = Options.of(columns, by)
-    groups = _groups(source, options, reader)
+    options = Options.of(columns, by, tasks, models)
+    groups = _chosen(_groups(source, options, reader), options)
     if threshold is None:
         return groups
     cut = [
@@ -72,6 +74,23 @@ def read(
         for one in groups.groups
     ]
     return replace(groups, groups=tuple(cut))
+
+
+def _chosen(groups: Groups, options: Options) -> Groups:
+    """Return the groups of the tasks and models that are wanted."""
+    for noun, names in (("task", options.tasks), ("model", options.models)):
+        known = {str(getattr(group, noun)) for group in groups.groups if getattr(group, noun)}
+        for name in names:
+            if name not in known:
+                hint = nearest(name, known) or f" It has {', '.join(sorted(known)) or 'none'}."
+                raise UnknownName(f"{groups.source} has no {noun} named {name!r}.{hint}")
+    kept = [
+        group
+        for group in groups.groups
+        if (not options.tasks or group.task in options.tasks)
+        and (not options.models or group.model in options.models)
+    ]
+    return replace(groups, groups=tuple(kept))
 
 
 def outcomes_of(source: Data, *, columns: Mapping[str, str | None] | None = None) -> Outcomes:

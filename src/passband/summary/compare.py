@@ -22,6 +22,7 @@ from passband.stats.decision.ranking import Ranking, compare_all
 from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import expand_metrics
 from passband.summary.default_metrics import default_metrics
+from passband.trials.reader import Trials, is_run_directory
 
 __all__ = ["ComparisonSummary", "Contest", "TaskComparison", "compare_sources"]
 
@@ -86,7 +87,7 @@ def compare_sources(
     contest = contest or Contest()
     _refuse_same(sources)
     chosen = () if by is None else (by,)
-    readings = [read(s, columns=columns, by=chosen, threshold=threshold) for s in sources]
+    readings = [_read(source, columns, chosen, threshold, tasks) for source in sources]
     field = _Field(readings, by)
     remarks = [
         Remark(f"{one.source}: {remark}", remark.important)
@@ -96,6 +97,22 @@ def compare_sources(
     shared, left_out = field.shared_tasks(tasks)
     compared = [_compared(task, field.models(task), contest) for task in shared]
     return ComparisonSummary(contest, tuple(compared), (*remarks, *left_out))
+
+
+def _read(
+    source: str | Path,
+    columns: Mapping[str, str | None] | None,
+    by: tuple[str, ...],
+    threshold: float | None,
+    tasks: Sequence[str],
+) -> Groups:
+    """Read a source; of a run directory, only these tasks, whose scorers may differ."""
+    held = set()
+    if is_run_directory(Path(source)):
+        with Trials(source) as trials:
+            held = {run.task for run in trials.runs()}
+    wanted = [task for task in tasks if task in held]
+    return read(source, columns=columns, by=by, threshold=threshold, tasks=wanted)
 
 
 def _refuse_same(sources: Sequence[str | Path]) -> None:

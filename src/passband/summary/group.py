@@ -12,6 +12,7 @@ from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import estimate
 from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
+from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
 from passband.summary.summary import Group, Line, Request
 
@@ -53,16 +54,29 @@ def metric_lines(
     """
     counted = outcomes.under(request.policy)
     lines: list[Line] = []
-    for name in names:
+    for name in dict.fromkeys(names):
         try:
             counted.require(1)
             metrics = [metric.name for metric in expand_metrics(name, counted.most_trials())]
-            lines += [_line(outcomes, metric, request, scorer) for metric in metrics]
         except UnknownName:
             raise
         except InvalidInput as error:
-            lines.append(Line(name, scorer, None, _reason(error)))
+            metrics = _single_names(name)
+            if len(metrics) == 1:
+                lines.append(Line(name, scorer, None, _reason(error)))
+                continue
+        lines += [_line(outcomes, metric, request, scorer) for metric in metrics]
     return lines
+
+
+def _single_names(name: str) -> list[str]:
+    """Return a name with several values of k as one name for each.
+
+    >>> _single_names("pass@1,20"), _single_names("avg")
+    (['pass@1', 'pass@20'], ['avg'])
+    """
+    parsed = parse_name(name)
+    return [parsed.at(k) for k in parsed.ks] if parsed.ks else [name]
 
 
 def _line(outcomes: Outcomes, metric: str, request: Request, scorer: str | None) -> Line:

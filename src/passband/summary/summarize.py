@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from passband import readers
-from passband.errors import InvalidInput, nearest
 from passband.readers import Groups
 from passband.stats.checks import as_level, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
@@ -65,38 +64,21 @@ def summarize(
         return summarize_run(
             source, request, tasks=tasks, models=models, scorer=score, plan=_plan(plan)
         )
-    groups = readers.read(source, columns=columns, by=split, threshold=threshold)
-    return _summarized(groups, request, _plan(plan), tasks, models)
+    groups = readers.read(
+        source, columns=columns, by=split, threshold=threshold, tasks=tasks, models=models
+    )
+    return _summarized(groups, request, _plan(plan))
 
 
-def _summarized(
-    groups: Groups,
-    request: Request,
-    plan: Plan | None,
-    tasks: Sequence[str],
-    models: Sequence[str],
-) -> Summary:
+def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     members = []
-    for group in _chosen(groups, tasks, models):
+    for group in groups.groups:
         by = dict(zip(groups.by, group.key, strict=True))
         member = _group(group.outcomes, by, request, plan)
         lines = tuple(clipped(member.lines, group.bounds))
         members.append(replace(member, task=group.task, model=group.model, lines=lines))
     columns = {} if groups.columns is None else asdict(groups.columns)
     return Summary(groups.source, request, tuple(members), groups.remarks, columns)
-
-
-def _chosen(groups: Groups, tasks: Sequence[str], models: Sequence[str]) -> Iterator[readers.Group]:
-    """Yield the groups of these tasks and models; a name that no group has is an error."""
-    for noun, names in (("task", tasks), ("model", models)):
-        known = {getattr(group, noun) for group in groups.groups} - {None}
-        for name in names:
-            if name not in known:
-                hint = nearest(name, known) or f" It has {', '.join(sorted(known)) or 'none'}."
-                raise InvalidInput(f"{groups.source} has no {noun} named {name!r}.{hint}")
-    for group in groups.groups:
-        if (not tasks or group.task in tasks) and (not models or group.model in models):
-            yield group
 
 
 def _plan(plan: Plan | str | Path | None) -> Plan | None:
