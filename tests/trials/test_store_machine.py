@@ -57,10 +57,11 @@ class StoreMachine(RuleBasedStateMachine):
         number = self.store.begin(task, MODEL, spec={"seed": task}, config={})
         assert self.runs.setdefault(task, number) == number
         self.store.add_problems(number, [problem(at) for at in range(count)])
-        if not self.trials.setdefault(task, {}):
-            self.problems[task] = set()  # nothing was asked yet, so they may change
+        attempts = self.attempts.setdefault(task, {})
+        if not self.trials.setdefault(task, {}):  # nothing was asked yet, so they may change
+            self.problems[task] = set()
+            self.attempts[task] = {place: n for place, n in attempts.items() if place[0] < count}
         self.problems[task].update(range(count))
-        self.attempts.setdefault(task, {})
 
     @rule(task=tasks)
     def begin_otherwise(self, task: str) -> None:
@@ -122,6 +123,8 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(data=st.data(), place=places, attempt=st.integers(1, 5))
     def add_attempt(self, data: st.DataObject, place: tuple[int, int], attempt: int) -> None:
         task = data.draw(st.sampled_from(sorted(self.runs)))
+        if place[0] not in self.problems[task]:
+            return
         row = AttemptRow(*place, attempt, 0, "late", None, "")
         self.store.add_attempts(self.runs[task], [row])
         known = self.attempts[task]

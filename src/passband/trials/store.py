@@ -287,18 +287,20 @@ class Store(Writer):
                         self._delete(table, row[0])
 
     def _forget_problems(self, run: int, records: Mapping[str, str]) -> None:
-        """Delete problems of a run without trials, but not those that were attempted as they are.
+        """Delete the problems of a run without trials that have changed or are gone.
 
-        Attempts at a problem that has changed or is gone go with it: its number may be reused.
+        Attempts at them go too: their numbers may be reused.
         """
         known = self.problems(run).values()
         unchanged = {p.number: p for p in known if records.get(p.key) == p.record}
+        if len(unchanged) == len(known):
+            return
         attempts = [AttemptRow(*row[1:]) for row in self.rows("attempt", "run=?", run)]
-        kept = [attempt for attempt in attempts if attempt.problem in unchanged]
         self._delete("problem", run)
         self._delete("attempt", run)
-        self.put_problems(run, [unchanged[n] for n in sorted({a.problem for a in kept})])
-        self.add_attempts(run, kept)
+        self.put_problems(run, list(unchanged.values()))
+        if kept := [attempt for attempt in attempts if attempt.problem in unchanged]:
+            self.add_attempts(run, kept)
 
     def _is_asked(self, run: int) -> bool:
         return bool(self._one("SELECT EXISTS (SELECT 1 FROM trial WHERE run=?)", run))
