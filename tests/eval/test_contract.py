@@ -13,6 +13,8 @@ from passband import InvalidInput, Outcomes, PassbandWarning, measure
 from passband import eval as ev
 from passband.errors import ConflictingArguments, WrongType
 
+pytestmark = pytest.mark.slow  # by their number; names and values change rarely
+
 R = np.array([[0, 1, 1, 0, 1], [1, 1, 0, 1, 1]])
 GRADED = np.array([[0, 1, 2, 2, 1], [1, 1, 0, 2, 2]])
 W = [0.0, 0.5, 1.0]
