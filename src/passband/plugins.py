@@ -61,6 +61,9 @@ def import_modules(names: list[str] | None, option: str = "--import") -> None:
 
 def import_module(name: str, option: str = "--import") -> None:
     """Import one module that the user named; the working folder is searched last."""
+    if name.endswith(".py") or os.sep in name:
+        stem = os.path.basename(name).removesuffix(".py")
+        raise InvalidInput(f"{option} takes the name of a module, not a file; try {option} {stem}.")
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
     try:

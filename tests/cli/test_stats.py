@@ -458,3 +458,16 @@ def test_metrics_are_listed() -> None:
 def test_a_whole_curve_says_that_its_intervals_are_pointwise(trials: Path) -> None:
     assert "one k at a time" in run("stats", trials, "-m", "pass@*").err
     assert "one k at a time" not in run("stats", trials, "-m", "pass@1").err
+
+
+def test_two_formats_are_refused(tmp_path: Path) -> None:
+    done = stats(tmp_path, "problem,score\na,1\nb,0\n", "--json", "--format", "csv")
+    assert done.code == 2
+    assert "--json and --format csv ask for different output" in done.err
+    assert json.loads(stats(tmp_path, "problem,score\na,1\n", "--format", "json").out)
+
+
+def test_a_file_is_not_a_module(tmp_path: Path) -> None:
+    done = stats(tmp_path, "problem,score\na,1\nb,0\n", "--import", "./mine.py", "-m", "mine")
+    assert done.code == 2
+    assert "takes the name of a module, not a file; try --import mine" in done.err

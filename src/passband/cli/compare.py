@@ -24,6 +24,7 @@ from passband.cli.options import (
     Target,
     Threshold,
     TrialColumn,
+    is_json,
 )
 
 __all__ = ["compare"]
@@ -64,6 +65,7 @@ def compare(
     from passband.report.render import printable, render
     from passband.summary.compare import Contest, compare_sources
 
+    as_json = is_json(format, json)
     summary = compare_sources(
         files,
         Contest(tuple(metric or ()), over.value, level, not unpaired, policy.value),
@@ -75,7 +77,7 @@ def compare(
         tasks=task or (),
         threshold=threshold,
     )  # fmt: skip
-    if json or format is Format.json:
+    if as_json:
         from json import dumps
 
         typer.echo(dumps(summary.as_json(), indent=2))

@@ -32,6 +32,7 @@ __all__ = [
     "TrialColumn",
     "Truncated",
     "TrustTaskCode",
+    "is_json",
     "with_imports",
 ]
 
@@ -44,6 +45,15 @@ class Format(str, enum.Enum):
     csv = "csv"
     markdown = "markdown"
     latex = "latex"
+
+
+def is_json(format: Format, json: bool) -> bool:
+    """Return whether JSON is wanted; raise `InvalidInput` if --format asks for something else."""
+    if json and format not in (Format.table, Format.json):
+        from passband.errors import InvalidInput
+
+        raise InvalidInput(f"--json and --format {format.value} ask for different output.")
+    return json or format is Format.json
 
 
 class Target(str, enum.Enum):

@@ -24,6 +24,7 @@ from passband.cli.options import (
     Target,
     Threshold,
     TrialColumn,
+    is_json,
 )
 
 __all__ = ["stats"]
@@ -68,6 +69,7 @@ def stats(
     from passband.report import summary as text
     from passband.summary.summarize import summarize
 
+    as_json = is_json(format, json)
     summary = summarize(
         source,
         metric or [],
@@ -87,7 +89,7 @@ def stats(
         plan=plan,
     )
     summary.require_estimate()
-    if json or format is Format.json:
+    if as_json:
         typer.echo(summary.to_json(), nl=False)
         return
     print_notes(text.remark_lines(summary, quiet=quiet))

@@ -113,6 +113,8 @@ def outcomes_of(source: Data, *, columns: Mapping[str, str | None] | None = None
 
 def _groups(source: Any, options: Options, reader: str | None) -> Groups:
     if isinstance(source, (str, os.PathLike)):
+        if not os.fspath(source):
+            raise InvalidInput("the path of the source is empty; give a file or a run directory.")
         return _of_path(Path(source), options, reader)
     if isinstance(source, Log):
         return groups_of_runs([source], options, source=source.source.file, kind="a log")

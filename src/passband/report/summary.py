@@ -97,7 +97,7 @@ def counts_text(group: Group) -> str:
     if group.n_clusters is not None:
         parts.append(_plural(group.n_clusters, "cluster"))
     each = f"{fewest}" if fewest == most else f"{fewest}-{most}"
-    parts.append(f"{each} {'trial' if most == 1 else 'trials'} each")
+    parts.append(f"{each} {'trial' if each == '1' else 'trials'} each")
     parts.append(f"{group.n_trials} scored")
     parts += [f"{n} {status}" for status, n in group.statuses.items() if status != "ok" and n]
     return ", ".join(parts)

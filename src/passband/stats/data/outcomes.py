@@ -321,7 +321,7 @@ class Outcomes(ArrayValue):
         groups = f", {len(set(self.clusters))} clusters" if self.clusters else ""
         absent = f", {self._unscored_text()}" if self.unscored else ""
         problems = "1 problem" if self.n_problems == 1 else f"{self.n_problems} problems"
-        trials = "trial" if high == 1 else "trials"
+        trials = "trial" if trials_each == "1" else "trials"
         shape = f"{problems}{groups}, {trials_each} {trials} each"
         return f"Outcomes({shape}, {self.n_trials} scored{absent})"
 
