@@ -271,3 +271,16 @@ def test_what_was_filtered_has_no_tokens_and_that_is_fine(
     done, _ = asked(task_file, bench, script, *money)
     assert done.code == 0, done.err
     assert bench.statuses == {"ok": 4, "refused": 2}
+
+
+def test_another_address_is_named_first_even_if_quiet(bench: Bench, task_file: Path) -> None:
+    asked(task_file, bench, faults.ok, "-q")
+    done, server = asked(task_file, bench, faults.ok, "-n", 3, "-q")  # on another port
+    assert done.code == 0, done.err
+    first = done.err.splitlines()[0]
+    assert first.startswith("warning: 6 trials are recorded, the first from http://127.0.0.1:")
+    assert f"this run asks {server.url}" in first
+    with Trials(bench.directory) as trials:
+        (run,) = trials.runs()
+        addresses = [session[-1] for session in trials.sessions()]
+    assert run.address == addresses[0] != addresses[1] == server.url
