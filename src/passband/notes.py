@@ -71,6 +71,7 @@ __all__ = [
     "posterior_mean",
     "prior_dominates",
     "retried",
+    "scorer_errors",
     "unequal_trials",
     "unscored",
     "unscored_by_model",
@@ -473,6 +474,12 @@ def unscored(
             f"{bounds[1]:.3f} with {them} right"
         )
     return Note("unscored", text)
+
+
+def scorer_errors(scorer: str, count: int, detail: str | None) -> Note:
+    """Return the note on trials that a scorer failed on, with the first error."""
+    first = f"; the first: {detail}" if detail else ""
+    return Note("scorer-errors", f"{scorer} failed on {_count(count, 'trial')}{first}")
 
 
 def retried(count: int, trials: int) -> Note:

@@ -15,7 +15,7 @@ from passband.report.score import ScoreReport
 from passband.run import rescore
 from passband.run import rescore as module
 from passband.run.rescore import rescore_run
-from passband.summary.run_summary import summarize_scorers
+from passband.summary.run_summary import summarize_run, summarize_scorers
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
 
@@ -106,3 +106,23 @@ def test_adding_a_scorer_changes_no_other_number(directory: Path) -> None:
     assert [(row["scorer"], row["scored"]) for row in before] == [
         ("f1", 4), ("exact_match", 4), ("contains", 4),
     ]  # fmt: skip
+
+
+def test_the_first_error_of_a_scorer_is_noted(directory: Path) -> None:
+    from passband.score.registry import register_scorer, scorers
+
+    @register_scorer("failing")
+    def failing(answer: str, target: str) -> float:
+        raise RuntimeError("no such answer")
+
+    try:
+        found = score_run(directory, scorers=["failing"], main=True)
+        (note,) = [
+            note
+            for note in summarize_run(directory).groups[0].notes
+            if note.code == "scorer-errors"
+        ]
+    finally:
+        scorers.remove("failing")
+    assert note.text == "failing failed on 3 trials; the first: RuntimeError: no such answer"
+    assert found.rows()[0]["mean"] is None

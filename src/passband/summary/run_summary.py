@@ -85,6 +85,10 @@ class RunSummary:
         retried = self._trials.retried(self._run.number)
         total = outcomes.n_trials + outcomes.n_unscored
         more = (notes.retried(retried, total),) if retried else ()
+        errors = self._trials.score_statuses(self._scorer.number).get("error", 0)
+        if errors:
+            detail = self._trials.first_error(self._scorer.number)
+            more = (notes.scorer_errors(self._scorer.name, errors, detail), *more)
         return replace(
             group,
             retried=retried,

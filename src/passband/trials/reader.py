@@ -11,7 +11,7 @@ from passband.trials.checked import CheckedRows
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
 from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord, SourceRecord
-from passband.trials.rows import STATUSES, AttemptRow, ScoreRow, Status, TrialRow
+from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, Status, TrialRow
 from passband.trials.schema import FILE
 from passband.trials.unpacking import scores_of, trials_of
 
@@ -315,6 +315,13 @@ class Trials:
             yield row
         if stretch == (0, _FARTHEST):
             self._rows.require("score", scorer, count)
+
+    def first_error(self, scorer: int) -> str | None:
+        """Return the detail of the first score that is an error, if there is one."""
+        where, status = "scorer=? AND status=?", SCORE_STATUSES.index("error")
+        for _, _, score in scores_of(self._rows, where, scorer, status):
+            return score.detail
+        return None
 
 
 class _Lookahead:
