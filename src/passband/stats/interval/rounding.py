@@ -50,6 +50,6 @@ def rounded(value: float, low: float | None, high: float | None) -> str:
 
 
 def _fixed(value: float, places: int) -> str:
-    """Format a number with a number of decimals; zero has no sign."""
+    """Format a number with a fixed number of decimals; zero has no sign."""
     text = f"{value:.{places}f}"
     return text if float(text) else text.removeprefix("-")
