@@ -25,7 +25,7 @@ help:
 	@echo "make quick   the same without tests that are slow or start processes: under a minute"
 	@echo "make lint    style, formatting, types and layers only"
 	@echo "make fuzz    the property tests with thousands of new examples each"
-	@echo "make bench   time the metrics next to scorio $(SCORIO), and the intervals"
+	@echo "make bench   time metrics, intervals, runs, tables and logs, next to scorio and Inspect"
 	@echo "make coverage  measure how often the intervals contain the truth"
 	@echo "make kill    kill -9 a run $(KILLS) times at random moments and look for what was lost"
 	@echo "make power   cut the power $(CUTS) times, on a disk inside a file (Linux, root)"
@@ -70,6 +70,15 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/intervals.py
 	@echo "timing runs ..."
 	@$(PY) benchmarks/run.py
+	@echo "timing large tables ..."
+	@$(PY) benchmarks/tables.py
+	@$(PY) -c 'import inspect_ai, openai' 2>/dev/null || { \
+	    echo "installing inspect_ai for comparison ..."; \
+	    $(PIP) install --editable ".[inspect]" openai; }
+	@echo "timing logs ..."
+	@$(PY) benchmarks/read_logs.py
+	@echo "timing tasks of Inspect ..."
+	@$(PY) benchmarks/inspect_tasks.py
 
 coverage: $(VENV)/.installed
 	@echo "measuring the coverage of the intervals on the published grid (several minutes) ..."

@@ -1,6 +1,6 @@
 """kill -9 at random moments of a run: is everything that was announced still there?
 
-    python benchmarks/kill.py [--kills 200] [--seed 0]
+    python benchmarks/kill.py [--kills 200] [--seed 0] [--inspect]
 
 A series is one run directory. `passband run` is started on it, killed, and started again, until
 one process comes to the end; then the next series begins. The model is benchmarks/loopback.py,
@@ -18,6 +18,7 @@ exactly as the killed one left it:
     damaged       stores that SQLite finds fault with
     early         kills before the first trial was recorded
     orphans       processes of a killed run that were alive five seconds later
+    again         completions that were drawn a second time, because the first was not yet stored
     identical     series whose export is the same, byte for byte, as that of an undisturbed run
 
 What this does not test is the power going off: what a process wrote stays in the memory of the
@@ -38,6 +39,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -65,6 +67,17 @@ metric_list:
   - metric: exact_match
     repeat_aggregation: mean
 """
+INSPECT_TASK = """from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.scorer import includes
+
+
+@task
+def sums():
+    pairs = [(100 + 37 * i, 991 - 3 * i) for i in range(40)]
+    samples = [Sample(f"What is {a} + {b}?", target=f"is {a + b}.", id=a) for a, b in pairs]
+    return Task(samples, scorer=includes())
+"""
 QUICK = r"answer is (-?\d+)\."
 SLOW = r"(?:\S+\s+)*answer is (-?\d+)\."  # might backtrack for long, so a worker process runs it
 
@@ -78,12 +91,17 @@ class Setting:
     concurrency: int
     latency: float
     pattern: str = QUICK
+    engine: str | None = None  # of a task of Inspect
 
 
 SETTINGS = (
     Setting("16 a request", 16, 2, 0.08),
     Setting("1 a request", 1, 8, 0.02),
     Setting("slow scorer", 4, 2, 0.02, SLOW),
+)
+INSPECT = (
+    Setting("inspect", 1, 16, 0.4, engine="inspect"),
+    Setting("inspect, light", 1, 16, 0.4, engine="light"),
 )
 
 
@@ -98,6 +116,7 @@ class Count:
     damaged: int = 0
     early: int = 0
     orphans: int = 0
+    again: int = 0
     series: int = 0
     identical: int = 0
 
@@ -222,6 +241,9 @@ class Bench:
         }
         words = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
         task = str(self.folder / "sums.yaml")
+        if self.setting.engine is not None:
+            task = f"inspect:{self.folder / 'sums.py'}@sums"
+            words += ["--engine", self.setting.engine]
         return [sys.executable, "-m", "passband", "run", task, "-n", str(REPEATS), "--json", *words]
 
     def undisturbed(self, directory: Path) -> None:
@@ -326,6 +348,7 @@ def write_task(folder: Path, pattern: str) -> None:
     ]  # fmt: skip
     (folder / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "sums.yaml").write_text(TASK % pattern)
+    (folder / "sums.py").write_text(INSPECT_TASK)
 
 
 def measured(setting: Setting, kills: int, rng: random.Random) -> Count:
@@ -341,7 +364,14 @@ def measured(setting: Setting, kills: int, rng: random.Random) -> Count:
         starting, work = bench.timed()
         while total.kills < kills:
             total = total.plus(series(bench, kills - total.kills, starting, work))
+        total.again = drawn(url) - PROBLEMS * REPEATS * (1 + total.series)
     return total
+
+
+def drawn(url: str) -> int:
+    """Return how many completions a server has given."""
+    with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as reply:
+        return int(json.load(reply)["completions"])
 
 
 def line(name: str, cells: Sequence[object]) -> str:
@@ -351,13 +381,15 @@ def line(name: str, cells: Sequence[object]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="kill -9 at random moments of a run.")
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--inspect", action="store_true", help="kill runs of a task of Inspect")
     parser.add_argument("--seed", type=int, default=0, help="of the moments of the kills")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     print(line("", list(asdict(Count()))), flush=True)
     total = Count()
-    for at, setting in enumerate(SETTINGS):
-        share = (options.kills + at) // len(SETTINGS)
+    settings = INSPECT if options.inspect else SETTINGS
+    for at, setting in enumerate(settings):
+        share = (options.kills + at) // len(settings)
         count = measured(setting, share, rng)
         total = total.plus(count)
         print(line(setting.name, values(count)), flush=True)

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-KINDS = ("csv", "tsv", "json", "jsonl", "npy", "npz", "parquet")
+KINDS = ("csv", "tsv", "json", "jsonl", "npy", "npz", "parquet", "eval")
 WORDS = ["problem", "trial", "score", "status", "model", "id", "n", "c", "t1", "t2", "", "0", "1"]
 
 cells = st.sampled_from([*WORDS, "x", "0.5", "-1", "nan", "inf", "ok", "é", '"', "\x00", "1e400"])

@@ -23,6 +23,8 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.noise_partly_measured: (2, 5, 3),
     notes.posterior_mean: (0.5,),
     notes.prior_dominates: (0.5, 0.0, 0.1),
+    notes.scored_incomplete: ({"truncated": 2, "limit": 1},),
+    notes.task_errors: (3, "KeyError: x"),
     notes.unequal_trials: (3, 8),
     notes.unscored_by_model: ({"base": 2}, "drop"),
     notes.value_outside: (0.5,),

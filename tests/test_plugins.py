@@ -187,7 +187,8 @@ def test_a_named_module_that_fails_ends_the_command(folder: Path, module: str, r
 def test_every_verb_takes_import() -> None:
     from passband.cli.app import app
 
-    for verb in (command.callback.__name__ for command in app.registered_commands):
+    for command in app.registered_commands:
+        verb = command.name or command.callback.__name__
         assert "--import" in run(verb, "--help").out
 
 

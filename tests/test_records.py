@@ -2,15 +2,16 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from passband import records
+from passband import read, records
 from passband.errors import InvalidInput, Place
-from passband.records import column_names, form_of, read_json, read_records
+from passband.records import column_names, form_of, read_json, read_records, require_file
 
 ROWS = [{"a": "1", "b": "x, y"}, {"a": "2", "b": 'say "z"'}]
 TEXTS = {
@@ -84,6 +85,18 @@ def test_mistakes_have_a_place(
     assert str(error.value) == f"{path}:{line}: {message}"
 
 
+@pytest.mark.parametrize("name", ["t.jsonl", "t.json"])
+def test_bad_lines_can_be_left_out(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text('{"a": 1}\n\n{"a": }\n7\n{"a": 2}\n')
+    errors: list[InvalidInput] = []
+    assert list(read_records(path, bad=errors.append)) == [{"a": 1}, {"a": 2}]
+    assert [error.place for error in errors] == [Place(path, 3), Place(path, 4)]
+    errors.clear()
+    assert read_json(path, bad=errors.append) == [{"a": 1}, 7, {"a": 2}]
+    assert [error.place for error in errors] == [Place(path, 3)]
+
+
 def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t.json.gz"
     path.write_bytes(gzip.compress(b"[" + b" " * 10_000 + b"]"))
@@ -112,3 +125,24 @@ def test_records_come_one_by_one(tmp_path: Path) -> None:
     assert next(rows) == {"a": 1}
     with pytest.raises(InvalidInput, match=r"t.jsonl:2: "):
         next(rows)
+
+
+@pytest.mark.parametrize("name", ["t.jsonl.gz", "t.json.gz", "t.csv.gz"])
+def test_a_line_that_fills_the_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(records, "LONGEST_LINE", 1000)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b'{"a": 1}\n' + b" " * 5000 + b"\n"))
+    with pytest.raises(InvalidInput, match="a line of more than 1,000 characters"):
+        list(read_records(path))
+
+
+def test_a_link_to_nothing_and_a_pipe_are_named(tmp_path: Path) -> None:
+    link, pipe = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    link.symlink_to("gone.jsonl")
+    os.mkfifo(pipe)
+    with pytest.raises(InvalidInput, match="It is a link to nothing"):
+        require_file(link)
+    with pytest.raises(InvalidInput, match="a pipe or a device"):
+        read(pipe)

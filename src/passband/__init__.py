@@ -39,6 +39,8 @@ _EXPORTS = {
     "passband.stats.interval.methods": "register_method",
     "passband.stats.metric.measure": "Curve Measurement",
     "passband.stats.metric.registry": "register_metric",
+    "passband.summary.metrics.document": "MetricsSummary",
+    "passband.summary.metrics.summarize": "metrics_summaries metrics_summary",
     "passband.summary.summarize": "summarize",
     "passband.summary.summary": "Summary",
     "passband.tasks.loader": "load_task",

@@ -41,6 +41,9 @@ from passband.stats.interval.methods import register_method as register_method
 from passband.stats.metric.measure import Curve as Curve
 from passband.stats.metric.measure import Measurement as Measurement
 from passband.stats.metric.registry import register_metric as register_metric
+from passband.summary.metrics.document import MetricsSummary as MetricsSummary
+from passband.summary.metrics.summarize import metrics_summaries as metrics_summaries
+from passband.summary.metrics.summarize import metrics_summary as metrics_summary
 from passband.summary.summarize import summarize as summarize
 from passband.summary.summary import Summary as Summary
 from passband.tasks.loader import load_task as load_task

@@ -12,8 +12,9 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 
@@ -30,15 +31,20 @@ __all__ = [
     "form_of",
     "joined_cells",
     "open_delimited",
+    "parse_json",
     "read_json",
     "read_parquet",
     "read_records",
+    "read_text",
     "reading",
     "require_file",
+    "text_chunks",
+    "text_lines",
 ]
 
 Form = Literal["csv", "tsv", "json", "jsonl", "parquet"]
 Record = dict[str, Any]
+Bad = Callable[[InvalidInput], object]  # is given the error of a line that is to be left out
 
 ENDINGS: Mapping[str, Form] = {
     ".csv": "csv",
@@ -49,6 +55,9 @@ ENDINGS: Mapping[str, Form] = {
     ".tsv": "tsv",
 }
 LONGEST_CELL = 1 << 30  # characters of one CSV cell; completions may be long
+LONGEST_LINE = 1 << 27  # characters: a small gzip file may hold a line of gigabytes
+_NO_OBJECT = "every row must be an object; got {!r:.60}."
+_CHUNK = 1 << 20  # characters that are read at a time
 LARGEST_DOCUMENT = 1 << 31  # characters of one JSON document; what unpacks to more is refused
 
 
@@ -68,7 +77,8 @@ def require_file(path: Path) -> None:
     with reading(path):
         if not path.exists():
             beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-            raise InvalidInput(f"{path}: no such file.{nearest(path.name, beside)}")
+            hint = " It is a link to nothing." if path.is_symlink() else nearest(path.name, beside)
+            raise InvalidInput(f"{path}: no such file.{hint}")
         if path.is_dir():
             raise InvalidInput(f"{path}: a folder, not a file.")
         if path.stat().st_size == 0:
@@ -82,11 +92,13 @@ def read_records(
     delimiter: str | None = None,
     columns: Sequence[str] | None = None,
     field: str | None = None,
+    bad: Bad | None = None,
 ) -> Iterator[Record]:
     """Yield the records of a file one by one, reading no further than is asked for.
 
     `columns` names the columns of a CSV file without a header; `field` is the field of a JSON
-    object that holds the list of records.
+    object that holds the list of records. Lines of JSON that hold no record are an error; with
+    `bad`, they are left out, and it is called with the error.
     """
     form = form or form_of(path.name)
     if form in ("csv", "tsv"):
@@ -94,10 +106,9 @@ def read_records(
     elif form == "parquet":
         yield from _parquet_records(path)
     elif form == "json":
-        yield from _json_records(path, field)
+        yield from _json_records(path, field, bad)
     else:
-        for line, value in _json_lines(path):
-            yield _record(value, Place(path, line))
+        yield from _line_records(path, bad)
 
 
 def column_names(path: Path) -> list[str]:
@@ -114,7 +125,7 @@ def column_names(path: Path) -> list[str]:
             with open_delimited(path, "\t" if form == "tsv" else None) as lines:
                 return [name.strip() for name in next(filter(None, lines), [])]
         if form == "jsonl" or (form == "json" and _holds_lines(path)):
-            _, first = next(_json_lines(path), (0, None))
+            _, first = next(_json_lines(path), (None, None))
             return [str(name) for name in first] if isinstance(first, dict) else []
     except Exception:  # the reader that takes the file says what is wrong with it
         return []
@@ -142,6 +153,35 @@ def _open(path: Path) -> IO[str]:
     return path.open(encoding="utf-8-sig", newline="")
 
 
+def text_lines(path: Path) -> Iterator[tuple[Place, str]]:
+    """Yield the lines of a file that are not blank, each with its place."""
+    with reading(path), _open(path) as file:
+        for number, line in enumerate(_lines(file, path), start=1):
+            if text := line.strip():
+                yield Place(path, number), text
+
+
+def _lines(file: IO[str], path: Path) -> Iterator[str]:
+    """Yield the lines of a file; refuse one that would fill the memory."""
+    for line in iter(partial(file.readline, LONGEST_LINE), ""):
+        if len(line) == LONGEST_LINE:
+            raise InvalidInput(f"{path}: has a line of more than {LONGEST_LINE:,} characters.")
+        yield line
+
+
+def text_chunks(path: Path) -> Iterator[str]:
+    """Yield the text of a file piece by piece."""
+    with reading(path), _open(path) as file:
+        while chunk := file.read(_CHUNK):
+            yield chunk
+
+
+def read_text(path: Path, most: int) -> str:
+    """Return the beginning of a file, at most so many characters."""
+    with reading(path), _open(path) as file:
+        return file.read(most)
+
+
 # -- CSV and TSV ---------------------------------------------------------------------------
 
 
@@ -155,8 +195,8 @@ def open_delimited(
     """
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
     with reading(path), _open(path) as file:
-        mark = delimiter or _delimiter(file)
-        lines = csv.reader(file, delimiter=mark, skipinitialspace=strip, strict=True)
+        mark = delimiter or _delimiter(file, path)
+        lines = csv.reader(_lines(file, path), delimiter=mark, skipinitialspace=strip, strict=True)
         try:
             yield lines
         except csv.Error as error:
@@ -164,9 +204,9 @@ def open_delimited(
             raise InvalidInput(f"is not CSV: {error}.", place=place) from None
 
 
-def _delimiter(file: IO[str]) -> str:
+def _delimiter(file: IO[str], path: Path) -> str:
     """Return the delimiter of the first line that is not empty, and rewind the file."""
-    first = next((line for line in file if line.strip()), "")
+    first = next(filter(str.strip, _lines(file, path)), "")
     file.seek(0)
     # Spreadsheets write semicolons where the comma is the decimal sign.
     return next((mark for mark in ",;\t" if mark in first), ",")
@@ -212,10 +252,13 @@ def _ragged(path: Path, line: int, cells: int, columns: int) -> InvalidInput:
 # -- JSON ----------------------------------------------------------------------------------
 
 
-def read_json(path: Path, form: Form | None = None) -> Any:
-    """Return what a JSON file holds; for a file with a value in each line, the list of them."""
+def read_json(path: Path, form: Form | None = None, *, bad: Bad | None = None) -> Any:
+    """Return what a JSON file holds; for a file with a value in each line, the list of them.
+
+    A line that is not JSON is an error; with `bad`, it is left out, and `bad` gets the error.
+    """
     if (form or form_of(path.name)) == "jsonl" or _holds_lines(path):
-        return [value for _, value in _json_lines(path)]
+        return [value for _, value in _json_lines(path, bad)]
     return _document(path)
 
 
@@ -227,20 +270,33 @@ def _document(path: Path) -> Any:
             f"{path}: the JSON document is larger than {LARGEST_DOCUMENT:,} characters; "
             "write one record per line (.jsonl)."
         )
-    return _decode(text, path, 1)
+    return parse_json(text, Place(path, 1))
 
 
-def _json_lines(path: Path) -> Iterator[tuple[int, Any]]:
-    with reading(path), _open(path) as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                yield number, _decode(line.strip(), path, number)
+def _json_lines(path: Path, bad: Bad | None = None) -> Iterator[tuple[Place, Any]]:
+    for place, line in text_lines(path):
+        try:
+            value = parse_json(line, place)
+        except InvalidInput as error:
+            if bad is None:
+                raise
+            bad(error)
+        else:
+            yield place, value
+
+
+def _line_records(path: Path, bad: Bad | None) -> Iterator[Record]:
+    for place, value in _json_lines(path, bad):
+        if bad is None or isinstance(value, dict):
+            yield _record(value, place)
+        else:
+            bad(InvalidInput(_NO_OBJECT.format(value), place=place))
 
 
 def _holds_lines(path: Path) -> bool:
     """Return whether the first line holds a whole JSON value, and is not the only line."""
     with reading(path), _open(path) as file:
-        lines = (line for line in file if line.strip())
+        lines = filter(str.strip, _lines(file, path))
         first, second = next(lines, ""), next(lines, "")
     if not second:
         return False
@@ -251,10 +307,9 @@ def _holds_lines(path: Path) -> bool:
     return True
 
 
-def _json_records(path: Path, field: str | None) -> Iterator[Record]:
+def _json_records(path: Path, field: str | None, bad: Bad | None) -> Iterator[Record]:
     if field is None and _holds_lines(path):
-        for line, value in _json_lines(path):
-            yield _record(value, Place(path, line))
+        yield from _line_records(path, bad)
         return
     rows = _document(path)
     if field is not None:
@@ -276,7 +331,7 @@ def _is_one_record(path: Path, value: Any) -> bool:
     if not isinstance(value, dict):
         return not isinstance(value, list)
     with reading(path), _open(path) as file:
-        return sum(1 for line in file if line.strip()) == 1
+        return sum(1 for line in _lines(file, path) if line.strip()) == 1
 
 
 def _field(value: Any, field: str, path: Path) -> Any:
@@ -286,22 +341,21 @@ def _field(value: Any, field: str, path: Path) -> Any:
     return value[field]
 
 
-def _decode(text: str, path: Path, line: int) -> Any:
+def parse_json(text: str, place: Place) -> Any:
+    """Return the value of a JSON text that begins at `place`."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        place = Place(path, line + error.lineno - 1)
-        raise InvalidInput(f"is not JSON: {error.msg}.", place=place) from None
+        line = Place(place.file, place.line + error.lineno - 1)
+        raise InvalidInput(f"is not JSON: {error.msg}.", place=line) from None
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(";")[0]
-        raise InvalidInput(
-            f"JSON too large or too deeply nested: {reason}.", place=Place(path, line)
-        ) from None
+        raise InvalidInput(f"JSON too large or too deeply nested: {reason}.", place=place) from None
 
 
 def _record(value: Any, where: Place | str) -> Record:
     if not isinstance(value, dict):
-        message = f"every row must be an object; got {value!r:.60}."
+        message = _NO_OBJECT.format(value)
         if isinstance(where, Place):
             raise InvalidInput(message, place=where)
         raise InvalidInput(f"{where}: {message}")

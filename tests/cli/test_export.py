@@ -63,7 +63,7 @@ def test_without_a_file_it_goes_to_standard_output(directory: Path) -> None:
     assert len(list(csv.reader(io.StringIO(finish("export", directory, "--format=csv").out)))) == 7
     refused = finish("export", directory, "--format", "parquet")
     assert (refused.code, refused.out) == (2, "")
-    assert "Parquet is not text; give a file with -o." in refused.err
+    assert "parquet is not text; give a file with -o." in refused.err
 
 
 def test_only_some_tasks(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_timing_is_extra(directory: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_done_is_said_in_a_line(directory: Path, tmp_path: Path) -> None:
     for arguments, words in (
-        ([tmp_path / "none"], "is not a run directory"),
+        ([tmp_path / "none"], "no such file"),
         ([directory, "-o", tmp_path / "no" / "folder.jsonl"], "folder.jsonl: there is no folder"),
         ([directory, "-o", tmp_path], "irectory"),
     ):

@@ -26,7 +26,7 @@ class Echo:
 
 
 def answer(subject: Any, seeds: tuple[int | None, ...] = (7,)) -> list[str | None]:
-    completions = asyncio.run(subject.answer(PROBLEM, Sampling(), seeds))
+    completions = asyncio.run(subject.answer(PROBLEM, Sampling(), seeds, range(len(seeds))))
     return [completion.text for completion in completions]
 
 

@@ -129,6 +129,11 @@ def test_no_content_is_not_the_empty_text() -> None:
     assert read(reply(choice("")))[0].text == ""
 
 
+def test_the_words_of_a_refusal_are_the_answer() -> None:
+    assert read(reply(choice(None, refusal="I cannot.")))[0].text == "I cannot."
+    assert read(reply(choice("4", refusal=None)))[0].text == "4"
+
+
 def test_content_may_come_in_parts() -> None:
     parts = [{"type": "text", "text": "fo"}, {"type": "image"}, "odd", {"text": "ur"}]
     assert read(reply(choice(parts)))[0].text == "four"

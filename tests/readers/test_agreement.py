@@ -15,7 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import run
-from passband import InvalidInput, Outcomes, PassbandWarning, measure, read
+from passband import InvalidInput, Outcomes, PassbandWarning, measure, read, summarize
+from passband.errors import PassbandError
+from passband.readers import Options
+from passband.readers.import_logs import import_logs
+from passband.readers.logs import read_logs
+from passband.summary.summary import Group
 from properties import times
 
 GRID = [(p, m, t) for p in "abc" for m in "MN" for t in range(2)]
@@ -141,3 +146,22 @@ def test_the_doors_agree_on_any_table(
     tmp_path: Path, table: dict[str, list[str]], form: str
 ) -> None:
     assert_agreement(written(tmp_path, table, form))
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("form", ["csv", "json", "parquet"])
+def test_stored_tables_have_the_same_summary(name: str, form: str, tmp_path: Path) -> None:
+    path = written(tmp_path, TABLES[name], form)
+    try:
+        expected = summarize(path)
+    except PassbandError as error:
+        with pytest.raises(type(error)):
+            import_logs(read_logs(path, Options()), tmp_path / "run")
+        return
+    import_logs(read_logs(path, Options()), tmp_path / "run")
+    stored = summarize(tmp_path / "run")
+    assert sorted(map(_estimates, stored.groups)) == sorted(map(_estimates, expected.groups))
+
+
+def _estimates(group: Group) -> list[str]:
+    return [repr(line.estimate) for line in group.lines]

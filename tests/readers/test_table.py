@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from passband import InvalidInput, Outcomes, PassbandWarning
 from passband.errors import UnknownName
-from passband.readers import read
+from passband.readers import outcomes_of, read
 
 COLUMNS = {"task_id": ["a", "a", "b"], "trial": [1, 2, 1], "passed": [True, False, True]}
 RECORDS = [dict(zip(COLUMNS, row, strict=True)) for row in zip(*COLUMNS.values(), strict=True)]
@@ -128,42 +128,41 @@ def test_read_says_whether_there_are_columns(tmp_path: Path) -> None:
         Outcomes.from_file(matrix, score="passed")
 
 
-# -- sample logs of lm-eval ------------------------------------------------------------------
+# -- samples of lm-eval in a data frame ------------------------------------------------------
 
 
-def samples(folder: Path, rows: list[dict[str, object]]) -> Path:
+def samples(rows: list[dict[str, object]]) -> list[dict[str, object]]:
     shared = {"doc": {"question": "?"}, "target": "1", "resps": [["1"]], "filtered_resps": ["1"]}
-    return text_file(folder, "samples.jsonl", "\n".join(json.dumps(shared | row) for row in rows))
+    return [shared | row for row in rows]
 
 
-def test_filters_are_not_trials(tmp_path: Path) -> None:
+def test_filters_are_not_trials() -> None:
     rows = [
         {"doc_id": doc, "filter": name, "metrics": ["exact_match"], "exact_match": float(right)}
         for doc in range(4)
         for name, right in (("strict-match", doc == 0), ("flexible-extract", doc < 2))
     ]
-    groups = read(samples(tmp_path, rows))
+    groups = read(samples(rows))
     assert groups.by == ("filter",)
     assert {g.key: g.outcomes.required_successes().sum() for g in groups.groups} == {
         ("strict-match",): 1, ("flexible-extract",): 2,
     }  # fmt: skip
 
 
-def test_scores_are_named_by_the_log(tmp_path: Path) -> None:
+def test_scores_are_named_by_the_log() -> None:
     rows = [{"doc_id": doc, "metrics": ["math_verify"], "math_verify": 1.0} for doc in range(4)]
-    groups = read(samples(tmp_path, rows))
+    groups = read(samples(rows))
     assert groups.columns is not None
     assert groups.columns.score == "math_verify"
     assert not any(remark.important for remark in groups.remarks)
 
 
-def test_responses_without_scores_of_their_own_are_named(tmp_path: Path) -> None:
+def test_responses_without_scores_of_their_own_are_named() -> None:
     rows = [{"doc_id": doc, "acc": 1.0, "resps": [["1", "2", "1"]]} for doc in range(4)]
-    path = samples(tmp_path, rows)
     with pytest.warns(PassbandWarning, match="resps holds 3 responses per problem, but column acc"):
-        assert Outcomes.from_file(path).most_trials() == 1
-    path = samples(tmp_path, [row | {"acc_repeats": [1.0, 0.0, 1.0]} for row in rows])
-    assert Outcomes.from_file(path).most_trials() == 3
+        assert outcomes_of(samples(rows)).most_trials() == 1
+    repeated = samples([row | {"acc_repeats": [1.0, 0.0, 1.0]} for row in rows])
+    assert outcomes_of(repeated).most_trials() == 3
 
 
 # -- what is wrong with them -----------------------------------------------------------------

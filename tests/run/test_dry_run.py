@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -65,8 +66,9 @@ def test_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_what_is_recorded_is_not_asked_again(tmp_path: Path) -> None:
+    asked: Any = SimpleNamespace(name="openai:m", batch=1)
     with writing(tmp_path) as store:
-        task_run = prepare(store, words(3), words(3).load(None), "openai:m", Settings())
+        task_run = prepare(store, words(3), words(3).load(None), asked, Settings())
         rows = [TrialRow(0, n, "ok", "x", None, 100, 50, 2_000) for n in range(2)]
         store.append(task_run.number, rows)
         store.add_session("2026-01-01T00:00:00+00:00", 4.0, 2, 8)

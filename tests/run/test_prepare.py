@@ -6,6 +6,8 @@ import io
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -27,6 +29,11 @@ from runs import NAME, Notes, number_scorer, sums
 from stores import writing
 
 VERSION_1 = Path(__file__).resolve().parents[1] / "trials" / "version_1"
+
+
+def model_named(name: str, address: str | None = None) -> Any:
+    """As much of a subject as is entered into a store."""
+    return SimpleNamespace(name=name, address=address, batch=1)
 
 
 def answer(prompt: str, seed: int | None = None) -> str:
@@ -100,12 +107,12 @@ def test_data_in_another_order_go_on(tmp_path: Path, scorer) -> None:
 def test_attempts_of_data_in_another_order(tmp_path: Path) -> None:
     task = sums(3)
     with writing(tmp_path) as store:
-        part = prepare(store, task, task.load(None), "m", Settings(n=2))
+        part = prepare(store, task, task.load(None), model_named("m"), Settings(n=2))
         assert part.is_in_order
         store.append(part.number, [TrialRow(0, 0, "ok", "42")])
         store.add_attempts(part.number, [AttemptRow(2, 1, 3, 1, "late", None, "slow")])
         turned = in_order(task, [2, 1, 0])
-        part = prepare(store, turned, turned.load(None), "m", Settings(n=2))
+        part = prepare(store, turned, turned.load(None), model_named("m"), Settings(n=2))
         assert part.numbers == [2, 1, 0]
         assert not part.is_in_order
         assert part.recorded == {2: 0b1}
@@ -133,11 +140,10 @@ def test_a_name_makes_shards_of_one_run(tmp_path: Path) -> None:
                 store,
                 task,
                 [problems[at] for at in chosen],
-                "m",
+                model_named("m", "http://a"),
                 Settings(n=1),
                 name="shared",
                 positions=list(chosen),
-                address="http://a",
             )
             assert part.seed == "shared"
             rows = [TrialRow(number, 0, "ok", f"{at}") for number, at in enumerate(chosen)]
@@ -165,7 +171,7 @@ def test_a_run_of_version_1_goes_on(tmp_path: Path) -> None:
     scorers = (make_scorer("exact_match"), make_scorer("f1"))
     task = replace(sums(1), name="animals", scorers=scorers)
     with writing(tmp_path / "run") as store:
-        part = prepare(store, task, problems, run.model, Settings(n=5))
+        part = prepare(store, task, problems, model_named(run.model), Settings(n=5))
         assert store._one("PRAGMA user_version") == VERSION
         assert (part.number, part.seed, part.is_in_order) == (run.number, "script", True)
         assert part.recorded == dict.fromkeys(range(4), 0b1111)
@@ -182,7 +188,7 @@ def test_two_models_in_one_directory(tmp_path: Path) -> None:
     task = sums(2)
     with writing(tmp_path) as store:
         for model in ("a", "b"):
-            part = prepare(store, task, task.load(None), model, Settings(n=1))
+            part = prepare(store, task, task.load(None), model_named(model), Settings(n=1))
             rows = [TrialRow(number, 0, "ok", model) for number in part.numbers]
             store.append(part.number, rows)
     with Trials(tmp_path) as trials:

@@ -19,11 +19,14 @@ class Part(SimpleNamespace):
 def task_run(name: str, problems: int, n: int, **more: Any) -> Any:
     task = sums(problems, name=name)
     fields = {"recorded": {}, "attempts": {}, "seed": "s", "sampling": Sampling()} | more
+    fields = {"batch": 1, "has_one_seed": False, "subject": None} | fields
     return Part(task=task, problems=task.load(None), n=n, **fields)
 
 
-def queue_of(task_runs: list[Any], batch: int) -> Queue:
-    return Queue([(each, every_problem(each, batch, ())) for each in task_runs], batch)
+def queue_of(task_runs: list[Any], batch: int | None = None) -> Queue:
+    for each in task_runs if batch is not None else ():
+        each.batch = batch
+    return Queue([(each, every_problem(each, each.batch, ())) for each in task_runs])
 
 
 def taken(queue: Queue) -> list[tuple[str, int, list[int]]]:
@@ -52,7 +55,7 @@ def test_what_is_put_back_is_asked_next_and_singly() -> None:
     queue = queue_of([task_run("a", 3, 4)], 4)
     first = queue.take()
     assert first is not None
-    queue.ask_one_by_one()
+    queue.ask_one_by_one(first[0])
     queue.put_back(*first, [2, 3])
     assert queue.batch == 1
     assert taken(queue) == [
@@ -63,13 +66,41 @@ def test_what_is_put_back_is_asked_next_and_singly() -> None:
 
 
 def test_an_empty_queue_may_be_filled_again() -> None:
-    queue = Queue([(only := task_run("a", 1, 1), every_problem(only, 1, ()))], 1)
+    queue = queue_of([task_run("a", 1, 1)])
     first = queue.take()
     assert first is not None
     assert queue.is_finished
     queue.put_back(*first, [0])
     assert not queue.is_finished
     assert taken(queue) == [("a", 0, [0])]
+
+
+def test_every_task_is_asked_in_the_batches_of_its_own_subject() -> None:
+    shared, own = object(), object()
+    a = task_run("a", 1, 4, batch=2, subject=shared)
+    b = task_run("b", 1, 2, batch=1, subject=own, has_one_seed=True)
+    c = task_run("c", 1, 4, batch=2, subject=shared)
+    queue = queue_of([a, b, c])
+    assert queue.batch == 2
+    first = queue.take()
+    assert first is not None
+    assert list(first[1].trials) == [0, 1]
+    queue.ask_one_by_one(a)
+    assert taken(queue) == [
+        ("a", 0, [2]), ("a", 0, [3]), ("b", 0, [0]), ("b", 0, [1]),
+        ("c", 0, [0]), ("c", 0, [1]), ("c", 0, [2]), ("c", 0, [3]),
+    ]  # fmt: skip
+
+
+def test_a_task_is_exhausted_once_nothing_of_it_is_left() -> None:
+    a, b = task_run("a", 1, 1), task_run("b", 1, 1)
+    queue = queue_of([a, b])
+    assert not queue.is_exhausted(a)
+    first = queue.take()
+    assert first is not None
+    assert (queue.is_exhausted(a), queue.is_exhausted(b)) == (True, False)
+    queue.put_back(*first, [0])
+    assert not queue.is_exhausted(a)
 
 
 def test_nobody_is_lost_in_a_long_queue() -> None:

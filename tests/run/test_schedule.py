@@ -202,6 +202,9 @@ def test_a_schedule_can_be_interrupted_while_it_waits(
 
 
 def test_a_reason_goes_with_the_trial_also_when_it_is_put_back() -> None:
+    class Two:
+        batch = 2
+
     class One:
         is_finished = False
 
@@ -213,9 +216,9 @@ def test_a_reason_goes_with_the_trial_also_when_it_is_put_back() -> None:
             pass
 
     task_run: Any = TaskRun(
-        sums(1), 1, sums(1).load(None), sums().sampling, "s", 2, None, None  # type: ignore[arg-type]
+        sums(1), Two(), 1, sums(1).load(None), sums().sampling, "s", 2, None, None  # type: ignore[arg-type]
     )  # fmt: skip
-    queue = Queue([(task_run, One())], 2)
+    queue = Queue([(task_run, One())])
     _, batch = queue.take() or (None, None)
     assert batch is not None
     assert [row.reason for row in batch.failed("invalid")] == ["hard", "hard"]

@@ -1,18 +1,21 @@
 """Subjects of one's own in a run: transcripts, costs, scores; and scorers that wait."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+from passband.errors import InvalidInput
 from passband.generate.problem import Problem
-from passband.generate.provider import Completion, Crashed, Sampling
+from passband.generate.provider import Completion, Crashed, GaveUp, Sampling, TaskError
 from passband.generate.providers import Connection
+from passband.run.ask import NothingAnswered
 from passband.run.counters import Price
 from passband.run.session import Finished
 from passband.run.settings import Settings
 from passband.score.scorer import Reference, Score
+from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from runs import HURRIED, NAME, Bench, number_scorer, run_watched, sums
 
@@ -26,11 +29,17 @@ class Agent:
     def __init__(self, **more: Any) -> None:
         self.more = more
         self.attempts = 0
+        self.asked: list[tuple[str, int]] = []
 
     async def answer(
-        self, problem: Problem, sampling: Sampling, seeds: Sequence[int | None]
+        self,
+        problem: Problem,
+        sampling: Sampling,
+        seeds: Sequence[int | None],
+        trials: Sequence[int],
     ) -> list[Completion]:
         self.attempts += 1
+        self.asked += [(problem.key, trial) for trial in trials]
         if self.attempts == 2:
             raise Crashed("a tool failed")  # one attempt; the run makes another
         await asyncio.sleep(0)
@@ -66,6 +75,7 @@ def run(bench: Bench, model: Any, task: Any = None, **options: Any) -> Finished:
 def test_a_subject_is_run_like_a_model(bench: Bench) -> None:
     agent = Agent()
     assert run(bench, agent).ending == "finished"
+    assert set(agent.asked) == {(f"p{at}", trial) for at in range(3) for trial in range(2)}
     assert bench.statuses == {"ok": 6}
     assert {row.scores[0].value for row in bench.rows} == {1.0}
     assert bench.outcomes == ["crashed"]
@@ -171,3 +181,177 @@ def test_a_scorer_that_breaks_costs_its_score(bench: Bench, failing: bool) -> No
     run(bench, Agent(), sums(2, scorers=[judge]))
     rows = [row for row in bench.rows if (row.problem == 1) == failing]
     assert {row.scores[0].status for row in rows} == {"error" if failing else "ok"}
+
+
+# --- tasks that bring their own subject --------------------------------------------------------
+
+
+class Harness(Agent):
+    """A subject that does with a problem what the test says, and knows when it was closed."""
+
+    batch = 1
+
+    def __init__(self, name: str, answers: Callable[[str, int], Completion]) -> None:
+        super().__init__()
+        self.name, self.answers = name, answers
+        self.closed = 0
+
+    async def answer(self, problem: Any, sampling: Any, seeds: Any, trials: Any) -> Any:
+        self.asked += [(problem.key, trial) for trial in trials]
+        await asyncio.sleep(0)
+        return [self.answers(problem.key, trials[0])]
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+def own_task(harness: Any, name: str = NAME, count: int = 3, **changes: Any) -> Task:
+    return sums(count, name=name, scorers=[], subject=lambda model, connection: harness, **changes)
+
+
+def answered(key: str, trial: int) -> Completion:
+    return Completion("42", scores={"judge": Score(1.0)})
+
+
+def test_a_task_may_bring_its_own_subject(bench: Bench) -> None:
+    harness = Harness("tiny", answered)
+    run(bench, "tiny", own_task(harness))
+    assert sorted(harness.asked) == [(f"p{at}", trial) for at in range(3) for trial in range(2)]
+    assert harness.closed == 1
+    assert bench.statuses == {"ok": 6}
+
+
+def test_a_subject_is_closed_as_soon_as_its_task_is_done(bench: Bench) -> None:
+    first = Harness("tiny", answered)
+    seen: list[int] = []
+
+    def look(key: str, trial: int) -> Completion:
+        seen.append(first.closed)
+        return answered(key, trial)
+
+    second = Harness("tiny", look)
+    tasks = [own_task(first, "a"), own_task(second, "b", 20)]
+    run_watched(
+        bench.notes, tasks, "tiny", bench.directory,
+        settings=Settings(seed="s", concurrency=2, n=1, patience=HURRIED),
+        connection=Connection(), low_water=0,
+    )  # fmt: skip
+    assert (first.closed, second.closed) == (1, 1)
+    assert seen[-1] == 1  # while the second task was still asked
+
+
+def test_errors_of_the_tasks_code_are_recorded_and_not_repeated(bench: Bench) -> None:
+    def answers(key: str, trial: int) -> Completion:
+        if (key, trial) == ("p1", 1):
+            raise TaskError("ValueError: no such tool")
+        return answered(key, trial)
+
+    harness = Harness("tiny", answers)
+    run(bench, "tiny", own_task(harness))
+    assert len(harness.asked) == 6
+    assert bench.statuses == {"ok": 5, "errored": 1}
+    assert (bench.row(1, 1).status, bench.row(1, 1).scores) == ("errored", [])
+    assert [(a["outcome"], a["detail"]) for a in bench.attempts] == [
+        ("errored", "ValueError: no such tool")
+    ]
+
+
+def test_a_task_that_only_errs_is_stopped_and_leaves_nothing(bench: Bench) -> None:
+    def answers(key: str, trial: int) -> Completion:
+        raise TaskError("ValueError: no such tool")
+
+    harness = Harness("tiny", answers)
+    with pytest.raises(NothingAnswered, match=r"first 16 trials .* no such tool"):
+        run(bench, "tiny", own_task(harness, count=40))
+    assert len(harness.asked) <= 18
+    assert bench.rows == []
+
+
+def test_a_subject_that_gave_up_is_not_asked_again(bench: Bench) -> None:
+    def answers(key: str, trial: int) -> Completion:
+        if (key, trial) == ("p2", 0):
+            raise GaveUp("APIConnectionError: five times")
+        return answered(key, trial)
+
+    harness = Harness("tiny", answers)
+    run(bench, "tiny", own_task(harness))
+    assert len(harness.asked) == 6
+    assert (bench.row(2).status, bench.outcomes) == ("gave_up", ["gave_up"])
+
+
+def test_a_trial_that_reached_a_limit_keeps_its_score(bench: Bench) -> None:
+    def answers(key: str, trial: int) -> Completion:
+        return answered(key, trial)._replace(finish="limit")
+
+    finished = run(bench, "tiny", own_task(Harness("tiny", answers)))
+    assert bench.statuses == {"limit": 6}
+    summary = finished.summarize()
+    assert summary is not None
+    assert (summary.groups[0].n_trials, summary.groups[0].n_unscored) == (6, 0)
+    assert scores_by_name(bench) == [{"judge": 1.0}] * 6
+
+
+def test_the_main_score_stays_the_main_one_when_a_run_goes_on(bench: Bench) -> None:
+    both = {"judge": Score(1.0), "length": Score(2.0)}
+    run(bench, "tiny", own_task(Harness("tiny", lambda *_: Completion("42", scores=both))), n=1)
+    other = {"length": Score(2.0)}
+    task = own_task(Harness("tiny", lambda *_: Completion("42", scores=other)))
+    finished = run(bench, "tiny", task, n=2)
+    with Trials(bench.directory) as trials:
+        assert [scorer.name for scorer in trials.run(NAME).scorers] == ["judge", "length"]
+    estimate = finished.task_runs[0].counters.estimate()
+    assert estimate is not None
+    assert estimate.value == 1.0
+
+
+def test_engines_that_asked_are_recorded_also_one_that_took_over(bench: Bench) -> None:
+    harness: Any = Harness("tiny", answered)
+
+    def hand_over(*_: Any) -> Completion:
+        harness.config = {"engine": "second", "reasons": ["it had to"]}
+        return Completion("42")
+
+    harness.config = {"engine": "first"}
+    harness.answers = hand_over
+    run(bench, "tiny", own_task(harness))
+    with Trials(bench.directory) as trials:
+        subject = trials.run(NAME).config["subject"]
+    assert subject == {
+        "engine": "second",
+        "engines": ["first", "second"],
+        "reasons": ["it had to"],
+    }
+
+
+def test_settings_of_a_task_and_its_subject_are_those_of_the_run(bench: Bench) -> None:
+    harness: Any = Harness("tiny", answered)
+    harness.spec, harness.config = {"model_args": {"k": 1}}, {"engine": "own"}
+    run(bench, "tiny", own_task(harness, spec={"args": {"shots": 2}}))
+    with Trials(bench.directory) as trials:
+        record = trials.run(NAME)
+    assert record.spec["args"] == {"shots": 2}
+    assert record.spec["model_args"] == {"k": 1}
+    assert record.config["subject"] == {"engine": "own", "engines": ["own"]}
+    with pytest.raises(InvalidInput, match="args"):
+        run(bench, "tiny", own_task(harness, spec={"args": {"shots": 3}}))
+
+
+def test_a_costly_trial_is_on_disk_before_the_next_takes_its_place(bench: Bench) -> None:
+    class Costly(Agent):
+        is_costly = True
+        batch = 1
+
+        async def answer(self, *arguments: Any) -> list[Completion]:
+            if len(self.asked) > 1:
+                with Trials(bench.directory) as trials:
+                    on_disk.append(sum(1 for _ in trials.trials(trials.run())))
+                    asked.append(len(self.asked))
+            self.attempts = 2  # past the attempt that fails
+            return await super().answer(*arguments)
+
+    on_disk: list[int] = []
+    asked: list[int] = []
+    finished = run(bench, Costly(), n=4, concurrency=1)
+    assert finished.ending == "finished"
+    assert on_disk == asked
+    assert len(asked) > 2

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from commands import run
+from inspect_logs import sample, write_eval
 from passband import InvalidInput, Outcomes, compare
 from passband.errors import UnknownName
 from passband.readers import read
@@ -99,9 +100,31 @@ def test_one_task_each_is_compared_under_other_names(tmp_path: Path) -> None:
     assert "different names, short and long" in important(summary)[0]
 
 
+def test_different_scorers_are_named(tmp_path: Path) -> None:
+    rows = [sample(f"p{n}", value="CI"[n % 2]) for n in range(6)]
+    others = [{**row, "scores": {"rating": {"value": n}}} for n, row in enumerate(rows)]
+    a, b = write_eval(tmp_path / "a.eval", rows), write_eval(tmp_path / "b.eval", rows[:5])
+    c = write_eval(tmp_path / "c.eval", others, eval={"scorers": [{"name": "rating"}]})
+    metric = Contest(("avg",))
+    (remark,) = important(compare_sources([a, c], metric))
+    assert "scored by match and rating, which may differ in scale" in remark
+    assert not important(compare_sources([a, b], metric))
+
+
 ROWS = [
     (m, t, p, (p * 7 + len(m + t)) % 3 > 0) for m in ("x", "yy") for t in "uv" for p in range(6)
 ]
+
+
+def test_other_problems_under_the_same_ids_are_named(tmp_path: Path) -> None:
+    a, b, c = (
+        write_eval(tmp_path / f"{name}.eval", [sample(n, 1, "C", target=target) for n in range(4)])
+        for name, target in (("a", "4"), ("b", "5"), ("c", "4"))
+    )
+    (remark,) = important(compare_sources([a, b]))
+    assert "4 of 4 problems have one id but different targets (the first is '0')" in remark
+    assert not important(compare_sources([a, c]))
+    assert not important(compare_sources([a, b], Contest(paired=False)))
 
 
 def test_models_and_tasks_in_one_file(tmp_path: Path) -> None:

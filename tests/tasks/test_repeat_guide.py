@@ -4,100 +4,10 @@ import pytest
 
 from passband.score.repeats import aggregations, register_repeat_aggregation
 from passband.tasks.loader import load_task
+from repeat_guide import GUIDE
 
 pytest.importorskip("sacrebleu")
 
-GUIDE = {
-    "majority voting": """
-        task: my_task
-        repeats: 5  # Generate 5 outputs per sample
-        metric_list:
-          - metric: exact_match
-            aggregation: mean
-            repeat_aggregation: majority  # Take most common answer
-            higher_is_better: true
-    """,
-    "best of k": """
-        task: my_task
-        repeats: 10
-        metric_list:
-          - metric: bleu
-            aggregation: mean
-            repeat_aggregation: max  # Take best BLEU score across 10 attempts
-            higher_is_better: true
-    """,
-    "pass at k": """
-        task: code_task
-        repeats: 10
-        metric_list:
-          - metric: exact_match
-            aggregation: mean
-            repeat_aggregation: any_correct  # 1.0 if any repeat is correct
-            higher_is_better: true
-    """,
-    "several": """
-        task: complex_task
-        repeats: 10
-        metric_list:
-          - metric: exact_match
-            aggregation: mean
-            repeat_aggregation: majority
-            higher_is_better: true
-
-          - metric: bleu
-            aggregation: mean
-            repeat_aggregation: max
-            higher_is_better: true
-
-          - metric: exact_match
-            aggregation: mean
-            repeat_aggregation: any_correct
-            higher_is_better: true
-    """,
-    "migrated": """
-        task: my_code_task
-        repeats: 10
-        metric_list:
-          - metric: exact_match
-            aggregation: mean
-            repeat_aggregation: any_correct  # Pass@K style
-            higher_is_better: true
-    """,
-    "custom": """
-        metric_list:
-          - metric: exact_match
-            aggregation: mean
-            repeat_aggregation: custom_weighted
-    """,
-    "question answering": """
-        repeats: 5
-        metric_list:
-          - metric: exact_match
-            repeat_aggregation: majority
-    """,
-    "code generation": """
-        repeats: 10
-        metric_list:
-          - metric: exact_match
-            repeat_aggregation: any_correct  # Pass@10
-    """,
-    "text generation": """
-        repeats: 5
-        metric_list:
-          - metric: bleu
-            repeat_aggregation: max  # Best BLEU
-          - metric: bleu
-            repeat_aggregation: mean  # Average BLEU
-    """,
-    "mathematics": """
-        repeats: 10
-        metric_list:
-          - metric: exact_match
-            repeat_aggregation: majority  # Most common answer
-          - metric: exact_match
-            repeat_aggregation: any_correct  # Pass@10
-    """,
-}
 EXPECTED = {
     "majority voting": [("exact_match", "majority")],
     "best of k": [("bleu", "max")],

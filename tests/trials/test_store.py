@@ -432,3 +432,19 @@ def test_a_disk_that_fills_up_all_the_same_loses_nothing(tmp_path: Path) -> None
         store._connection.execute(f"PRAGMA max_page_count={pages + 1000}")
         store.append(run, [TrialRow(0, 1, "ok", "y")])
     assert [row.text for row in read_back(tmp_path)[1]] == ["x", "y"]
+
+
+def test_the_working_directory_may_change_while_a_store_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    store = Store(Path("run"), low_water=0)
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    run = store.begin("t", "m", spec={}, config={})
+    store.add_problems(run, [problem(0)])
+    store.append(run, [TrialRow(0, 0, "ok", "yes")])
+    store.close()
+    with Trials(tmp_path / "run") as trials:
+        assert [row.text for row in trials.trials(trials.run("t"))] == ["yes"]
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +15,7 @@ from passband import plugins
 from passband.cli.command import Command
 from passband.cli.compare import compare
 from passband.cli.export import export
+from passband.cli.import_logs import import_
 from passband.cli.ls import ls
 from passband.cli.merge import merge
 from passband.cli.metrics import metrics
@@ -22,12 +25,13 @@ from passband.cli.run import run
 from passband.cli.salvage import salvage
 from passband.cli.score import score
 from passband.cli.stats import stats
+from passband.cli.summarize import summarize
 from passband.cli.validate import validate
 from passband.errors import PassbandError, PassbandWarning
 from passband.report.render import printable
 from passband.version import __version__
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "reported_errors"]
 
 app = typer.Typer(
     name="passband",
@@ -37,8 +41,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for verb in (run, score, stats, compare, plan, export, merge, salvage, ls, validate, metrics):
-    app.command(cls=Command)(with_imports(verb))
+for verb in (
+    run, score, stats, summarize, compare, plan, import_, export, merge, salvage, ls, validate,
+    metrics,
+):  # fmt: skip
+    app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
 
 
 def _print_version(wanted: bool) -> None:
@@ -64,14 +71,23 @@ def main() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Never crash on a character that the terminal cannot encode.
         sys.stdout.reconfigure(errors="backslashreplace")
+    with reported_errors():
+        app()
+
+
+@contextmanager
+def reported_errors() -> Iterator[None]:
+    """Print errors and warnings of passband as the command does, and exit with the error's code."""
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
-        _run()
+        with _exit_codes():
+            yield
 
 
-def _run() -> None:
+@contextmanager
+def _exit_codes() -> Iterator[None]:
     try:
-        app()
+        yield
     except PassbandError as error:
         typer.echo("passband: " + "\n".join(map(printable, error.lines())), err=True)
         sys.exit(error.exit_code)

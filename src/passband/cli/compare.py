@@ -20,6 +20,7 @@ from passband.cli.options import (
     ProblemColumn,
     Quiet,
     ScoreColumn,
+    SkipBad,
     StatusColumn,
     Target,
     Threshold,
@@ -50,6 +51,7 @@ def compare(
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
     threshold: Threshold = None,
+    skip_bad: SkipBad = False,
     over: Over = Target.problems,
     level: Level = 0.95,
     unpaired: Annotated[
@@ -76,6 +78,7 @@ def compare(
         by=by,
         tasks=task or (),
         threshold=threshold,
+        skip_bad=skip_bad,
     )  # fmt: skip
     if as_json:
         from json import dumps

@@ -1,4 +1,4 @@
-"""`passband export`: write the trials of a run to a file."""
+"""`passband export`: write the trials of a run, or of a log, to a file."""
 
 from __future__ import annotations
 
@@ -10,17 +10,9 @@ from typing import Annotated
 
 import typer
 
+from passband.cli.options import SkipBad
+
 __all__ = ["export"]
-
-
-_ENDINGS = {
-    "": "jsonl",
-    ".csv": "csv",
-    ".json": "jsonl",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-}
 
 
 class Form(str, enum.Enum):
@@ -29,43 +21,50 @@ class Form(str, enum.Enum):
     jsonl = "jsonl"
     csv = "csv"
     parquet = "parquet"
+    eval = "eval"
+    inspect_json = "inspect-json"
+    lm_eval = "lm-eval"
+    human_eval = "human-eval"
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="Run directory.")],
+    run: Annotated[Path, typer.Argument(help="Run directory, or the log of another tool.")],
     format: Annotated[
         Form | None, typer.Option(help="Kind of file. Default: by the name of the file.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write. Default: standard output.")
+        Path | None,
+        typer.Option("--output", "-o", help="File, or folder, to write. Default: standard output."),
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
     model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
     timing: Annotated[
         bool, typer.Option("--timing", help="Include latency, attempts and request numbers.")
     ] = False,
+    skip_bad: SkipBad = False,
 ) -> None:
-    """Write the trials of a run, one row per trial. The same trials give the same bytes."""
+    """Write the trials of a run or a log. The same trials give the same bytes."""
+    from passband.cli.output import print_notes
     from passband.errors import InvalidInput
+    from passband.readers.open_trials import opened_trials
+    from passband.readers.options import Options
     from passband.report.render import printable
-    from passband.trials.export import EXPORTS, export
-    from passband.trials.reader import Trials
+    from passband.writers.write import form_of_name, write, writers
 
     output = None if output == Path("-") else output
-    form = format.value if format else _ENDINGS.get(output.suffix.lower() if output else "")
-    if form is None:
-        raise InvalidInput(
-            f"{output}: cannot tell the format from this name; pass --format {', '.join(EXPORTS)}."
-        )
-    if output is None and form == "parquet":
-        raise InvalidInput("Parquet is not text; give a file with -o.")
-    with Trials(run) as trials:
+    form = format.value if format else "jsonl" if output is None else form_of_name(output)
+    if output is None and not writers[form].is_text:
+        raise InvalidInput(f"{form} is not text; give a file with -o.")
+    options = Options.of(None, (), task or (), model or (), skip_bad=skip_bad)
+    with opened_trials(run, options) as trials:
         runs = trials.chosen_runs(task or (), model or ())
+        print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
         if output is None and sys.stdout.isatty():
             shown = io.BytesIO()
-            export(trials, runs, form, shown, timing=timing)
+            losses = write(trials, runs, form, shown, timing=timing)
             for line in shown.getvalue().decode("utf-8", "replace").splitlines():
                 typer.echo(printable(line))  # a model may have written control characters
         else:
             to = output or typer.get_binary_stream("stdout")
-            export(trials, runs, form, to, timing=timing)
+            losses = write(trials, runs, form, to, timing=timing)
+        print_notes(losses)

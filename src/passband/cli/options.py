@@ -14,6 +14,7 @@ from passband import plugins
 
 __all__ = [
     "ClusterColumn",
+    "Engine",
     "Format",
     "FormatOption",
     "ImportOption",
@@ -26,8 +27,10 @@ __all__ = [
     "ProblemColumn",
     "Quiet",
     "ScoreColumn",
+    "SkipBad",
     "StatusColumn",
     "Target",
+    "TaskArgs",
     "Threshold",
     "TrialColumn",
     "Truncated",
@@ -71,6 +74,14 @@ class Policies(str, enum.Enum):
     error = "error"
 
 
+class Engine(str, enum.Enum):
+    """Engines for tasks of Inspect."""
+
+    auto = "auto"
+    inspect = "inspect"
+    light = "light"
+
+
 class Truncated(str, enum.Enum):
     """Treatments of truncated completions."""
 
@@ -99,6 +110,9 @@ ClusterColumn = Annotated[
 Threshold = Annotated[
     float | None, typer.Option("--threshold", help="Count scores of at least this as successes.")
 ]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out, and count, records that cannot be read.")
+]
 Over = Annotated[
     Target,
     typer.Option("--over", help="Intervals for problems like these, or for these very problems."),
@@ -115,6 +129,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+TaskArgs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-T", metavar="KEY=VALUE", help="Argument of a task of Inspect, value in YAML (repeatable)."
+    ),
 ]
 ImportOption = Annotated[
     list[str] | None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from passband.cli.options import Level, Metrics, Quiet, Truncated, TrustTaskCode
+from passband.cli.options import Engine, Level, Metrics, Quiet, TaskArgs, Truncated, TrustTaskCode
 
 if TYPE_CHECKING:
     from passband.run.dry_run import DryRun
@@ -18,7 +18,9 @@ __all__ = ["run"]
 
 
 def run(
-    task: Annotated[list[str], typer.Argument(help="Names of tasks, or YAML files.")],
+    task: Annotated[
+        list[str], typer.Argument(help="Names of tasks, YAML files, or inspect:TASK of Inspect AI.")
+    ],
     model: Annotated[
         str, typer.Option("--model", help="tiny, openai:NAME, python:module:function, ...")
     ],
@@ -59,7 +61,8 @@ def run(
         typer.Option(help="How to treat truncated completions: leave unscored, or score."),
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Retry trials recorded as invalid or gave_up.")
+        bool,
+        typer.Option("--retry-failed", help="Retry trials recorded as invalid, gave_up, errored."),
     ] = False,
     timeout: Annotated[float, typer.Option(help="Seconds for one answer.", min=0.1)] = 600.0,
     max_outage: Annotated[
@@ -75,6 +78,10 @@ def run(
         typer.Option("--dry-run", help="Show what would be requested, without sending anything."),
     ] = False,
     trust_task_code: TrustTaskCode = False,
+    task_arg: TaskArgs = None,
+    engine: Annotated[
+        Engine, typer.Option(help="Who executes tasks of Inspect: auto, inspect, light.")
+    ] = Engine.auto,
     json: Annotated[bool, typer.Option("--json", help="Print JSON events, a line each.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -82,6 +89,7 @@ def run(
     from passband.report.terminal.live import error_events
     from passband.run.request import make_request
     from passband.run.settings import Patience
+    from passband.tasks.inspect_task import read_task_args
 
     with error_events(enabled=json):
         request = make_request(
@@ -89,6 +97,8 @@ def run(
             model,
             out=out,
             trust_task_code=trust_task_code,
+            task_args=read_task_args(task_arg or ()),
+            engine=engine.value,
             n=n,
             limit=limit,
             concurrency=concurrency,

@@ -20,6 +20,7 @@ from passband.cli.options import (
     ProblemColumn,
     Quiet,
     ScoreColumn,
+    SkipBad,
     StatusColumn,
     Target,
     Threshold,
@@ -50,6 +51,7 @@ def stats(
         list[str] | None, typer.Option(help="Column to split by, such as model (repeatable).")
     ] = None,
     threshold: Threshold = None,
+    skip_bad: SkipBad = False,
     policy: PolicyOption = Policies.drop,
     over: Over = Target.problems,
     level: Level = 0.95,
@@ -87,6 +89,7 @@ def stats(
         cluster=cluster,
         threshold=threshold,
         plan=plan,
+        skip_bad=skip_bad,
     )
     summary.require_estimate()
     if as_json:

@@ -6,17 +6,18 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption, TrustTaskCode
+from passband.cli.options import JsonOption, TaskArgs, TrustTaskCode
 
 __all__ = ["validate"]
 
 
 def validate(
-    task: Annotated[list[str], typer.Argument(help="Names of tasks, or YAML files.")],
+    task: Annotated[list[str], typer.Argument(help="Names of tasks, YAML files, inspect:TASK.")],
     every: Annotated[
         bool, typer.Option("--all", help="Render every problem, not only the first five.")
     ] = False,
     trust_task_code: TrustTaskCode = False,
+    task_arg: TaskArgs = None,
     json: JsonOption = False,
 ) -> None:
     """Check task files, their data and their first prompts. Exits with 2 on any error."""
@@ -26,12 +27,15 @@ def validate(
     from passband.report.render import printable
     from passband.tasks.check import check_task
     from passband.tasks.find import find_tasks
+    from passband.tasks.inspect_task import check_inspect, is_inspect_name, read_task_args
 
-    entries = dict.fromkeys(entry for name in task for entry in find_tasks(name))
-    limit = None if every else 5
+    limit, arguments = None if every else 5, read_task_args(task_arg or ())
     checked = {
-        str(entry.path): check_task(entry, trust=trust_task_code, limit=limit) for entry in entries
+        name: check_inspect(name, arguments, limit) for name in filter(is_inspect_name, task)
     }
+    names = [name for name in task if not is_inspect_name(name)]
+    for entry in dict.fromkeys(entry for name in names for entry in find_tasks(name)):
+        checked[str(entry.path)] = check_task(entry, trust=trust_task_code, limit=limit)
     if json:
         files = {path: [asdict(line) for line in lines] for path, lines in checked.items()}
         typer.echo(dumps(files, indent=2, default=str))

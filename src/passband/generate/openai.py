@@ -48,7 +48,7 @@ class OpenAIServer:
         self.batch = batch
         self.one_seed = True  # a request carries the seed of its first completion alone
         self._payloads = PayloadWriter(model, chat=chat)
-        self._chat = chat
+        self.is_chat = chat
         self._key = os.environ.get("OPENAI_API_KEY", "").strip()
         self._url = _endpoint(url, "chat/completions" if chat else "completions")
         self.address = _address(url)
@@ -75,7 +75,7 @@ class OpenAIServer:
                     if reply.status != 200 or len(self._key) >= _LONG_KEY:
                         raw = self._without_secrets(raw)
                     if reply.status == 200:
-                        return read_reply(raw, request, chat=self._chat)
+                        return read_reply(raw, request, chat=self.is_chat)
                     raise fault_of(reply.status, reply.headers, raw, time.time())
         except aiohttp.ServerTimeoutError as error:
             raise Unavailable(self._described(error), everyone=True) from None

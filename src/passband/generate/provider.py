@@ -11,6 +11,8 @@ ProviderFault(PassbandError)   one attempt gave no completion
 ├── InvalidReply               the reply holds no completion
 ├── Rejected                   this request will never be answered; another might be
 ├── Filtered                   the server's content filter rejected the prompt
+├── GaveUp                     the subject has made all the attempts that there will be
+├── TaskError                  code of the task raised, which is not the model's fault
 └── Hopeless                   no request will be answered: wrong key, no such model, no credit
 """
 
@@ -28,6 +30,7 @@ __all__ = [
     "Crashed",
     "Filtered",
     "Finish",
+    "GaveUp",
     "Hopeless",
     "InvalidReply",
     "Message",
@@ -37,11 +40,13 @@ __all__ = [
     "Rejected",
     "Request",
     "Sampling",
+    "TaskError",
     "TimedOut",
     "Unavailable",
 ]
 
-Finish = Literal["stop", "length", "content_filter"]
+Finish = Literal["stop", "length", "content_filter", "limit"]
+"""Why an answer ended; "limit" is one of the task: of messages, tokens, time or cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +89,7 @@ class Completion(NamedTuple):
     transcript: list[dict[str, Any]] | None = None  # messages and tool calls on the way
     cost: float | None = None  # where the model knows it; else tokens times price
     scores: Mapping[str, Score] | None = None  # that the model brings, by name of the scorer
+    latency_ms: int | None = None  # where the model knows it; else the time that the call took
 
 
 class Provider(Protocol):
@@ -148,6 +154,14 @@ class Rejected(ProviderFault):
 
 class Filtered(ProviderFault):
     """The server's content filter rejected the prompt."""
+
+
+class GaveUp(ProviderFault):
+    """The subject makes attempts of its own, and none of them was answered."""
+
+
+class TaskError(ProviderFault):
+    """Code of the task raised: a solver, a tool or a scorer. It would raise again."""
 
 
 class Hopeless(ProviderFault):

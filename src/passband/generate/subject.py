@@ -3,7 +3,8 @@
 A provider behind a prompt is one subject. An agent with tools, a sandbox and scorers of its own is
 another: it makes as many requests as it needs and returns a `Completion` with its transcript, its
 cost and its scores. Either way `answer` makes one attempt. It raises a `ProviderFault` where the
-attempt gives nothing, and the caller decides whether there is another.
+attempt gives nothing, and the caller decides whether there is another. A task may bring the way in
+which it is asked: its `SubjectFactory` makes a subject of the model.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Provider, Request, Sampling
 from passband.generate.providers import Connection, make_provider
 
-__all__ = ["ProviderSubject", "Seeds", "Subject", "make_subject"]
+__all__ = ["Model", "ProviderSubject", "Seeds", "Subject", "SubjectFactory", "make_subject"]
 
 Seeds = tuple[int | None, ...]
 
@@ -24,7 +25,10 @@ class Subject(Protocol):
     """The thing that is evaluated: a model, an agent, a function.
 
     A subject may also have `address`, the server that it asks (`ProviderSubject.address`),
-    `one_seed`, and `async reset()`, which drops connections that died while the machine slept.
+    `one_seed`, and `async reset()`, which drops connections that died while the machine slept;
+    `is_costly`, which counts a trial as in flight until it is on disk, so that a kill loses no more
+    than are in flight; `spec`, a mapping of further settings that its answers depend on and that a
+    resumed run has to have too, and `config`, a mapping of those that are only recorded.
     """
 
     @property
@@ -38,9 +42,12 @@ class Subject(Protocol):
         ...
 
     async def answer(
-        self, problem: Problem, sampling: Sampling, seeds: Seeds
+        self, problem: Problem, sampling: Sampling, seeds: Seeds, trials: Sequence[int]
     ) -> Sequence[Completion]:
-        """Make one attempt at a trial per seed; return completions, perhaps fewer than seeds."""
+        """Make one attempt at these trials, each with its seed.
+
+        Returns their completions in order, perhaps fewer than there are trials.
+        """
         ...
 
     async def close(self) -> None:
@@ -71,7 +78,7 @@ class ProviderSubject:
         return getattr(self.provider, "one_seed", False)
 
     def answer(
-        self, problem: Problem, sampling: Sampling, seeds: Seeds
+        self, problem: Problem, sampling: Sampling, seeds: Seeds, trials: Sequence[int]
     ) -> Coroutine[Any, Any, Sequence[Completion]]:
         """Make one request."""
         return self.provider.generate(Request(problem.messages, sampling, seeds))
@@ -86,9 +93,14 @@ class ProviderSubject:
         await self.provider.close()
 
 
-def make_subject(
-    model: str | Subject | Provider | Callable[..., Any], connection: Connection | None = None
-) -> Subject:
+Model = str | Subject | Provider | Callable[..., Any]
+"""A model as it is named or given: by name, or as an object that answers."""
+
+SubjectFactory = Callable[[Model, Connection], Subject]
+"""Makes the subject that a task is to be asked of, from the model that was named."""
+
+
+def make_subject(model: Model, connection: Connection | None = None) -> Subject:
     """Return the subject of a model's name, a provider or a function.
 
     >>> make_subject("tiny").name

@@ -192,7 +192,10 @@ def _text(choice: Any, chat: bool) -> tuple[str | None, str | None]:
     if not isinstance(message, dict):
         raise InvalidReply("a choice of the reply has no message", http=200)
     reasoning = message.get("reasoning_content") or message.get("reasoning")
-    return _content(message.get("content")), reasoning if isinstance(reasoning, str) else None
+    content = message.get("content")
+    if content is None and isinstance(message.get("refusal"), str):
+        content = message["refusal"]  # the words in which the model refuses
+    return _content(content), reasoning if isinstance(reasoning, str) else None
 
 
 def _finish(choice: Mapping[str, Any]) -> Finish:

@@ -51,6 +51,8 @@ class Export:
             return TableReader().read(path, options)
         source = Source.of("export", path)
         with error_prefix([str(path)]):
+            if missing := sorted(_COLUMNS - set(table.columns)):
+                raise InvalidInput(f"is no export of passband; it lacks the column {missing[0]}.")
             return [_Rows(table.columns, rows).log(source) for rows in _runs(table.columns)]
 
 
@@ -63,7 +65,7 @@ def _runs(columns: Columns) -> list[list[int]]:
     """Return the rows of each task and model."""
     runs: dict[tuple[str, str], list[int]] = {}
     for row, key in enumerate(zip(columns["task"], columns["model"], strict=True)):
-        runs.setdefault(key, []).append(row)
+        runs.setdefault((str(key[0]), str(key[1])), []).append(row)
     return list(runs.values())
 
 
@@ -144,7 +146,7 @@ class _Rows:
             return None
         try:
             return float(cell)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidInput(f"row {row + 1} has {name} {cell!r:.60}, not a number.") from None
 
     def _whole(self, name: str, row: int) -> int | None:
@@ -153,7 +155,7 @@ class _Rows:
             return None
         try:
             return int(cell)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidInput(
                 f"row {row + 1} has {name} {cell!r:.60}, not a whole number."
             ) from None

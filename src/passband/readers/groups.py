@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from passband.errors import InvalidInput
+from passband.readers.tally import RunTally
 from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.records import Bounds
@@ -32,6 +34,8 @@ class Group:
     task: str | None = None  #: where the source says so
     model: str | None = None
     bounds: Bounds | None = None  #: of the scorer, where they are recorded
+    tally: RunTally | None = None  #: of a whole run
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  #: by problem, on request
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +18,21 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput, nearest
+from passband.readers.groups import Remark
+from passband.readers.tally import RunTally
 from passband.records import reading
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
-from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
+from passband.trials.records import Bounds
+from passband.trials.rows import (
+    SCORE_STATUSES,
+    STATUSES,
+    AttemptRow,
+    ProblemRow,
+    ScoreRow,
+    Status,
+    TrialRow,
+)
 
 __all__ = ["Log", "Source"]
 
@@ -52,25 +63,68 @@ class Log:
     model: str
     source: Source
     problems: Sequence[ProblemRow]
-    trials: Sequence[TrialRow]  #: `problem` is the index of the problem
+    trials: Iterable[TrialRow]  #: `problem` is the index of the problem; iterated several times
     scorers: tuple[str, ...]  #: the main one first; `scorer` of a score is the index here
     settings: Mapping[str, Any] = field(default_factory=dict)  #: temperature and the like
+    remarks: tuple[Remark, ...] = ()  #: what was recovered, assumed or left out
+    planned: int | None = None  #: trials of each problem; those without a row are missing
+    attempts: Sequence[AttemptRow] = ()  #: failed ones, with their messages
+    bounds_of: Mapping[str, Bounds] = field(default_factory=dict)  #: by scorer, where known
+    log: str = ""  #: a name that tells it from other logs of the same task and model
 
     def outcomes(self, scorer: str | None = None) -> Outcomes:
         """Return the scores of a scorer, or of the main one, and why some trials have none."""
         number = self._scorer(scorer)
         scores: list[list[float]] = [[] for _ in self.problems]
         unscored: dict[str, Counter[int]] = {}
-        for trial in sorted(self.trials, key=lambda trial: (trial.problem, trial.trial)):
+        recorded = [0] * len(self.problems)
+        for trial in sorted(self.rows, key=_place):
+            recorded[trial.problem] += 1
             score = next((score for score in trial.scores if score.scorer == number), None)
             if score is not None and score.value is not None:
                 scores[trial.problem].append(score.value)
             else:
                 unscored.setdefault(_reason(trial, score), Counter())[trial.problem] += 1
+        for problem, count in enumerate(recorded if self.planned else ()):
+            if count < (self.planned or 0):
+                unscored.setdefault("missing", Counter())[problem] = (self.planned or 0) - count
         return self._collected(scores, unscored)
 
-    def bounds(self, scorer: str | None = None) -> None:
-        """Return None: a log does not record the bounds of its scorers."""
+    def bounds(self, scorer: str | None = None) -> Bounds | None:
+        """Return the bounds of a scorer, or of the main one, where the log states them."""
+        return self.bounds_of.get(self.scorers[self._scorer(scorer)])
+
+    def tally(self, scorer: str | None = None) -> RunTally:
+        """Return what the rows say beyond outcomes, as `tally_of` does for a run directory."""
+        number = self._scorer(scorer)
+        counts: list[Counter[str]] = [Counter() for _ in self.scorers]
+        incomplete: Counter[Status] = Counter()
+        retried = errored = 0
+        errors: list[tuple[int, int, str | None]] = []
+        for trial in self.rows:
+            retried += trial.attempts > 1
+            errored += trial.status == "errored"
+            for score in trial.scores:
+                counts[score.scorer][score.status] += 1
+                if score.scorer == number:
+                    incomplete[trial.status] += score.value is not None
+                    if score.status == "error":
+                        errors.append((*_place(trial), score.detail))
+        failures = [attempt for attempt in self.attempts if attempt.outcome == "errored"]
+        return RunTally(
+            scorer=self.scorers[number],
+            scores={
+                name: {status: count[status] for status in SCORE_STATUSES if count[status]}
+                for name, count in zip(self.scorers, counts, strict=True)
+            },
+            retried=retried,
+            first_error=min(errors)[2] if errors else None,
+            errored=errored,
+            first_failure=min(failures, key=_order).detail if errored and failures else None,
+            incomplete={
+                status: incomplete[status] for status in STATUSES[1:] if incomplete[status]
+            },
+        )
 
     def data_names(self) -> list[str]:
         """Return the names of the problems' data, such as `level` or `subject`."""
@@ -80,6 +134,17 @@ class Log:
         """Return one of the problems' data by the key of the problem; None where it lacks."""
         pairs = zip(self.problems, self._docs, strict=True)
         return {problem.key: doc.get(name) for problem, doc in pairs}
+
+    def targets(self) -> dict[str, tuple[str, ...]]:
+        """Return the targets of each problem by its key."""
+        records = ((problem.key, json.loads(problem.record)) for problem in self.problems)
+        return {key: tuple(map(str, record.get("targets") or ())) for key, record in records}
+
+    @property
+    def rows(self) -> Sequence[TrialRow]:
+        """The trials, without texts that would have to be read from a file."""
+        rows: Iterable[TrialRow] = getattr(self.trials, "rows", self.trials)
+        return rows if isinstance(rows, Sequence) else list(rows)
 
     @cached_property
     def _docs(self) -> list[dict[str, Any]]:
@@ -115,6 +180,14 @@ class Log:
         values = np.array([score for row in scores for score in row], dtype=np.float64)
         offsets = np.concatenate([[0], np.cumsum(outcomes.trials)])
         return replace(outcomes, successes=None, graded=GradedScores(values, offsets))
+
+
+def _place(trial: TrialRow) -> tuple[int, int]:
+    return trial.problem, trial.trial
+
+
+def _order(attempt: AttemptRow) -> tuple[int, int, int, int]:
+    return attempt.at_ms, attempt.problem, attempt.trial, attempt.attempt
 
 
 def _reason(trial: TrialRow, score: ScoreRow | None) -> str:

@@ -13,12 +13,15 @@ __all__ = ["Options"]
 
 @dataclass(frozen=True)
 class Options:
-    """Columns by role (problem, trial, score, status, cluster), and names to split by."""
+    """Columns by role (problem, trial, score, status, cluster), names to split by, what to read."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     by: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()  #: only these; all if none is named
     models: tuple[str, ...] = ()
+    texts: bool = False  #: completions and transcripts are wanted too
+    skip_bad: bool = False  #: leave out, and count, records that cannot be read
+    targets: bool = False  #: the targets of the problems are wanted too
 
     @staticmethod
     def of(
@@ -26,6 +29,10 @@ class Options:
         by: str | Sequence[str],
         tasks: Sequence[str] = (),
         models: Sequence[str] = (),
+        *,
+        texts: bool = False,
+        skip_bad: bool = False,
+        targets: bool = False,
     ) -> Options:
         """Check the names of roles, and leave out roles without a column."""
         for role, name in (columns or {}).items():
@@ -35,7 +42,7 @@ class Options:
                 raise InvalidInput(f"{role}= (in the shell, --{role}) is empty; give a name.")
         chosen = {role: name for role, name in (columns or {}).items() if name is not None}
         names = (by,) if isinstance(by, str) else tuple(by)
-        return Options(chosen, names, tuple(tasks), tuple(models))
+        return Options(chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets)
 
     def names(self) -> list[str]:
         """Return every name that the caller used."""

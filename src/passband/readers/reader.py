@@ -45,7 +45,28 @@ class Reader(Protocol):
 #: The readers, in the order in which they are tried; plain tables come after all of them.
 readers: Registry[Reader] = Registry(
     "reader",
-    homes=("passband.readers.run_directory", "passband.readers.matrix", "passband.readers.export"),
+    homes=(
+        "passband.readers.run_directory",
+        "passband.readers.matrix",
+        "passband.readers.export",
+        "passband.readers.inspect_log",
+        "passband.readers.eva.reader",
+        "passband.readers.helm",
+        "passband.readers.evalscope",
+        "passband.readers.opencompass",
+        "passband.readers.swe_bench",
+        "passband.readers.terminal_bench",
+        "passband.readers.promptfoo",
+        "passband.readers.deepeval",
+        "passband.readers.nemo_evaluator",
+        "passband.readers.evalplus",
+        "passband.readers.human_eval",
+        "passband.readers.lighteval",
+        "passband.readers.lm_eval",
+        "passband.readers.openai_evals",
+        "passband.readers.tau_bench",
+        "passband.readers.verifiers",
+    ),
 )
 TABLE = "table"  # the name of the last reader, which is not sniffed for
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.readers.groups import Groups
+from passband.readers.groups import Groups, Remark
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.runs import groups_of_runs
+from passband.readers.tally import RunTally, tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.reader import RunRecord, Trials, is_run_directory
 from passband.trials.records import Bounds
@@ -38,6 +39,11 @@ class StoredRun:
     def scorers(self) -> tuple[str, ...]:
         return tuple(scorer.name for scorer in self.record.scorers)
 
+    @property
+    def remarks(self) -> tuple[Remark, ...]:
+        """The remarks on reading the logs of an imported run."""
+        return tuple(Remark(*remark) for remark in self.record.imported.remarks)
+
     def outcomes(self, scorer: str | None = None) -> Outcomes:
         """Return the scores of a scorer, or of the main one."""
         return self.trials.outcomes(self.record, self.record.scorer(scorer))
@@ -46,6 +52,10 @@ class StoredRun:
         """Return the bounds of a scorer, or of the main one."""
         return self.record.scorer(scorer).bounds
 
+    def tally(self, scorer: str | None = None) -> RunTally:
+        """Return what the rows say beyond outcomes."""
+        return tally_of(self.trials, self.record, self.record.scorer(scorer))
+
     def data_names(self) -> list[str]:
         """Return the names of the problems' data records."""
         return list(dict.fromkeys(name for doc in self._docs.values() for name in doc))
@@ -53,6 +63,11 @@ class StoredRun:
     def data(self, name: str) -> dict[str, Any]:
         """Return one of the problems' data by the key of the problem; None where it lacks."""
         return {key: doc.get(name) for key, doc in self._docs.items()}
+
+    def targets(self) -> dict[str, tuple[str, ...]]:
+        """Return the targets of each problem by its key."""
+        problems = self.trials.problems(self.record.number)
+        return {problem.key: tuple(problem.record.get("targets") or ()) for problem in problems}
 
     @cached_property
     def _docs(self) -> dict[str, dict[str, Any]]:
@@ -75,7 +90,7 @@ class RunDirectory:
             runs = [
                 StoredRun(trials, record)
                 for record in trials.runs()
-                if trials.statuses(record.number)
+                if trials.statuses(record.number) or record.is_imported
             ]
             if not runs:
                 raise InvalidInput(f"{path} holds no trials yet.")

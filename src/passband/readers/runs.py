@@ -2,11 +2,12 @@
 
 Runs know their task, model, scorers and problems, so they are split by name and not by column:
 `--by` takes task, model, scorer, or a name in the problems' data; `--cluster` takes the latter.
+Several logs of one task and model, as a folder may hold, are split by `log`, the name of each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -15,14 +16,16 @@ import numpy as np
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
+from passband.readers.tally import RunTally
 from passband.stats.data.cells import is_absent, label, listing, number_labels
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.records import Bounds
 
-__all__ = ["RecordedRun", "groups_of_runs", "select"]
+__all__ = ["RecordedRun", "groups_of_runs", "scorers_used", "select"]
 
 _OF_RUNS = ("task", "model", "scorer")
+_LISTED = 8  # scorers that are named in a remark
 
 
 class RecordedRun(Protocol):
@@ -41,6 +44,10 @@ class RecordedRun(Protocol):
 
     def bounds(self, scorer: str | None = None) -> Bounds | None: ...
 
+    def tally(self, scorer: str | None = None) -> RunTally: ...
+
+    def targets(self) -> Mapping[str, tuple[str, ...]]: ...
+
     def data_names(self) -> list[str]: ...
 
     def data(self, name: str) -> Mapping[str, Any]: ...
@@ -54,15 +61,46 @@ def groups_of_runs(
         options.refuse(("problem", "trial", "status"), kind)
     runs = [run for run in runs if _is_wanted(run, options)] or runs  # `read` names what is unknown
     by = _split(runs, options.by, source)
-    _refuse_twins(runs, by, source)
+    if "log" not in by:
+        _refuse_twins(runs, source)
     groups = [group for run in runs for group in _groups(run, by, options)]
-    used = dict.fromkeys(
-        f"{run.task} scored by {_scorer(run, options.columns.get('score'))}" for run in runs
-    )
-    remarks = [] if "scorer" in by else [Remark(f"{kind.partition(' ')[2]}: {', '.join(used)}")]
+    remarks = []
+    if "scorer" not in by:
+        score = options.columns.get("score")
+        used = [(run.task, _scorer(run, score), run.scorers) for run in runs]
+        remarks.append(Remark(f"{kind.partition(' ')[2]}: {scorers_used(used)}"))
+    remarks += _remarks(runs, by)
     if by:
         remarks.append(Remark(f"split by: {', '.join(by)}"))
     return Groups(source, by, tuple(groups), tuple(remarks))
+
+
+def scorers_used(runs: Iterable[tuple[str, str, Sequence[str]]]) -> str:
+    """Say for each task which of its scorers is measured, and which others there are.
+
+    >>> scorers_used([("sums", "match", ["match", "includes"])])
+    'sums scored by match (choose another with --score: includes)'
+    """
+    listed = []
+    for task, scorer, scorers in runs:
+        others = [name for name in scorers if name != scorer]
+        shown = ", ".join(others[:_LISTED]) + (", ..." if len(others) > _LISTED else "")
+        hint = f" (choose another with --score: {shown})" if others else ""
+        listed.append(f"{task} scored by {scorer}{hint}")
+    return ", ".join(dict.fromkeys(listed))
+
+
+def _remarks(runs: Sequence[RecordedRun], by: Sequence[str]) -> Iterator[Remark]:
+    """Yield the remarks on each run, with its name; those on all of them, once and without."""
+    found: Sequence[tuple[Remark, ...]] = [getattr(run, "remarks", ()) for run in runs]
+    common = [one for one in found[0] if all(one in others for others in found)] if found else []
+    yield from common
+    for run, remarks in zip(runs, found, strict=True):
+        labels = _labels(run)
+        name = " / ".join(labels[name] for name in by if name in labels)
+        for remark in remarks:
+            if remark not in common:
+                yield remark._replace(text=f"{name}: {remark}") if name else remark
 
 
 def _is_wanted(run: RecordedRun, options: Options) -> bool:
@@ -74,10 +112,14 @@ def _is_wanted(run: RecordedRun, options: Options) -> bool:
 
 def _split(runs: Sequence[RecordedRun], chosen: Sequence[str], source: str) -> tuple[str, ...]:
     """Return the names to split by: what tells the runs apart, and what was chosen."""
-    apart = [name for name in ("task", "model") if len({getattr(r, name) for r in runs}) > 1]
-    others = [name for name in chosen if name not in _OF_RUNS]
+    labels = [_labels(run) for run in runs]
+    apart = [name for name in ("task", "model") if len({one[name] for one in labels}) > 1]
+    if _are_named_twins(runs):
+        apart.append("log")
+    of_runs = (*_OF_RUNS, "log") if all("log" in one for one in labels) else _OF_RUNS
+    others = [name for name in chosen if name not in of_runs]
     if others:
-        _require_data(runs, others, f"{source}: cannot be split by", _OF_RUNS)
+        _require_data(runs, others, f"{source}: cannot be split by", of_runs)
     return tuple(dict.fromkeys((*apart, *chosen)))
 
 
@@ -91,7 +133,21 @@ def _require_data(
             raise UnknownName(f"{refusal} {name!r}.{hint} Known: {listing(known) or 'none'}.")
 
 
-def _refuse_twins(runs: Sequence[RecordedRun], by: Sequence[str], source: str) -> None:
+def _labels(run: RecordedRun) -> dict[str, str]:
+    """Return what a run is called; only some logs have names of their own."""
+    labels = {"task": run.task, "model": run.model}
+    log = getattr(run, "log", "")
+    return {**labels, "log": log} if log else labels
+
+
+def _are_named_twins(runs: Sequence[RecordedRun]) -> bool:
+    """Return whether runs of one task and model have names that tell them apart."""
+    pairs = {(run.task, run.model) for run in runs}
+    names = {getattr(run, "log", "") for run in runs}
+    return len(pairs) < len(runs) == len(names) and "" not in names
+
+
+def _refuse_twins(runs: Sequence[RecordedRun], source: str) -> None:
     seen: set[tuple[str, str]] = set()
     for run in runs:
         if (run.task, run.model) in seen:
@@ -110,15 +166,18 @@ def _groups(run: RecordedRun, by: Sequence[str], options: Options) -> Iterator[G
     scorers: Sequence[str | None] = [score]
     if "scorer" in by and score is None:
         scorers = run.scorers
-    names = [name for name in by if name not in _OF_RUNS]
+    run_labels = _labels(run)
+    names = [name for name in by if name not in (*run_labels, "scorer")]
     for scorer in scorers:
         outcomes = run.outcomes(scorer)
         if cluster is not None:
             outcomes = _clustered(run, outcomes, cluster)
-        labels = {"task": run.task, "model": run.model, "scorer": _scorer(run, scorer)}
+        labels = {**run_labels, "scorer": _scorer(run, scorer)}
         for values, part in _parts(run, outcomes, names):
             key = tuple((labels | values)[name] for name in by)
-            yield Group(key, part, run.task, run.model, run.bounds(scorer))
+            tally = None if names else run.tally(scorer)
+            targets = run.targets() if options.targets else {}
+            yield Group(key, part, run.task, run.model, run.bounds(scorer), tally, targets)
 
 
 def _clustered(run: RecordedRun, outcomes: Outcomes, name: str) -> Outcomes:

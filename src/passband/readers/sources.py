@@ -19,9 +19,10 @@ from passband.stats.data.columns import ROLES
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.tables import Table
+from passband.trials.schema import FILE
 from passband.types import ArrayLike
 
-__all__ = ["Data", "Frame", "outcomes_of", "read"]
+__all__ = ["Data", "Frame", "outcomes_of", "read", "read_content"]
 
 
 class Frame(Protocol):
@@ -49,6 +50,8 @@ def read(
     reader: str | None = None,
     tasks: Sequence[str] = (),
     models: Sequence[str] = (),
+    skip_bad: bool = False,
+    targets: bool = False,
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
 
@@ -58,6 +61,8 @@ def read(
     score is the name of a scorer. `by` names what to split by, in addition to what must not be
     pooled. With a `threshold`, scores of at least that count as successes. `reader` names the
     reader of a file, which is otherwise recognized. `tasks` and `models` choose among groups.
+    With `skip_bad`, records that cannot be read are left out, and a remark says how many. With
+    `targets`, groups of runs and logs hold the targets of their problems.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
@@ -65,7 +70,7 @@ def read(
     ('M',) Outcomes(2 problems, 1 trial each, 2 scored)
     ('N',) Outcomes(2 problems, 1 trial each, 2 scored)
     """
-    options = Options.of(columns, by, tasks, models)
+    options = Options.of(columns, by, tasks, models, skip_bad=skip_bad, targets=targets)
     groups = _chosen(_groups(source, options, reader), options)
     if threshold is None:
         return groups
@@ -131,19 +136,41 @@ def _groups(source: Any, options: Options, reader: str | None) -> Groups:
 
 
 def _of_path(path: Path, options: Options, name: str | None) -> Groups:
+    name, content = read_content(path, options, name)
+    if isinstance(content, Groups):
+        return content
+    groups = groups_of_runs(content, options, source=str(path), kind=f"a log ({name})")
+    return replace(groups, reader=name)
+
+
+def read_content(
+    path: Path, options: Options, name: str | None = None
+) -> tuple[str, Groups | list[Log]]:
+    """Return the reader of a path, which is recognized unless it is named, and what it reads."""
     with reading(path):
+        _refuse_pipe(path)
         name, reader = find_reader(path) if name is None else (name, _reader(name))
         if name == TABLE and path.is_dir():
-            name, reader = "run directory", readers.get("run directory")  # says what is missing
+            raise InvalidInput(
+                f"{path} is not a run directory, which has a {FILE}, nor a log of another tool "
+                "that passband knows."
+            )
     with plugin_errors(name, path):
         content = reader.read(path, options)
     if isinstance(content, Groups):
         _refuse_ignored(options, content, getattr(reader, "roles", ()), f"a file ({name})")
-        return replace(content, reader=name)
+        return name, replace(content, reader=name)
     if not content or not all(isinstance(log, Log) for log in content):
         raise InvalidInput(f"{path}: the reader {name!r} found no trials in it.")
-    groups = groups_of_runs(content, options, source=str(path), kind=f"a log ({name})")
-    return replace(groups, reader=name)
+    return name, list(content)
+
+
+def _refuse_pipe(path: Path) -> None:
+    """Raise `InvalidInput` for a pipe or a device: a file is recognized first, and then read."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InvalidInput(
+            f"{path}: a pipe or a device, not a file; write what comes out of it to a file first."
+        )
 
 
 def _refuse_ignored(options: Options, groups: Groups, roles: Sequence[str], kind: str) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.readers.delimited import coded_columns
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.matrix import (
     groups_of_matrix,
@@ -28,6 +29,7 @@ from passband.records import (
     open_delimited,
     read_json,
     read_parquet,
+    reading,
     require_file,
 )
 from passband.stats.data.columns import matching
@@ -38,7 +40,7 @@ from passband.stats.data.tables import Table
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
 
-__all__ = ["TableReader", "groups_of_table", "read_table"]
+__all__ = ["TableReader", "groups_of_table", "layout_of", "names_of", "read_table", "remarks_of"]
 
 MODEL_NAMES = ("model", "model_name", "model_id")
 TASK_NAMES = ("task", "task_name", "dataset", "benchmark")
@@ -63,20 +65,33 @@ def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
     with error_prefix([source] if source else []):
         layout = table.layout(by=options.by, **options.columns)
         groups = tuple(map(_group, layout.groups()))
-    return Groups(source or "table", layout.by, groups, tuple(_remarks(layout)), layout.roles)
+    return Groups(source or "table", layout.by, groups, tuple(remarks_of(layout)), layout.roles)
 
 
-def _group(group: TableGroup) -> Group:
-    models, tasks = (matching(group.labels, names) for names in (MODEL_NAMES, TASK_NAMES))
-    return Group(
-        group.key,
-        group.outcomes,
-        task=group.labels[tasks[0]] if tasks else None,
-        model=group.labels[models[0]] if models else None,
+def layout_of(path: Path, options: Options) -> Layout | None:
+    """Return the layout of a file's table; None for a matrix."""
+    content = read_table(path)
+    if isinstance(content, Outcomes):
+        return None
+    with error_prefix([str(path)]):
+        return content.layout(by=options.by, **options.columns)
+
+
+def names_of(group: TableGroup) -> tuple[str | None, str | None]:
+    """Return the task and the model of a group, where columns name them."""
+    tasks, models = (matching(group.labels, names) for names in (TASK_NAMES, MODEL_NAMES))
+    return (
+        group.labels[tasks[0]] if tasks else None,
+        group.labels[models[0]] if models else None,
     )
 
 
-def _remarks(layout: Layout) -> Iterator[Remark]:
+def _group(group: TableGroup) -> Group:
+    task, model = names_of(group)
+    return Group(group.key, group.outcomes, task=task, model=model)
+
+
+def remarks_of(layout: Layout) -> Iterator[Remark]:
     """Yield how the columns were understood, and what else they could have meant."""
     yield Remark(f"columns: {layout.roles}")
     if layout.unfolded:
@@ -108,7 +123,12 @@ def read_table(path: Path) -> Table | Outcomes:
     if form is None:
         raise _unknown_ending(path)
     if form in ("csv", "tsv"):
-        with open_delimited(path, "\t" if form == "tsv" else None, strip=True) as lines:
+        delimiter = "\t" if form == "tsv" else None
+        with reading(path):
+            columns = coded_columns(path, delimiter)
+        if columns is not None:
+            return Table(columns)
+        with open_delimited(path, delimiter, strip=True) as lines:
             return _of_lines(path, lines)
     if form == "parquet":
         with _about(path):

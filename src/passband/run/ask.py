@@ -18,12 +18,15 @@ from passband.generate.provider import (
     Completion,
     Crashed,
     Filtered,
+    Finish,
+    GaveUp,
     Hopeless,
     InvalidReply,
     ProviderFault,
     RateLimited,
     Rejected,
     Sampling,
+    TaskError,
     TimedOut,
     Unavailable,
 )
@@ -34,14 +37,21 @@ from passband.trials.rows import AttemptRow, Status, TrialRow
 
 __all__ = ["Asker", "BatchRefused", "NothingAnswered", "PendingBatch"]
 
-_STATUS: dict[str, Status] = {"stop": "ok", "length": "truncated", "content_filter": "refused"}
+_STATUS: dict[Finish, Status] = {
+    "stop": "ok",
+    "length": "truncated",
+    "content_filter": "refused",
+    "limit": "limit",
+}
 _OUTCOMES: dict[type[ProviderFault], str] = {
     Filtered: "filtered",
+    GaveUp: "gave_up",
     Hopeless: "hopeless",
     Crashed: "crashed",
     InvalidReply: "invalid_reply",
     RateLimited: "rate_limited",
     Rejected: "rejected",
+    TaskError: "errored",
     TimedOut: "timed_out",
     Unavailable: "unavailable",
 }
@@ -100,7 +110,7 @@ class PendingBatch:
                 reasoning=completion.reasoning,
                 prompt_tokens=completion.prompt_tokens,
                 completion_tokens=completion.completion_tokens,
-                latency_ms=latency_ms,
+                latency_ms=latency_ms if completion.latency_ms is None else completion.latency_ms,
                 attempts=self.draws,
                 seed=completion.seed,
                 request_id=completion.request_id,
@@ -113,16 +123,18 @@ class PendingBatch:
 
 
 class Asker:
-    """Sends batches to a subject, as the endpoint allows, and notes each failed attempt."""
+    """Sends batches to subjects, as the endpoint allows, and notes each failed attempt."""
 
-    def __init__(self, subject: Subject, endpoint: Endpoint) -> None:
-        self._subject = subject
+    def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._patience = endpoint.patience
         self._unanswered = 0
+        self._errors = 0  # of a task's own code
         self.last_loss = ""  # why the last batch was given up
 
-    async def ask(self, batch: PendingBatch, note: Callable[[AttemptRow], None]) -> list[TrialRow]:
+    async def ask(
+        self, subject: Subject, batch: PendingBatch, note: Callable[[AttemptRow], None]
+    ) -> list[TrialRow]:
         """Return the rows of a batch, perhaps fewer than its trials."""
         known = self._endpoint.answered
         while True:
@@ -131,7 +143,9 @@ class Asker:
             batch.attempts += 1
             start = time.monotonic()
             try:
-                completions = await self._subject.answer(batch.asked, batch.sampling, batch.seeds)
+                completions = await subject.answer(
+                    batch.asked, batch.sampling, batch.seeds, batch.trials
+                )
                 if not completions:
                     raise InvalidReply("the model returned no completion")
             except ProviderFault as fault:
@@ -168,6 +182,10 @@ class Asker:
             return "refused"
         if isinstance(fault, Rejected):
             return self._rejection(batch, fault)
+        if isinstance(fault, GaveUp):
+            return self._lost(fault, "gave_up")
+        if isinstance(fault, TaskError):
+            return self._errored(fault)
         batch.replies += 1
         if batch.replies < self._patience.replies:
             return None
@@ -193,10 +211,25 @@ class Asker:
         """Give up the batch, or the run if batch after batch gets no answer."""
         self._unanswered += 1
         self.last_loss = fault.detail
-        nothing = not (self._endpoint.answered or self._endpoint.answered_before)
-        if nothing and self._unanswered >= self._patience.unanswered:
+        if self._is_unheard and self._unanswered >= self._patience.unanswered:
             raise NothingAnswered(f"no request has been answered. Last: {fault.detail}")
         return status
+
+    def _errored(self, fault: TaskError) -> Status:
+        """Give up the batch, or the run if the task's code fails time after time."""
+        self._errors += 1
+        self.last_loss = fault.detail
+        if self._is_unheard and self._errors >= self._patience.errors:
+            raise NothingAnswered(
+                f"the first {self._errors} trials all ended in an error of the task or its model. "
+                f"Last: {fault.detail}"
+            )
+        return "errored"
+
+    @property
+    def _is_unheard(self) -> bool:
+        """Whether no trial was ever answered, by this process or an earlier one."""
+        return not (self._endpoint.answered or self._endpoint.answered_before)
 
     def _pause(self, times: int) -> float:
         pause = self._patience.first_pause * 2.0 ** min(times, 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -12,14 +12,13 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate.problem import Problem
-from passband.generate.provider import Provider
 from passband.generate.providers import Connection
-from passband.generate.subject import Subject, make_subject
+from passband.generate.subject import Model
 from passband.run.budget import Budget
 from passband.run.counters import Price
 from passband.run.prepare import load_problems
 from passband.run.progress import Progress
-from passband.run.session import prepare_all
+from passband.run.session import make_subjects, prepare_all
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.tasks.task import Task
@@ -94,7 +93,7 @@ class DryRun:
 
 def dry_run(
     tasks: Sequence[Task],
-    model: str | Subject | Provider | Callable[..., Any],
+    model: Model,
     directory: Path,
     settings: Settings,
     connection: Connection,
@@ -102,14 +101,14 @@ def dry_run(
 ) -> DryRun:
     """Prepare a run and undo it; what the run would refuse is refused in the same words."""
     Budget(price, settings.max_cost)
-    subject = make_subject(model, connection)
+    subjects = make_subjects(tasks, model, connection)
     problems = [load_problems(task, settings) for task in tasks]
     warnings = _Warnings()
     with _scratch_store(directory) as store, _undone(store):
-        runs = prepare_all(store, tasks, problems, subject, settings, warnings)
+        runs = prepare_all(store, tasks, problems, subjects, settings, warnings)
     rate, answer_seconds = _pace(directory, {run.number for run in runs})
     return DryRun(
-        model=subject.name,
+        model=subjects[0].name,
         directory=str(directory),
         concurrency=settings.concurrency,
         price=price,

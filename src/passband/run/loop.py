@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -43,7 +43,6 @@ class Runner:
     """Requests the blocks of every task's schedule, and stops in good order."""
 
     task_runs: Sequence[TaskRun]
-    subject: Subject
     store: Store
     budget: Budget
     watcher: Watcher
@@ -51,6 +50,7 @@ class Runner:
     patience: Patience = field(default_factory=Patience)
     schedule: ScheduleFactory = every_problem
     under_way: int = 0  # trials in flight
+    _open: dict[TaskRun, int] = field(default_factory=dict)  # batches in flight, by task
     started: float = 0.0
     _ending: Ending = "finished"
     _is_failing: bool = False  # whether a worker has ended with an error
@@ -75,7 +75,8 @@ class Runner:
             ticker.cancel()
             await asyncio.gather(ticker, return_exceptions=True)
             await self.recorder.close()
-            await self.subject.close()
+            for subject in self._subjects(self._open):
+                await subject.close()
             for task_run in self.task_runs:
                 task_run.grader.close()
         if self.recorder.failure is not None:
@@ -103,7 +104,8 @@ class Runner:
         self.started = time.monotonic()
         self.endpoint = Endpoint(self.patience)
         self.endpoint.answered_before = any(task_run.counters.done for task_run in self.task_runs)
-        self.asker = Asker(self.subject, self.endpoint)
+        self.asker = Asker(self.endpoint)
+        self._open = dict.fromkeys(self.task_runs, 0)
         self.meter = Meter(self.task_runs, self.budget)
         self.recorder = Recorder(self.store)
         self.budget.begin(self.task_runs)
@@ -115,14 +117,13 @@ class Runner:
 
     def _make_schedules(self) -> None:
         """Make each task's schedule from the rows that earlier processes recorded."""
-        size = max(1, self.subject.batch)
         directory = self.store.directory
-        schedules = [
-            (run, self.schedule(run, size, _recorded_rows(directory, run)))
-            for run in self.task_runs
-        ]
-        one_seed = getattr(self.subject, "one_seed", False)
-        self.queue = Queue(schedules, size, one_seed=one_seed)
+        self.queue = Queue(
+            [
+                (run, self.schedule(run, run.batch, _recorded_rows(directory, run)))
+                for run in self.task_runs
+            ]
+        )
 
     async def _ask(self) -> None:
         """Start the workers; the first request goes alone, in case it is refused."""
@@ -182,6 +183,7 @@ class Runner:
                 await self._next_commit()
                 continue
             self.under_way += len(taken[1].trials)
+            self._open[taken[0]] += 1
             try:
                 await self._ask_block(*taken)
             except Stopping:
@@ -191,6 +193,21 @@ class Runner:
                 raise
             finally:
                 self.under_way -= len(taken[1].trials)
+                self._open[taken[0]] -= 1
+            await self._close_if_done(taken[0].subject)
+
+    async def _close_if_done(self, subject: Subject) -> None:
+        """Close a subject once all its tasks are answered: another may wait for what it holds."""
+        runs = [run for run in self._open if run.subject is subject]
+        if runs and all(not self._open[run] and self.queue.is_exhausted(run) for run in runs):
+            for run in runs:
+                del self._open[run]
+            await subject.close()
+
+    @staticmethod
+    def _subjects(runs: Iterable[TaskRun]) -> list[Subject]:
+        """Return the subjects of tasks, each once."""
+        return list({id(run.subject): run.subject for run in runs}.values())
 
     async def _affordable(self) -> bool:
         """Wait until the next batch fits the budget; return False if it never will."""
@@ -206,7 +223,8 @@ class Runner:
     async def _ask_block(self, task_run: TaskRun, batch: PendingBatch) -> None:
         """Request a block, record its rows, and re-queue missing completions one by one."""
         try:
-            rows = await self.asker.ask(batch, self._notes[task_run.number])
+            note = self._notes[task_run.number]
+            rows = await self.asker.ask(task_run.subject, batch, note)
         except BatchRefused:  # for its n or for its prompt: one by one, it will show
             self._refused[task_run.number, batch.problem] = len(batch.trials)
             self.queue.put_back(task_run, batch, batch.trials)
@@ -215,14 +233,22 @@ class Runner:
             self.budget.add(rows)
         if self.endpoint.answered:
             self._settle()
-            self.recorder.add(task_run, rows, batch.scores)
+            await self._record(task_run, rows, batch)
         else:
             self._unsettled.append((task_run, rows, batch))
         if len(rows) < len(batch.trials):
-            self._ask_one_by_one(len(rows), len(batch.trials))
+            self._ask_one_by_one(task_run, len(rows), len(batch.trials))
             self.queue.put_back(task_run, batch, batch.trials[len(rows) :])
         elif self._refused and rows[0].status not in ("invalid", "gave_up"):
-            self._ask_one_by_one(0, self._refused.get((task_run.number, batch.problem), 0))
+            wanted = self._refused.get((task_run.number, batch.problem), 0)
+            self._ask_one_by_one(task_run, 0, wanted)
+
+    async def _record(self, task_run: TaskRun, rows: list[TrialRow], batch: PendingBatch) -> None:
+        """Hand rows to the recorder; trials that cost much count as in flight until committed."""
+        is_costly = getattr(task_run.subject, "is_costly", False)
+        saved = self.recorder.add(task_run, rows, batch.scores, at_once=is_costly)
+        if is_costly:
+            await saved.wait()
 
     async def _next_commit(self) -> None:
         """Wait until a commit may let a schedule go on, or the run is stopping."""
@@ -261,9 +287,9 @@ class Runner:
             self.recorder.add(task_run, rows, batch.scores)
         self._unsettled.clear()
 
-    def _ask_one_by_one(self, got: int, wanted: int) -> None:
+    def _ask_one_by_one(self, task_run: TaskRun, got: int, wanted: int) -> None:
         if wanted and self.queue.batch > 1:
-            self.queue.ask_one_by_one()
+            self.queue.ask_one_by_one(task_run)
             reply = f"{got} of {wanted} completions" if got else "an error"
             self._warn(
                 f"the server answered a request with n={wanted} with {reply}; requesting one "
@@ -305,10 +331,11 @@ class Runner:
 
     async def _awoke(self, seconds: float) -> None:
         """Drop the connections from before a sleep of the machine: they are dead."""
-        reset: Callable[[], Awaitable[None]] | None = getattr(self.subject, "reset", None)
         self._warn(f"the machine slept for {seconds:.0f} s; reconnecting.")
-        if reset is not None:
-            await reset()
+        for subject in self._subjects(self._open):
+            reset: Callable[[], Awaitable[None]] | None = getattr(subject, "reset", None)
+            if reset is not None:
+                await reset()
 
     def _warn_if_identical(self, *, least: int, checked: int = 2) -> None:
         for task_run in self.task_runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,17 +10,18 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
+from passband.generate.subject import Subject
 from passband.run.blocks import count_missing
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
 from passband.run.settings import Settings
-from passband.run.task_run import TaskRun
+from passband.run.task_run import BROUGHT, TaskRun
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED, ProblemRow
 from passband.trials.store import Store, canonical
 
-__all__ = ["load_problems", "prepare", "problem_record", "resolved_sampling"]
+__all__ = ["load_problems", "prepare", "problem_record", "record_subject", "resolved_sampling"]
 
 
 def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
@@ -38,25 +40,30 @@ def prepare(
     store: Store,
     task: Task,
     problems: Sequence[Problem],
-    model: str,
+    subject: Subject,
     settings: Settings,
     *,
-    address: str | None = None,
     name: str | None = None,
     positions: Sequence[int] | None = None,
 ) -> TaskRun:
     """Enter a task into the store and return it as a `TaskRun`.
 
-    `address` is the server that is asked. `name` is what seeds derive from where no seed is
+    `subject` is what it is asked of. `name` is what seeds derive from where no seed is
     given; `positions` are the places of the problems in the data, of which they may be some.
     """
+    model, address = subject.name, getattr(subject, "address", None)
     n = settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
     seed = _seed(store, task, model, settings, name)
-    spec = {"model": model, "sampling": asdict(sampling), "seed": seed}
+    spec = {
+        "model": model,
+        "sampling": asdict(sampling),
+        "seed": seed,
+        **_further_spec(task, subject),
+    }
     truncated = settings.truncated or task.truncated
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
-    config = _config(task, truncated)
+    config = _config(store, task, truncated, subject)
     with store.transaction():
         number = store.begin(task.name, model, spec=spec, config=config, name=name, address=address)
         problem_numbers = store.add_problems(number, _problem_rows(problems, positions))
@@ -66,10 +73,12 @@ def prepare(
         [problem.reference for problem in problems],
         truncated,
     )
-    counters = Counters(len(problems), len(problems) * n, numbers[0] if numbers else None)
+    brought = _brought(store, number)
+    main = next(iter((*numbers, *brought.values())), None)
+    counters = Counters(len(problems), len(problems) * n, main)
     task_run = TaskRun(
-        task, number, problems, sampling, seed, n, grader, counters, settings.retry_failed,
-        numbers=problem_numbers,
+        task, subject, number, problems, sampling, seed, n, grader, counters, settings.retry_failed,
+        numbers=problem_numbers, brought=brought,
     )  # fmt: skip
     return _resumed(store.directory, task_run)
 
@@ -115,12 +124,40 @@ def _seed(store: Store, task: Task, model: str, settings: Settings, name: str | 
         return name
     earlier = store.spec(task.name, model)
     if earlier is not None:
-        seed: str | None = earlier["seed"]
+        seed: str | None = earlier.get("seed")  # an imported run, refused later, has none
         return seed
     return store.name(task.name, model)
 
 
-def _config(task: Task, truncated: str) -> Mapping[str, Any]:
+def _brought(store: Store, number: int) -> dict[str, int]:
+    """Return the scorers of scores that came with answers before, in their order."""
+    return {
+        identity.removeprefix(BROUGHT): scorer
+        for scorer, run, _, identity, _, position in sorted(
+            store.rows("scorer"), key=lambda row: (row[5] is None, row[5])
+        )
+        if run == number and position is not None and identity.startswith(BROUGHT)
+    }
+
+
+def _further_spec(task: Task, subject: Subject) -> dict[str, Any]:
+    """Return what trials depend on beyond model, sampling and seeds."""
+    return {**task.spec, **getattr(subject, "spec", {})}
+
+
+def record_subject(store: Store, task_run: TaskRun) -> None:
+    """Record how a task was asked, where that has changed while it was."""
+    recorded = store.config(task_run.task.name, task_run.subject.name)
+    config = _config(store, task_run.task, task_run.grader.truncated, task_run.subject)
+    if json.loads(canonical(config)) != recorded:
+        store.set_config(task_run.number, config)
+
+
+def _config(store: Store, task: Task, truncated: str, subject: Subject) -> Mapping[str, Any]:
+    own = dict(getattr(subject, "config", {}))
+    if "engine" in own:  # one of several that give the same; a run may have been asked by each
+        earlier = store.config(task.name, subject.name).get("subject", {}).get("engines", [])
+        own["engines"] = [*(name for name in earlier if name != own["engine"]), own["engine"]]
     return {
         "task": dict(task.config),
         "path": None if task.path is None else str(task.path),
@@ -128,6 +165,7 @@ def _config(task: Task, truncated: str) -> Mapping[str, Any]:
         "version": task.version,
         "num_fewshot": task.num_fewshot,
         "truncated": truncated,
+        **({"subject": own} if own else {}),
     }
 
 

@@ -20,22 +20,15 @@ _AHEAD = 64  # batches made in one go: among requests, each would take several t
 class Queue:
     """Batches of trials, task after task; each is handed out once."""
 
-    def __init__(
-        self,
-        schedules: Sequence[tuple[TaskRun, Schedule]],
-        batch: int,
-        *,
-        one_seed: bool = False,
-    ) -> None:
-        self._batch = batch
-        self._one_seed = one_seed  # whether only the first seed of a request is used
+    def __init__(self, schedules: Sequence[tuple[TaskRun, Schedule]]) -> None:
         self._schedules = dict(schedules)
+        self._batch = {run: run.batch for run in self._schedules}
         self._next: deque[tuple[TaskRun, PendingBatch]] = deque()
 
     @property
     def batch(self) -> int:
         """Completions that one request asks for, at most."""
-        return self._batch
+        return max(self._batch.values(), default=1)
 
     @property
     def is_finished(self) -> bool:
@@ -55,14 +48,18 @@ class Queue:
             if not self._next:
                 return None
         run, batch = self._next.popleft()
-        if len(batch.trials) <= self._batch or len(batch.trials) == 1:
+        if len(batch.trials) <= self._batch[run] or len(batch.trials) == 1:
             return run, batch
         self.put_back(run, batch, batch.trials)
         return self._next.popleft()
 
-    def ask_one_by_one(self) -> None:
-        """Request one completion at a time from now on."""
-        self._batch = 1
+    def ask_one_by_one(self, run: TaskRun) -> None:
+        """Request one completion at a time from now on, also for other tasks of the subject."""
+        self._batch |= {other: 1 for other in self._batch if other.subject is run.subject}
+
+    def is_exhausted(self, run: TaskRun) -> bool:
+        """Return whether there is nothing to hand out of a task, now or after any commit."""
+        return self._schedules[run].is_finished and all(run is not other for other, _ in self._next)
 
     def put_back(self, run: TaskRun, batch: PendingBatch, trials: Sequence[int]) -> None:
         """Hand out these trials of a batch next, one by one."""
@@ -78,7 +75,7 @@ class Queue:
         seeds: list[int | None] = [None] * len(trials)
         if run.seed is not None:
             place = run.seed, run.task.name, problem.key
-            for index, trial in enumerate(trials[:1] if self._one_seed else trials):
+            for index, trial in enumerate(trials[:1] if run.has_one_seed else trials):
                 seeds[index] = trial_seed(*place, trial)
         return PendingBatch(
             block.problem,

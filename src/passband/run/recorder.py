@@ -46,6 +46,7 @@ class Recorder:
         self._scoring = ThreadPoolExecutor(slow_threads, "scoring")
         self._awaiting = asyncio.Semaphore(_AWAITED)
         self._slow: set[asyncio.Task[None]] = set()
+        self._saved = asyncio.Event()  # what has come is on disk
         self._wake = asyncio.Event()  # something has come
         self._hurry = asyncio.Event()  # it should not wait for more
         self._emptied = asyncio.Event()
@@ -67,14 +68,20 @@ class Recorder:
         run: TaskRun,
         rows: Sequence[TrialRow],
         scores: Mapping[int, Mapping[str, Score]] | None = None,
-    ) -> None:
-        """Take rows that are to be committed together, with scores that came along, by trial."""
+        *,
+        at_once: bool = False,
+    ) -> asyncio.Event:
+        """Take rows that are to be committed together, with scores that came along, by trial.
+
+        Return the event of their commit, which does not wait for more rows if it is `at_once`.
+        """
         self._rows += [(run, row) for row in rows]
         if scores:
             self._brought += [(run, row, scores[row.trial]) for row in rows if row.trial in scores]
         self._wake.set()
-        if len(self._rows) >= _MOST:
+        if at_once or len(self._rows) >= _MOST:
             self._hurry.set()
+        return self._saved
 
     def attempt(self, run: TaskRun, row: AttemptRow) -> None:
         self._attempts.append((run, row))
@@ -129,6 +136,7 @@ class Recorder:
             except Exception as error:
                 self.failure = error
                 self._emptied.set()
+                self._saved.set()
                 self.on_failure(error)
                 return
 
@@ -143,6 +151,7 @@ class Recorder:
         rows, attempts, scores = self._rows, self._attempts, self._scores
         brought, self._brought = self._brought, []
         self._rows, self._attempts, self._scores = [], [], []
+        saved, self._saved = self._saved, asyncio.Event()
         self._committing = True
         if not self._closing:
             self._hurry.clear()
@@ -152,6 +161,7 @@ class Recorder:
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, self._write, rows, attempts, brought, scores)
         self._committing = False
+        saved.set()
         for run, committed in _grouped(rows).items():
             run.counters.committed(committed)
             self._announce(run, self._left_by_slow_scorers(run, committed))

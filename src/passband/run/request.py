@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from passband.errors import InvalidInput, WrongType
-from passband.generate.provider import Provider
 from passband.generate.providers import Connection
-from passband.generate.subject import Subject
+from passband.generate.subject import Model
 from passband.run.budget import find_price
 from passband.run.counters import Price
 from passband.run.directory import default_directory
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.progress import Watcher
-from passband.run.session import Finished, run_session
+from passband.run.session import Finished, OnStart, run_session
 from passband.run.settings import Patience, Settings, Truncated
 from passband.tasks.find import find_tasks
+from passband.tasks.inspect_task import is_inspect_name, load_inspect
 from passband.tasks.loader import load_task
 from passband.tasks.task import Task
 from passband.trials.reader import Trials, is_run_directory
@@ -28,9 +28,10 @@ from passband.trials.schema import EmptyStore
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from passband.generate.inspect.engine import Engine
+
 __all__ = ["RunOptions", "RunRequest", "load_tasks", "make_request"]
 
-Model = str | Subject | Provider | Callable[..., Any]
 TaskName = str | Path | Task
 
 
@@ -67,8 +68,8 @@ class RunRequest:
     connection: Connection
     price: Price | None = None
 
-    def run(self, watcher: Watcher) -> Finished:
-        """Request every missing trial."""
+    def run(self, watcher: Watcher, *, on_start: OnStart | None = None) -> Finished:
+        """Request every missing trial; `on_start` is given a function that stops the run."""
         return run_session(
             self.tasks,
             self.model,
@@ -77,6 +78,7 @@ class RunRequest:
             connection=self.connection,
             watcher=watcher,
             price=self.price,
+            on_start=on_start,
         )
 
     def dry_run(self) -> DryRun:
@@ -115,9 +117,13 @@ def make_request(
     *,
     out: Path | None = None,
     trust_task_code: bool = False,
+    task_args: Mapping[str, Any] | None = None,
+    engine: Engine = "auto",
     **options: Unpack[RunOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run.
+
+    `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`).
 
     >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
@@ -126,25 +132,48 @@ def make_request(
     for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
         if isinstance(value, str) and "," in value:
             raise InvalidInput(f"{option} takes one value; got {value!r}. Run once for each.")
-    chosen = load_tasks(tasks, trust=trust_task_code)
+    connection = Connection(**_named(Connection, options))
+    chosen = load_tasks(
+        tasks,
+        trust=trust_task_code,
+        task_args=task_args,
+        engine=engine,
+        model=model,
+        connection=connection,
+    )
     label = model if isinstance(model, str) else str(getattr(model, "name", "run"))
     return RunRequest(
         chosen,
         model,
         out or default_directory(label, options.get("name")),
         Settings(**_named(Settings, options)),
-        Connection(**_named(Connection, options)),
+        connection,
         find_price(model, options.get("prices")) if isinstance(model, str) else None,
     )
 
 
-def load_tasks(tasks: TaskName | Sequence[TaskName], *, trust: bool = False) -> list[Task]:
-    """Return tasks by name, path or value; a file that is named twice is one task."""
+def load_tasks(
+    tasks: TaskName | Sequence[TaskName],
+    *,
+    trust: bool = False,
+    task_args: Mapping[str, Any] | None = None,
+    engine: Engine = "auto",
+    model: Model | None = None,
+    connection: Connection | None = None,
+) -> list[Task]:
+    """Return tasks by name, path or value; a file that is named twice is one task.
+
+    Tasks of Inspect (`inspect:NAME`) are code by definition, and need no `trust`; `model` and
+    `connection` are for code that asks for the model which is evaluated.
+    """
     several = [tasks] if isinstance(tasks, (str, Path, Task)) else tasks
     loaded: dict[object, Task] = {}
     for task in several:
         if isinstance(task, Task):
             loaded[id(task)] = task
+        elif isinstance(task, str) and is_inspect_name(task):
+            made = load_inspect(task, task_args, engine, model, connection)
+            loaded |= {(task, one.name): one for one in made}
         elif isinstance(task, (str, Path)):
             for entry in find_tasks(task):
                 loaded[entry.path.resolve()] = load_task(entry, trust=trust)
@@ -152,6 +181,8 @@ def load_tasks(tasks: TaskName | Sequence[TaskName], *, trust: bool = False) -> 
             raise WrongType(f"a task is a name, a path or a Task; got {task!r}.")
     if not loaded:
         raise InvalidInput("tasks must name at least one task.")
+    if task_args and not any(isinstance(one, str) and is_inspect_name(one) for one in several):
+        raise InvalidInput("-T gives arguments to tasks of Inspect; none is named (inspect:NAME).")
     names = [task.name for task in loaded.values()]
     duplicates = sorted({name for name in names if names.count(name) > 1})
     if duplicates:

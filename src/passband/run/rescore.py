@@ -109,8 +109,11 @@ def chosen_scorers(
     steps: list[dict[str, Any]] = [{"function": "extract", "rules": list(rules)}] if rules else []
     plans = []
     for run in chosen:
-        task = known.get(run.task) or _recorded_task(run, trust)
         added = [make_scorer(name, name, {}, steps) for name in names]
+        if run.task not in known and (run.is_imported or _is_of_inspect(run)):
+            plans.append(_of_imported(run, added))
+            continue
+        task = known.get(run.task) or _recorded_task(run, trust)
         plans.append(Rescoring(run, task.scorers, added, task.truncated))
     return plans
 
@@ -242,6 +245,11 @@ def _commit(
     return len(new)
 
 
+def _is_of_inspect(run: RunRecord) -> bool:
+    """Return whether a run is of a task of Inspect, whose own scores came with the answers."""
+    return "inspect" in run.config.get("task", {})
+
+
 def _recorded_task(run: RunRecord, trust: bool) -> Task:
     """Return the task that a run was made from, from its file or, failing that, by its name."""
     path = run.config.get("path")
@@ -249,6 +257,17 @@ def _recorded_task(run: RunRecord, trust: bool) -> Task:
         return load_task(path, trust=trust)
     found = find_tasks(run.task)
     return load_task(found[0], trust=trust)
+
+
+def _of_imported(run: RunRecord, added: Sequence[Scorer]) -> Rescoring:
+    """Return the rescoring of a run whose task, however it is named, is not one of passband's."""
+    if not added:
+        how = "was imported" if run.is_imported else "was recorded"
+        raise InvalidInput(
+            f"{run.task} {how} with its scores, and the scorers that gave them are not "
+            f"known here; name one with --scorer, or a task with --task."
+        )
+    return Rescoring(run, (), added)
 
 
 def _entry(record: ScorerRecord) -> ScorerEntry:

@@ -24,9 +24,9 @@ __all__ = ["generation_arguments", "samples"]
 def samples(task_run: TaskRun, run: RunRecord, summary: RunSummary) -> Iterator[dict[str, Any]]:
     """Yield one row per filter and problem, with the score of each repeat."""
     writer = _SampleWriter(task_run, run, generation_arguments(task_run.sampling))
-    filters = dict.fromkeys(result.entry.filter for result in summary.results)
+    filters = dict.fromkeys(result.entry.filter for result in summary.listed)
     for name in filters:
-        results = [_with_values(r, summary) for r in summary.results if r.entry.filter == name]
+        results = [_with_values(r, summary) for r in summary.listed if r.entry.filter == name]
         for problem in summary.metric_list.problems:
             if problem.statuses:
                 yield writer.row(problem, results, name)

@@ -11,17 +11,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from passband.errors import ExitCode
 from passband.generate.problem import Problem
-from passband.generate.provider import Provider
 from passband.generate.providers import Connection
-from passband.generate.subject import Subject, make_subject
+from passband.generate.subject import Model, Subject, make_subject
 from passband.run.budget import Budget
 from passband.run.counters import Price
 from passband.run.loop import Ending, Runner
-from passband.run.prepare import load_problems, prepare
+from passband.run.prepare import load_problems, prepare, record_subject
 from passband.run.progress import Watcher
 from passband.run.rerun import read_earlier, warn_before_asking
 from passband.run.schedule import ScheduleFactory, every_problem
@@ -35,8 +34,9 @@ from passband.trials.store import LOW_WATER, Store, utc_now
 if TYPE_CHECKING:
     from passband.summary.summary import Summary
 
-__all__ = ["Finished", "prepare_all", "run_session"]
+__all__ = ["Finished", "OnStart", "make_subjects", "prepare_all", "run_session"]
 
+OnStart = Callable[[Callable[[], None]], None]
 _EXIT_CODES: dict[Ending, ExitCode] = {
     "finished": ExitCode.OK,
     "max_cost": ExitCode.FAILED,
@@ -84,7 +84,7 @@ class Finished:
 
 def run_session(
     tasks: Sequence[Task],
-    model: str | Subject | Provider | Callable[..., Any],
+    model: Model,
     directory: Path,
     *,
     settings: Settings,
@@ -93,17 +93,20 @@ def run_session(
     price: Price | None = None,
     schedule: ScheduleFactory = every_problem,
     low_water: int = LOW_WATER,
+    on_start: OnStart | None = None,
 ) -> Finished:
-    """Request every missing trial; return when all are recorded, or the run has to stop."""
+    """Request every missing trial; return when all are recorded, or the run has to stop.
+
+    `on_start` is given a function that stops the run in good order, from any thread.
+    """
     began, started = time.monotonic(), utc_now()
     budget = Budget(price, settings.max_cost)
-    subject = make_subject(model, connection)
+    subjects = make_subjects(tasks, model, connection)
     problems = [load_problems(task, settings) for task in tasks]
     store = Store(directory, low_water=low_water)
     try:
         runner = Runner(
-            task_runs=prepare_all(store, tasks, problems, subject, settings, watcher),
-            subject=subject,
+            task_runs=prepare_all(store, tasks, problems, subjects, settings, watcher),
             store=store,
             budget=budget,
             watcher=watcher,
@@ -111,55 +114,81 @@ def run_session(
             patience=settings.patience,
             schedule=schedule,
         )
-        ending = _completed(runner)
+        ending = _completed(runner, on_start)
+        for task_run in runner.task_runs:
+            record_subject(store, task_run)
         fresh = sum(run.counters.fresh for run in runner.task_runs)
         if fresh:
             seconds = time.monotonic() - runner.started
-            address = getattr(subject, "address", None)
+            address = getattr(subjects[0], "address", None)
             store.add_session(started, seconds, fresh, settings.concurrency, address)
     finally:
         store.close()
     seconds = time.monotonic() - began
     cost = budget.spent(runner.task_runs)
-    return Finished(directory, subject.name, ending, runner.task_runs, seconds, cost)
+    return Finished(directory, subjects[0].name, ending, runner.task_runs, seconds, cost)
+
+
+def make_subjects(tasks: Sequence[Task], model: Model, connection: Connection) -> list[Subject]:
+    """Return the subject of each task; those that bring none of their own share one."""
+    shared: Subject | None = None
+    subjects = []
+    for task in tasks:
+        if task.subject is not None:
+            subjects.append(task.subject(model, connection))
+            continue
+        shared = shared or make_subject(model, connection)
+        subjects.append(shared)
+    return subjects
 
 
 def prepare_all(
     store: Store,
     tasks: Sequence[Task],
     problems: Sequence[Sequence[Problem]],
-    subject: Subject,
+    subjects: Sequence[Subject],
     settings: Settings,
     watcher: Watcher,
 ) -> list[TaskRun]:
     """Enter tasks into the store, and warn of what the user should know before any request."""
-    address = getattr(subject, "address", None)
-    earlier = read_earlier(store.directory, [task.name for task in tasks], subject.name)
+    address = getattr(subjects[0], "address", None)
+    earlier = read_earlier(store.directory, [task.name for task in tasks], subjects[0].name)
     runs = [
-        prepare(store, task, chosen, subject.name, settings, address=address, name=settings.name)
-        for task, chosen in zip(tasks, problems, strict=True)
+        prepare(store, task, chosen, subject, settings, name=settings.name)
+        for task, chosen, subject in zip(tasks, problems, subjects, strict=True)
     ]
     warn_before_asking(runs, earlier, address, watcher)
     return runs
 
 
-def _completed(runner: Runner) -> Ending:
+def _completed(runner: Runner, on_start: OnStart | None = None) -> Ending:
     """Run to the end, also where an event loop is running already, as in a notebook."""
+    if _is_inside_a_loop():
+        return _completed_elsewhere(runner, on_start)
+    with _signals_kept():
+        return asyncio.run(_run(runner, on_start))
+
+
+def _is_inside_a_loop() -> bool:
+    """Return whether an event loop runs in this thread.
+
+    Nothing may run inside the `except`: what is raised there has this error as its context, and
+    Inspect reports the first of such a chain.
+    """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        with _signals_kept():
-            return asyncio.run(_run(runner))
-    return _completed_elsewhere(runner)
+        return False
+    return True
 
 
-def _completed_elsewhere(runner: Runner) -> Ending:
+def _completed_elsewhere(runner: Runner, on_start: OnStart | None) -> Ending:
     """Run to the end in a thread, which gets no signals: pass an interrupt on to it."""
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def run() -> Ending:
         loops.append(asyncio.get_running_loop())
-        return await _run(runner)
+        return await _run(runner, on_start)
 
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(asyncio.run, run())
@@ -172,10 +201,19 @@ def _completed_elsewhere(runner: Runner) -> Ending:
                 loops[0].call_soon_threadsafe(runner.interrupt)
 
 
-async def _run(runner: Runner) -> Ending:
+async def _run(runner: Runner, on_start: OnStart | None) -> Ending:
     loop = asyncio.get_running_loop()
     with _handled(loop, runner):
-        return await runner.run()
+        running = asyncio.ensure_future(runner.run())
+        if on_start is not None:
+            await asyncio.sleep(0)  # until the runner has begun
+            on_start(lambda: _stop(loop, runner))
+        return await running
+
+
+def _stop(loop: asyncio.AbstractEventLoop, runner: Runner) -> None:
+    with suppress(RuntimeError):  # the run is over, and its loop closed
+        loop.call_soon_threadsafe(runner.interrupt)
 
 
 @contextmanager

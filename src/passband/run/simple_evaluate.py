@@ -163,7 +163,7 @@ def _shaped(
 
 
 def _add_task(shaped: dict[str, Any], task_run: TaskRun, summary: RunSummary) -> None:
-    task, group, results = task_run.task, summary.group({}), summary.results
+    task, group, results = task_run.task, summary.group({}), summary.listed
     _warn(task.name, group, results)
     sections: dict[str, Any] = {
         "results": _numbers(task.name, group, results),

@@ -8,13 +8,16 @@ from functools import cached_property
 
 from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
+from passband.generate.subject import Subject
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
 from passband.tasks.task import Task
 from passband.trials.rows import ScorerEntry
 from passband.trials.store import Store
 
-__all__ = ["TaskRun"]
+__all__ = ["BROUGHT", "TaskRun"]
+
+BROUGHT = "brought by the model: "  # begins the identity of a scorer of the model's own scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +25,7 @@ class TaskRun:
     """A task that is being run."""
 
     task: Task
+    subject: Subject  # that is asked; tasks that bring none of their own share one
     number: int  # of its run in the store
     problems: Sequence[Problem]
     sampling: Sampling
@@ -32,9 +36,19 @@ class TaskRun:
     retries_failed: bool = False  # whether failed trials are requested again, and then replaced
     recorded: Mapping[int, int] = field(default_factory=dict)  # trials there before, as bits
     attempts: Mapping[tuple[int, int], int] = field(default_factory=dict)  # failed before
-    _brought: dict[str, int] = field(default_factory=dict)  # scorers of the model's own scores
+    brought: dict[str, int] = field(default_factory=dict)  # scorers of the model's own scores
     numbers: Sequence[int] = ()  # of its problems in the store
     unasked: int = 0  # problems with trials that are not among its problems
+
+    @property
+    def batch(self) -> int:
+        """Completions that one request may ask for."""
+        return max(1, self.subject.batch)
+
+    @property
+    def has_one_seed(self) -> bool:
+        """Whether only the first seed of a request is used."""
+        return getattr(self.subject, "one_seed", False)
 
     @cached_property
     def is_in_order(self) -> bool:
@@ -57,14 +71,14 @@ class TaskRun:
         It comes after the task's scorers, and is the main one where the task has none. A name
         that the task uses itself becomes NAME,model: the two need not agree.
         """
-        if name not in self._brought:
+        if name not in self.brought:
             own = [scorer_entry(s, self.grader.truncated) for _, s in self.grader.scorers]
             taken = {entry.name for entry in own}
             entries = [
-                ScorerEntry(f"{one},model" if one in taken else one, f"brought by the model: {one}")
-                for one in (*self._brought, name)
+                ScorerEntry(f"{one},model" if one in taken else one, f"{BROUGHT}{one}")
+                for one in (*self.brought, name)
             ]
-            self._brought[name] = store.set_scorers(self.number, [*own, *entries])[-1]
+            self.brought[name] = store.set_scorers(self.number, [*own, *entries])[-1]
             if self.counters.main is None:
-                self.counters.main = self._brought[name]
-        return self._brought[name]
+                self.counters.main = self.brought[name]
+        return self.brought[name]

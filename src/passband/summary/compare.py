@@ -78,16 +78,29 @@ def compare_sources(
     by: str | None = None,
     tasks: Sequence[str] = (),
     threshold: float | None = None,
+    skip_bad: bool = False,
 ) -> ComparisonSummary:
     """Compare the models that files and run directories hold, task by task.
 
     `by` names the column that tells the models of a table apart, such as checkpoint. `tasks`
-    chooses among the tasks. A task that only one model was asked is named and left out.
+    chooses among the tasks. A task that only one model was asked is named and left out. With
+    `skip_bad`, records that cannot be read are left out and counted.
     """
     contest = contest or Contest()
     _refuse_same(sources)
     chosen = () if by is None else (by,)
-    readings = [_read(source, columns, chosen, threshold, tasks) for source in sources]
+    readings = [
+        read(
+            source,
+            columns=columns,
+            by=chosen,
+            threshold=threshold,
+            tasks=_held(source, tasks),
+            skip_bad=skip_bad,
+            targets=contest.paired,
+        )
+        for source in sources
+    ]
     field = _Field(readings, by)
     remarks = [
         Remark(f"{one.source}: {remark}", remark.important)
@@ -95,24 +108,57 @@ def compare_sources(
         for remark in one.remarks
     ]
     shared, left_out = field.shared_tasks(tasks)
+    if by != "scorer":
+        left_out += _scorer_remarks(readings, shared)
+    left_out += _target_remarks(readings, shared)
     compared = [_compared(task, field.models(task), contest) for task in shared]
     return ComparisonSummary(contest, tuple(compared), (*remarks, *left_out))
 
 
-def _read(
-    source: str | Path,
-    columns: Mapping[str, str | None] | None,
-    by: tuple[str, ...],
-    threshold: float | None,
-    tasks: Sequence[str],
-) -> Groups:
-    """Read a source; of a run directory, only these tasks, whose scorers may differ."""
-    held = set()
-    if is_run_directory(Path(source)):
-        with Trials(source) as trials:
-            held = {run.task for run in trials.runs()}
-    wanted = [task for task in tasks if task in held]
-    return read(source, columns=columns, by=by, threshold=threshold, tasks=wanted)
+def _scorer_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
+    """Return remarks on tasks whose scores on the two sides come from different scorers."""
+    scorers: dict[str | None, dict[str, None]] = {}
+    for group in (group for reading in readings for group in reading.groups):
+        task = None if None in tasks else group.task
+        if task in tasks and group.tally is not None:
+            scorers.setdefault(task, {})[group.tally.scorer] = None
+    text = "scored by {}, which may differ in scale; choose one scorer for all with --score"
+    return [
+        Remark((f"{task}: " if task else "") + text.format(" and ".join(names)), important=True)
+        for task, names in scorers.items()
+        if len(names) > 1
+    ]
+
+
+def _target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
+    """Return remarks on tasks whose problems have the same ids, but different targets."""
+    first: dict[str | None, dict[str, tuple[str, ...]]] = {}
+    other: dict[str | None, dict[str, None]] = {}
+    for group in (group for reading in readings for group in reading.groups):
+        task = None if None in tasks else group.task
+        known = first.setdefault(task, {})
+        for key, targets in group.targets.items():
+            if targets and task in tasks and known.setdefault(key, targets) != targets:
+                other.setdefault(task, {})[key] = None
+    return [
+        Remark(
+            (f"{task}: " if task else "")
+            + f"{len(keys)} of {len(first[task])} problems have one id but different targets (the "
+            f"first is {next(iter(keys))!r:.60}): if they are different problems, pairing them is "
+            "wrong",
+            important=True,
+        )
+        for task, keys in other.items()
+    ]
+
+
+def _held(source: str | Path, tasks: Sequence[str]) -> list[str]:
+    """Return which of the tasks a run directory holds: others may have other scorers."""
+    if not tasks or not is_run_directory(Path(source)):
+        return []
+    with Trials(source) as trials:
+        held = {run.task for run in trials.runs()}
+    return [task for task in tasks if task in held]
 
 
 def _refuse_same(sources: Sequence[str | Path]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData, UnknownName
 from passband.notes import Note
+from passband.readers.tally import RunTally
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import estimate
@@ -14,9 +16,9 @@ from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
-from passband.summary.summary import Group, Line, Request
+from passband.summary.summary import Group, Line, Request, ScorerCounts
 
-__all__ = ["group_of", "metric_lines", "unscored_notes"]
+__all__ = ["group_of", "metric_lines", "unscored_notes", "with_tally"]
 
 
 def group_of(
@@ -43,6 +45,31 @@ def group_of(
         n_clusters=None if clusters is None else len(set(clusters)),
         notes=(*unscored_notes(outcomes, request.policy), *planned),
     )
+
+
+def with_tally(group: Group, tally: RunTally) -> Group:
+    """Return the group with what the rows of its run say beyond outcomes."""
+    return replace(
+        group,
+        retried=tally.retried,
+        scorers=tuple(
+            ScorerCounts(name, **{"ok": 0} | dict(statuses))
+            for name, statuses in tally.scores.items()
+        ),
+        notes=(*group.notes, *_tally_notes(tally, sum(group.statuses.values()))),
+    )
+
+
+def _tally_notes(tally: RunTally, n_trials: int) -> Iterator[Note]:
+    """Yield notes on errors, retries, and trials that were scored though cut short."""
+    if errors := tally.scores[tally.scorer].get("error", 0):
+        yield notes.scorer_errors(tally.scorer, errors, tally.first_error)
+    if tally.errored and tally.first_failure:
+        yield notes.task_errors(tally.errored, tally.first_failure)
+    if tally.incomplete:
+        yield notes.scored_incomplete({str(s): count for s, count in tally.incomplete.items()})
+    if tally.retried:
+        yield notes.retried(tally.retried, n_trials)
 
 
 def metric_lines(

@@ -57,7 +57,7 @@ def rebuilt_scorer(record: ScorerRecord) -> Scorer | None:
     """Return a recorded scorer, rebuilt from its specification; None if it has none."""
     from passband.score.pipeline import make_scorer
 
-    if record.spec is None:
+    if record.spec is None or not record.is_rebuildable:
         return None
     return make_scorer(**{name: record.spec[name] for name in _ARGUMENTS})
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from passband import notes
 from passband.errors import InvalidInput
 from passband.readers import Remark
+from passband.readers.runs import scorers_used
+from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.summary.default_metrics import default_metrics
-from passband.summary.group import group_of, metric_lines
+from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.recorded_scorer import clipped
-from passband.summary.summary import Group, Line, Request, ScorerCounts, Summary
-from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.summary.summary import Group, Line, Request, Summary
+from passband.tasks.task import MetricEntry
+from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["RunSummary", "summarize_run", "summarize_scorers"]
 
@@ -43,16 +45,25 @@ def summarize_run(
         groups = [
             RunSummary(trials, run, request, scorer).group(_key(run, by), plan) for run in runs
         ]
-        used = ", ".join(
-            dict.fromkeys(f"{run.task} scored by {run.scorer(scorer).name}" for run in runs)
+        used = scorers_used(
+            (run.task, run.scorer(scorer).name, [each.name for each in run.scorers]) for run in runs
         )
-    return Summary(str(directory), request, tuple(groups), (Remark(f"run directory: {used}"),))
+    remarks = (Remark(f"run directory: {used}"), *_remarks(runs, by))
+    return Summary(str(directory), request, tuple(groups), remarks)
+
+
+def _remarks(runs: Sequence[RunRecord], by: Sequence[str]) -> Iterator[Remark]:
+    """Yield the remarks on reading the logs of imported runs."""
+    for run in runs:
+        name = " / ".join(_key(run, by).values())
+        for text, important in run.imported.remarks:
+            yield Remark(f"{name}: {text}" if name else text, important)
 
 
 def _runs(trials: Trials, tasks: Sequence[str] = (), models: Sequence[str] = ()) -> list[RunRecord]:
     """Return the runs of these tasks and models, or all; those without trials only by name."""
     runs = trials.chosen_runs(tasks, models)
-    runs = [run for run in runs if tasks or trials.statuses(run.number)]
+    runs = [run for run in runs if tasks or run.is_imported or trials.statuses(run.number)]
     if not runs:
         raise InvalidInput(f"{trials.directory} holds no trials yet.")
     return runs
@@ -82,25 +93,22 @@ class RunSummary:
         group = group_of(
             outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan
         )
-        retried = self._trials.retried(self._run.number)
-        total = outcomes.n_trials + outcomes.n_unscored
-        more = (notes.retried(retried, total),) if retried else ()
-        errors = self._trials.score_statuses(self._scorer.number).get("error", 0)
-        if errors:
-            detail = self._trials.first_error(self._scorer.number)
-            more = (notes.scorer_errors(self._scorer.name, errors, detail), *more)
-        return replace(
-            group,
-            retried=retried,
-            scorers=tuple(self._counts(scorer) for scorer in self._run.scorers),
-            notes=(*group.notes, *more),
-            lines=tuple(self._lines(outcomes)),
-        )
+        tally = tally_of(self._trials, self._run, self._scorer)
+        return replace(with_tally(group, tally), lines=tuple(self._lines(outcomes)))
 
     @cached_property
     def results(self) -> list[EntryResult]:
         """The task's metric list, measured."""
         return self.metric_list.measure(entries_of(self._run.config))
+
+    @cached_property
+    def listed(self) -> list[EntryResult]:
+        """The task's metric list, measured; of a task that has none, the mean of every scorer."""
+        means = [
+            MetricEntry(scorer.name, scorer.name, repeat_aggregation="mean")
+            for scorer in self._run.scorers
+        ]
+        return self.results or self.metric_list.measure(means)
 
     def _lines(self, outcomes: Outcomes) -> list[Line]:
         if not self._is_default:
@@ -119,9 +127,6 @@ class RunSummary:
         """Estimate metrics and keep their intervals on the scorer's scale."""
         lines = metric_lines(outcomes, names, self._request, self._scorer.name)
         return clipped(lines, self._scorer.bounds)
-
-    def _counts(self, scorer: ScorerRecord) -> ScorerCounts:
-        return ScorerCounts(scorer.name, **{"ok": 0} | self._trials.score_statuses(scorer.number))
 
 
 def _labelled(results: Sequence[EntryResult]) -> list[Line]:

@@ -14,7 +14,7 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.summary.default_metrics import default_metrics
-from passband.summary.group import group_of, metric_lines
+from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run
 from passband.summary.summary import Group, Request, Summary
@@ -42,13 +42,15 @@ def summarize(
     cluster: str | None = None,
     threshold: float | None = None,
     plan: Plan | str | Path | None = None,
+    skip_bad: bool = False,
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
     `source` is a run directory, a file of trials, a matrix, a data frame or `Outcomes`. A source
     that holds several models or tasks is summarized group by group. Without `metrics`, a run
     directory gives what ``passband run`` printed, and other sources pass@k and pass^k. With a
-    `plan`, each group has a note on what was planned and what was done.
+    `plan`, each group has a note on what was planned and what was done. With `skip_bad`, records
+    that cannot be read are left out and counted.
 
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
@@ -65,7 +67,13 @@ def summarize(
             source, request, tasks=tasks, models=models, scorer=score, plan=_plan(plan)
         )
     groups = readers.read(
-        source, columns=columns, by=split, threshold=threshold, tasks=tasks, models=models
+        source,
+        columns=columns,
+        by=split,
+        threshold=threshold,
+        tasks=tasks,
+        models=models,
+        skip_bad=skip_bad,
     )
     return _summarized(groups, request, _plan(plan))
 
@@ -74,7 +82,10 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     members = []
     for group in groups.groups:
         by = dict(zip(groups.by, group.key, strict=True))
-        member = _group(group.outcomes, by, request, plan)
+        scorer = None if group.tally is None else group.tally.scorer
+        member = _group(group.outcomes, by, request, plan, scorer)
+        if group.tally is not None:
+            member = with_tally(member, group.tally)
         lines = tuple(clipped(member.lines, group.bounds))
         members.append(replace(member, task=group.task, model=group.model, lines=lines))
     columns = {} if groups.columns is None else asdict(groups.columns)
@@ -85,11 +96,17 @@ def _plan(plan: Plan | str | Path | None) -> Plan | None:
     return Plan.load(plan) if isinstance(plan, (str, Path)) else plan
 
 
-def _group(outcomes: Outcomes, by: dict[str, str], request: Request, plan: Plan | None) -> Group:
+def _group(
+    outcomes: Outcomes,
+    by: dict[str, str],
+    request: Request,
+    plan: Plan | None,
+    scorer: str | None,
+) -> Group:
     group = group_of(outcomes, request, by, plan=plan)
     counted = outcomes.under(request.policy)
     names = request.metrics or default_metrics(counted)
-    return replace(group, lines=tuple(metric_lines(outcomes, names, request)))
+    return replace(group, lines=tuple(metric_lines(outcomes, names, request, scorer)))
 
 
 def _check(request: Request) -> None:

@@ -10,12 +10,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
+from passband.frames import Framed, Kind
 from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 
 __all__ = ["Group", "Line", "Request", "ScorerCounts", "Summary"]
+
+
+_OF_ESTIMATES: dict[str, Kind] = {
+    "value": "number", "low": "number", "high": "number", "se": "number", "level": "number",
+    "over": "text", "method": "text", "n_problems": "whole", "n_trials": "whole",
+    "left_out": "whole", "n_unscored": "whole", "policy": "text",
+}  # fmt: skip
+_KINDS: dict[str, Kind] = {
+    "metric": "text", "scorer": "text", **_OF_ESTIMATES, "reason": "text", "notes": "text",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Framed):
     """The estimates of one source of trials, in groups."""
 
     source: str
@@ -153,6 +164,26 @@ class Summary:
             raise NotEnoughData(f"{prefix}{label}{line.reason}")
         counts = [f"{n} {name}" for group in self.groups for name, n in group.statuses.items() if n]
         raise NotEnoughData(f"no trial has a score ({', '.join(counts) or 'there is none'}).")
+
+    def frame_kinds(self) -> Mapping[str, Kind]:
+        """Return the columns of a data frame: what sets groups apart, then the estimate."""
+        by = dict.fromkeys(name for group in self.groups for name in group.by)
+        apart: dict[str, Kind] = {"task": "text", "model": "text"}
+        return apart | dict.fromkeys(by, "text") | _KINDS
+
+    def frame_rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield one row per line; a line without an estimate has the reason for that."""
+        for group, line in self.lines():
+            row: dict[str, Any] = dict.fromkeys(self.frame_kinds())
+            row |= {"task": group.task, "model": group.model, **group.by}
+            row |= {"metric": line.metric, "scorer": line.scorer}
+            if line.estimate is not None:
+                row |= {name: getattr(line.estimate, name) for name in _OF_ESTIMATES}
+            row["reason"] = None if line.reason is None else str(line.reason)
+            row["notes"] = (
+                "; ".join(str(note) for note in line.notes if note != line.reason) or None
+            )
+            yield row
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary as JSON-serialisable values, numbers in full."""

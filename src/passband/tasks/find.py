@@ -67,6 +67,10 @@ def find_tasks(name_or_path: str | Path) -> tuple[TaskEntry, ...]:
     name, path = str(name_or_path), Path(name_or_path)
     if not name.strip():
         raise InvalidInput("the name of a task is empty; give a name, a YAML file or a folder.")
+    if name.startswith("inspect:"):
+        raise InvalidInput(
+            f"{name} is a task of Inspect, which has no task file: run it with passband run."
+        )
     if path.is_dir() and (isinstance(name_or_path, Path) or not _is_name(name)):
         return _of_folder(path)
     if path.suffix in _ENDINGS or len(path.parts) > 1:

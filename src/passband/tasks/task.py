@@ -1,4 +1,4 @@
-"""A task whose YAML file is read: problems to ask, and scorers and metrics of the answers."""
+"""A task that is loaded: problems to ask, and scorers and metrics of the answers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
+from passband.generate.subject import SubjectFactory
 from passband.score.scorer import Scorer
 
 __all__ = ["MetricEntry", "Problem", "Task"]
@@ -43,3 +44,5 @@ class Task:
     version: str = "1"
     num_fewshot: int = 0
     config: Mapping[str, Any] = field(default_factory=dict)  # the YAML, includes resolved
+    spec: Mapping[str, Any] = field(default_factory=dict)  # what its trials depend on, beyond that
+    subject: SubjectFactory | None = None  # how it is asked, if not by its prompts alone

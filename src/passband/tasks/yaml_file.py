@@ -180,7 +180,7 @@ class _Reader:
                 self._report(1, "the file is empty.")
             return {}
         if not isinstance(node, yaml.MappingNode):
-            self._report(_line(node), "a task file must be a mapping of keys to values.")
+            self._report(_line(node), "the file must be a mapping of keys to values.")
             return {}
         values = self._mapping(node, ())
         return {key: value for key, value in values.items() if isinstance(key, str)}

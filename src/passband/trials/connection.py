@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from passband.errors import InvalidInput, PassbandError
+from passband.errors import PassbandError
 from passband.trials.migrations import migrate, migrated_copy
 from passband.trials.schema import (
     APPLICATION,
@@ -15,6 +15,7 @@ from passband.trials.schema import (
     VERSION,
     EmptyStore,
     check,
+    no_run,
     sqlite_errors,
     text_of,
 )
@@ -45,7 +46,7 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
     file of version 1 a migrated copy is read, which is gone when it is closed.
     """
     if not path.is_file():
-        raise InvalidInput(f"{path.parent} is not a run directory: it has no {path.name}.")
+        raise no_run(path.parent)
     _require_sqlite()
     with sqlite_errors(path):
         connection = _opened(path)

@@ -57,9 +57,14 @@ class Counts:
             self._scores[scorer] = tallies
         return self._scores[scorer]
 
-    def outcomes(self, run: int, scorer: int, places: Sequence[Place]) -> Outcomes:
-        """Return scores by problem, in this order, and why some trials have none."""
-        from passband.stats.data.outcomes import Outcomes
+    def outcomes(
+        self, run: int, scorer: int, places: Sequence[Place], planned: int | None = None
+    ) -> Outcomes:
+        """Return scores by problem, in this order, and why some trials have none.
+
+        Where it is known how many trials of each problem were `planned`, the others are missing.
+        """
+        from passband.stats.data.outcomes import MISSING, Outcomes
 
         index = {place.number: position for position, place in enumerate(places)}
         scored, totals, odd = [0] * len(places), [0.0] * len(places), 0
@@ -85,6 +90,9 @@ class Counts:
                 unscored[unscored_reason(status, None)][index[problem]] += count
         if any(count < 0 for counts in unscored.values() for count in counts):
             raise self.rows.corrupt("there are more scores than trials")
+        if planned is not None:
+            recorded = self._recorded(run, index)
+            unscored[MISSING] = [max(0, planned - count) for count in recorded]
         groups = [place.cluster for place in places]
         outcomes = Outcomes.from_counts(
             [0 if odd else int(total) for total in totals],
@@ -97,6 +105,13 @@ class Counts:
             return outcomes
         graded = self._graded(scorer, [place.number for place in places], outcomes.trials)
         return replace(outcomes, successes=None, graded=graded)
+
+    def _recorded(self, run: int, index: dict[int, int]) -> list[int]:
+        """Return how many trials of each problem are recorded."""
+        counts = [0] * len(index)
+        for problem, _, tally in self.trial_tallies(run):
+            counts[index[problem]] += tally.trials
+        return counts
 
     def _require_known(self, run: int, problem: int, index: dict[int, int]) -> None:
         if problem not in index:

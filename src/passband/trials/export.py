@@ -11,22 +11,24 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from passband.errors import InvalidInput
+from passband.frames import Kind
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 
-__all__ = ["EXPORTS", "export", "rows"]
+__all__ = ["EXPORTS", "column_kinds", "export", "output_file", "rows", "whole_file"]
 
 _COLUMNS = (
     "task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule",
     "target", "cluster", "seed", "prompt_tokens", "completion_tokens", "completion", "reasoning",
 )  # fmt: skip
 _TIMING = ("latency_ms", "attempts", "request_id")
+_WHOLE = ("trial", "seed", "prompt_tokens", "completion_tokens", "latency_ms", "attempts")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # what is computed
 _CHUNK = 10_000  # rows of Parquet that are held at a time
 
@@ -63,6 +65,17 @@ def columns(runs: Sequence[RunRecord], *, timing: bool = False) -> list[str]:
     return [*_COLUMNS, *extra, *(_TIMING if timing else ())]
 
 
+def column_kinds(runs: Sequence[RunRecord], *, timing: bool = False) -> dict[str, Kind]:
+    """Return what each column holds."""
+    return {name: _kind(name) for name in columns(runs, timing=timing)}
+
+
+def _kind(name: str) -> Kind:
+    if name in _WHOLE:
+        return "whole"
+    return "number" if name.partition(":")[0] == "score" else "text"
+
+
 def export(
     trials: Trials,
     runs: Sequence[RunRecord],
@@ -78,8 +91,13 @@ def export(
     if not isinstance(to, Path):
         write(to, names, table)
         return
-    with _whole(to) if to.is_file() or not to.exists() else to.open("wb") as file:
+    with output_file(to) as file:
         write(file, names, table)
+
+
+def output_file(path: Path) -> AbstractContextManager[IO[bytes]]:
+    """Open a file to write, which appears whole or not at all; a device is just opened."""
+    return whole_file(path) if path.is_file() or not path.exists() else path.open("wb")
 
 
 def _put_trial(row: dict[str, Any], trial: TrialRow, timing: bool) -> None:
@@ -115,7 +133,7 @@ def _target(targets: Sequence[str]) -> str | None:
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[IO[bytes]]:
+def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Write beside the file and put it in place when it is complete and on disk."""
     path = path.resolve()  # a link stays one
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -174,15 +192,8 @@ def _parquet(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
         import pyarrow.parquet as pq
     except ImportError:
         raise InvalidInput("Parquet needs pyarrow: pip install 'passband[parquet]'") from None
-    kinds = {
-        name: pa.int64()
-        if name in ("trial", "seed", "prompt_tokens", "completion_tokens", *_TIMING[:2])
-        else pa.float64()
-        if name.partition(":")[0] == "score"
-        else pa.string()
-        for name in names
-    }
-    schema = pa.schema(list(kinds.items()))
+    types = {"whole": pa.int64(), "number": pa.float64(), "text": pa.string()}
+    schema = pa.schema([(name, types[_kind(name)]) for name in names])
     source = iter(table)
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         while chunk := list(islice(source, _CHUNK)):

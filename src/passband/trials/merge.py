@@ -16,14 +16,15 @@ from pathlib import Path
 from passband.errors import InvalidInput
 from passband.trials.codec import canonical
 from passband.trials.differences import SettingsChanged, differences, record_change
+from passband.trials.imported import Imported
 from passband.trials.problems import StoredProblem
 from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
-from passband.trials.schema import FILE
-from passband.trials.store import Store
+from passband.trials.schema import FILE, no_run
+from passband.trials.store import Store, filling
 from passband.trials.writer import LOW_WATER
 
-__all__ = ["MergeReport", "merge"]
+__all__ = ["MergeReport", "conflict", "merge"]
 
 _CHUNK = 500  # trials
 
@@ -52,31 +53,15 @@ def merge(sources: Sequence[Path], destination: Path, *, low_water: int = LOW_WA
         raise InvalidInput("give the run directories to merge.")
     for source in sources:
         if not (source / FILE).is_file():
-            raise InvalidInput(f"{source} is not a run directory: it has no {FILE}.")
+            raise no_run(source)
         if source.resolve() == destination.resolve():
             raise InvalidInput(f"{source} is the destination as well; it needs no merging.")
-    is_new = not destination.exists()
-    store = Store(destination, low_water=low_water)
     report = MergeReport(str(destination), len(sources))
-    try:
-        with store.transaction():
-            for source in sources:
-                with Trials(source) as trials:
-                    report = _Source(store, trials).merged(report)
-    except BaseException:
-        store.close()
-        if is_new:
-            _remove(destination)
-        raise
-    store.close()
+    with filling(destination, low_water=low_water) as store:
+        for source in sources:
+            with Trials(source) as trials:
+                report = _Source(store, trials).merged(report)
     return report
-
-
-def _remove(directory: Path) -> None:
-    """Remove a run directory that a failed merge made."""
-    for path in directory.iterdir():
-        path.unlink()
-    directory.rmdir()
 
 
 class _Source:
@@ -153,7 +138,7 @@ class _Run:
                  run.created, run.address, self._origins[run.source]),
             )  # fmt: skip
         changed = list(differences(json.loads(earlier[4]), dict(run.spec)))
-        if run.name != earlier[1]:
+        if run.name != earlier[1] and not run.is_imported:
             changed.insert(0, ("name", json.dumps(earlier[1]), json.dumps(run.name)))
         if changed:
             lines = [f"  {name}: {old} in one, {new} in the other" for name, old, new in changed]
@@ -162,7 +147,10 @@ class _Run:
                 f"other settings:\n" + "\n".join(lines)
             )
         address = earlier[7] if earlier[7] is not None else run.address
-        values = (*earlier[:6], min(earlier[6], run.created), address, earlier[8])
+        config = earlier[5]
+        if run.is_imported:
+            config = canonical(Imported.of(json.loads(config)).merged(run.imported).config())
+        values = (*earlier[:5], config, min(earlier[6], run.created), address, earlier[8])
         self._store.put("run", [values])
         return int(earlier[0])
 
@@ -235,7 +223,7 @@ class _Run:
             earlier = self._store.trial(self._number, row.problem, row.trial)
             if earlier is None:
                 new.append(row)
-            elif (what := _conflict(earlier, row)) is not None:
+            elif (what := conflict(earlier, row)) is not None:
                 raise self._differs(row, what)
             else:
                 scores += self._new_scores(earlier, row)
@@ -291,7 +279,7 @@ def _entry(record: ScorerRecord) -> ScorerEntry:
     return ScorerEntry(record.name, record.identity, record.spec)
 
 
-def _conflict(earlier: TrialRow, row: TrialRow) -> str | None:
+def conflict(earlier: TrialRow, row: TrialRow) -> str | None:
     """Return what differs in two rows of a trial, if anything does that a reader would see."""
     names = {
         "status": "its status", "text": "its completion", "reasoning": "its reasoning",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, nearest
+from passband.frames import Framed, Kind
 from passband.trials.checked import CheckedRows
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
@@ -28,13 +29,14 @@ __all__ = [
 ]
 
 _FARTHEST = 2**62
+_BY_TIME = "at_ms, problem, trial, attempt"
 
 
 def is_run_directory(path: Path) -> bool:
     return (path / FILE).is_file()
 
 
-class Trials:
+class Trials(Framed):
     """The trials of a run directory, read only; also while they are being written.
 
     Everything is read as it was at one moment, that of the first reading. A file that this
@@ -236,6 +238,11 @@ class Trials:
         """Return how many trials needed more than one attempt."""
         return sum(tally.retried for *_, tally in self._counts.trial_tallies(run))
 
+    def first_failure(self, run: int, outcome: str) -> str | None:
+        """Return the detail of the first failed attempt of a kind, if there is one."""
+        rows = self._rows.rows("attempt", "run=? AND outcome=?", run, outcome, order=_BY_TIME)
+        return next((str(row[7]) for row in rows), None)
+
     # -- scores ----------------------------------------------------------------------------
 
     def outcomes(
@@ -244,7 +251,8 @@ class Trials:
         """Return what the statistics work on: scores by problem, and why some have none."""
         run = run or self.run()
         chosen = scorer or run.scorer()
-        return self._counts.outcomes(run.number, chosen.number, self._places(run.number))
+        places, planned = self._places(run.number), run.imported.planned
+        return self._counts.outcomes(run.number, chosen.number, places, planned)
 
     def score_statuses(self, scorer: int) -> dict[str, int]:
         """Return how many scores of a scorer have each status."""
@@ -252,6 +260,13 @@ class Trials:
         for _, _, status, tally in self._counts.score_tallies(scorer):
             counts[status] = counts.get(status, 0) + tally.scores
         return {self._rows.score_status(status): n for status, n in sorted(counts.items())}
+
+    def scored_statuses(self, scorer: int) -> dict[Status, int]:
+        """Return how many trials of each status have a score with a value."""
+        counts: dict[int, int] = {}
+        for _, status, _, tally in self._counts.score_tallies(scorer):
+            counts[status] = counts.get(status, 0) + tally.valued
+        return {self._rows.status(status): n for status, n in sorted(counts.items()) if n}
 
     def score_sums(self, scorer: int) -> list[tuple[int, int, float]]:
         """Return for each problem how many trials have a score, and their sum.
@@ -265,6 +280,18 @@ class Trials:
         return [(problem, *sums[problem]) for problem in sorted(sums)]
 
     # -- rows ------------------------------------------------------------------------------
+
+    def frame_kinds(self) -> Mapping[str, Kind]:
+        """Return the columns of an export, by name."""
+        from passband.trials.export import column_kinds
+
+        return column_kinds(self.runs())
+
+    def frame_rows(self) -> Iterator[Mapping[str, Any]]:
+        """Yield one row per trial, as an export has them."""
+        from passband.trials.export import rows
+
+        return rows(self, self.runs())
 
     def trials(self, run: RunRecord, *, unscored_by: int | None = None) -> Iterator[TrialRow]:
         """Yield every trial with its scores, by position of the problem and trial.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, nearest
+from passband.trials.imported import Imported, is_imported
 
 __all__ = ["Bounds", "ProblemRecord", "RunRecord", "ScorerRecord", "SourceRecord"]
 
@@ -22,6 +23,11 @@ class ScorerRecord:
     name: str
     identity: str
     spec: Mapping[str, Any] | None = None  # from which it can be rebuilt; None where it cannot
+
+    @property
+    def is_rebuildable(self) -> bool:
+        """Whether the scorer can be rebuilt from its specification."""
+        return self.spec is not None and "function" in self.spec
 
     @property
     def bounds(self) -> Bounds | None:
@@ -55,6 +61,16 @@ class RunRecord:
     address: str | None  # of the server that was asked first
     source: int | None
     scorers: tuple[ScorerRecord, ...]  # the main one first
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether its trials come from the log of another tool."""
+        return is_imported(self.spec)
+
+    @property
+    def imported(self) -> Imported:
+        """What the logs of an imported run say beyond its rows."""
+        return Imported.of(self.config)
 
     def scorer(self, name: str | None = None) -> ScorerRecord:
         """Return the scorer of that name, or the main one."""

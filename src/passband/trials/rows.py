@@ -19,8 +19,10 @@ __all__ = [
     "TrialRow",
 ]
 
-Status = Literal["ok", "truncated", "refused", "invalid", "gave_up"]
-STATUSES: tuple[Status, ...] = ("ok", "truncated", "refused", "invalid", "gave_up")
+Status = Literal["ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored"]
+STATUSES: tuple[Status, ...] = (
+    "ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored",
+)  # fmt: skip
 """What became of a trial. The number that is stored is the position here, so only append.
 
 ok         the model answered
@@ -28,9 +30,11 @@ truncated  it was cut off at the limit of tokens
 refused    a content filter withheld the answer, or turned the prompt away
 invalid    what came back, time after time, was not an answer
 gave_up    nothing came back, time after time, while others were answered
+limit      the task stopped it: too many messages, too much time, too many tokens in all
+errored    the task's own code failed: its solver, its tools, its sandbox
 """
 
-FAILED: tuple[Status, ...] = ("invalid", "gave_up")  # what may be asked again
+FAILED: tuple[Status, ...] = ("invalid", "gave_up", "errored")  # what may be asked again
 
 ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
 SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout")

@@ -31,6 +31,7 @@ __all__ = [
     "EmptyStore",
     "check",
     "corrupt",
+    "no_run",
     "sqlite_errors",
     "text_of",
 ]
@@ -170,6 +171,18 @@ def corrupt(path: Path, why: str) -> CorruptStore:
         f"{path} is damaged ({why}). Nothing was changed. "
         f"{shlex.join(['passband', 'salvage', str(path.parent)])} NEW copies what can still be "
         f"read."
+    )
+
+
+def no_run(path: Path) -> InvalidInput:
+    """Return the error to raise for a path that is not a run directory."""
+    if not path.exists():
+        return InvalidInput(f"{path} is not a run directory: it has no {FILE}.")
+    command = shlex.join(["passband", "import", str(path), "-o", f"runs/{path.stem}"])
+    what = "it is a file" if path.is_file() else f"it has no {FILE}"
+    return InvalidInput(
+        f"{path} is not a run directory: {what}. A log of another tool has to be imported first: "
+        f"{command}"
     )
 
 

@@ -8,8 +8,10 @@ on disk.
 from __future__ import annotations
 
 import json
+import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from passband.errors import InvalidInput
 from passband.trials import packing
 from passband.trials.codec import canonical
 from passband.trials.differences import SettingsChanged, differences
+from passband.trials.imported import is_imported
 from passband.trials.packing import MARKS, STATUS, packed
 from passband.trials.problems import StoredProblem, placed
 from passband.trials.rows import FAILED, AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
@@ -25,7 +28,15 @@ from passband.trials.unpacking import scores_of, trials_of
 from passband.trials.writer import LOW_WATER, DiskNearlyFull, Writer
 from passband.version import __version__
 
-__all__ = ["LOW_WATER", "DiskNearlyFull", "SettingsChanged", "Store", "canonical", "utc_now"]
+__all__ = [
+    "LOW_WATER",
+    "DiskNearlyFull",
+    "SettingsChanged",
+    "Store",
+    "canonical",
+    "filling",
+    "utc_now",
+]
 
 _FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 
@@ -43,6 +54,16 @@ class Store(Writer):
         """Return the settings that the trials of a task and model were drawn with, if any were."""
         row = self._run(task, model)
         return None if row is None else dict(json.loads(row[4]))
+
+    def config(self, task: str, model: str) -> dict[str, Any]:
+        """Return how a task and model were measured; empty if they were not."""
+        row = self._run(task, model)
+        return {} if row is None else dict(json.loads(row[5]))
+
+    def set_config(self, run: int, config: Mapping[str, Any]) -> None:
+        """Record how a run was measured, in place of what is recorded."""
+        (row,) = (row for row in self.rows("run") if row[0] == run)
+        self.put("run", [(*row[:5], canonical(config), *row[6:])])
 
     def name(self, task: str, model: str) -> str:
         """Return the name of a run, or the one that it would get: that of the first run here."""
@@ -306,16 +327,50 @@ class Store(Writer):
         return bool(self._one("SELECT EXISTS (SELECT 1 FROM trial WHERE run=?)", run))
 
     def _refuse_changes(self, earlier: tuple[Any, ...], name: str | None, spec: Any) -> None:
-        changed = list(differences(json.loads(earlier[4]), spec))
+        before = json.loads(earlier[4])
+        if is_imported(before) != is_imported(spec):
+            raise self._other_origin(earlier, is_imported(before))
+        changed = list(differences(before, spec))
         if name is not None and name != earlier[1]:
             changed.insert(0, ("name", json.dumps(earlier[1]), json.dumps(name)))
         if changed:
+            advice = "Go back to those settings, or give another directory with --out."
+            if is_imported(spec):
+                advice = "Import the log into another directory with --output."
             raise SettingsChanged(
                 f"{self.directory} holds trials of {earlier[2]} that were drawn with other "
                 f"settings:\n"
                 + "\n".join(f"  {name}: {old} then, {new} now" for name, old, new in changed)
-                + "\nGo back to those settings, or give another directory with --out."
+                + f"\n{advice}"
             )
+
+    def _other_origin(self, earlier: tuple[Any, ...], was_imported: bool) -> SettingsChanged:
+        what = f"{self.directory} holds trials of {earlier[2]} by {earlier[3]} that"
+        if was_imported:
+            return SettingsChanged(
+                f"{what} were imported from logs; asking for more of them would mix two ways of "
+                f"drawing trials. Give another directory with --out."
+            )
+        return SettingsChanged(
+            f"{what} passband run asked for; logs cannot be added to them. Import into another "
+            f"directory with --output."
+        )
+
+
+@contextmanager
+def filling(directory: Path, *, low_water: int = LOW_WATER) -> Iterator[Store]:
+    """Open a store to fill in one transaction; a failure leaves no directory that it has made."""
+    is_new = not directory.exists()
+    store = Store(directory, low_water=low_water)
+    try:
+        with store.transaction():
+            yield store
+    except BaseException:
+        store.close()
+        if is_new:
+            shutil.rmtree(directory, ignore_errors=True)
+        raise
+    store.close()
 
 
 def utc_now() -> str:

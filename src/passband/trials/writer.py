@@ -39,6 +39,7 @@ class Writer:
                 f"{directory} is not a directory; give another with --out."
             ) from None
         self.directory = directory
+        self._place = directory.absolute()  # a task's code may change the working directory
         self._low_water = low_water
         self._lock = Lock(directory)
         try:
@@ -88,7 +89,7 @@ class Writer:
                 self._connection.execute("ROLLBACK")
 
     def _require_room(self) -> None:
-        free = shutil.disk_usage(self.directory).free
+        free = shutil.disk_usage(self._place).free
         if free < self._low_water:
             raise DiskNearlyFull(
                 f"{free / 1e6:.0f} MB are free where {self.directory} is, and at least "

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.stats.data.coded import CodedColumn
 from passband.types import Floats, Ints
 
 __all__ = [
@@ -58,6 +59,9 @@ def listing(names: Iterable[object], most: int = 12) -> str:
 
 def number_labels(values: Sequence[object]) -> tuple[Ints, list[str]]:
     """Return the number of each value's label, and the labels in order of first appearance."""
+    if isinstance(values, CodedColumn):
+        own, labels = number_labels(values.values)
+        return own[values.codes], labels
     try:
         distinct = dict.fromkeys(values)
     except TypeError:  # lists and the like cannot be looked up
@@ -73,6 +77,8 @@ def distinct_labels(values: Sequence[object], most: int) -> list[str] | None:
 
     A column of long texts is left after its first rows.
     """
+    if isinstance(values, CodedColumn):
+        values = values.values
     labels: dict[str, None] = {}
     for start in range(0, len(values), _CHUNK):
         chunk = values[start : start + _CHUNK]
@@ -88,6 +94,9 @@ def distinct_labels(values: Sequence[object], most: int) -> list[str] | None:
 
 def parse_scores(name: str, column: Sequence[object]) -> Floats:
     """Read scores: numbers, booleans, words for yes and no, or nothing (NaN)."""
+    if isinstance(column, CodedColumn):
+        scores = np.array([_score(name, value, column) for value in column.values])
+        return scores[column.codes]
     try:
         known = dict.fromkeys(column, np.nan)
     except TypeError:  # lists and the like cannot be looked up, though a few can be read

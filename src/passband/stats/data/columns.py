@@ -150,7 +150,8 @@ def score_columns(columns: Mapping[str, Sequence[Any]]) -> list[str]:
     usual = matching(columns, ROLES["score"])
     listed = next(iter(columns.get("metrics", ())), None)
     if "resps" in columns and isinstance(listed, list):
-        usual += [name for name in listed if name in columns and name not in usual]
+        names = [name for name in listed if isinstance(name, str)]
+        usual += [name for name in names if name in columns and name not in usual]
     return usual
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,7 +44,7 @@ from passband.stats.data.pooling import (
 )
 from passband.types import Floats, Ints
 
-__all__ = ["Layout", "TableGroup", "error_prefix", "lay_out"]
+__all__ = ["Layout", "TableGroup", "TableTrial", "error_prefix", "lay_out"]
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -56,6 +56,17 @@ class TableGroup:
     key: tuple[str, ...]  #: values of the columns that the table is split by
     outcomes: Outcomes
     labels: Mapping[str, str]  #: values of known columns that are the same in every row
+    rows: Ints  #: their numbers, from 0
+
+
+class TableTrial(NamedTuple):
+    """The cells of one row."""
+
+    problem: str
+    trial: str | None  #: its label; None where no column numbers the trials
+    score: float | None
+    status: str | None
+    cluster: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +107,22 @@ class Layout:
             return 0
         nested = [cell[0] for cell in column[:1000] if isinstance(cell, list) and cell]
         return max((len(first) for first in nested if isinstance(first, list)), default=1) - 1
+
+    def trials(self, group: TableGroup) -> Iterator[TableTrial]:
+        """Yield the rows of a group; a status or a cluster that is empty is None."""
+        status, cluster = (
+            None if name is None else self.columns[name]
+            for name in (self.roles.status, self.roles.cluster)
+        )
+        for row in group.rows.tolist():
+            score = float(self._scores[row])
+            yield TableTrial(
+                problem=self._problems[self._problem_of[row]],
+                trial=None if self._trial_of is None else self._trial_of[1][self._trial_of[0][row]],
+                score=None if np.isnan(score) else score,
+                status=None if status is None or is_absent(status[row]) else label(status[row]),
+                cluster=None if cluster is None or is_absent(cluster[row]) else label(cluster[row]),
+            )
 
     def refusal(self) -> str:
         """Return why the groups of the table cannot be pooled, and what to do instead."""
@@ -143,7 +170,8 @@ class Layout:
         _ = self._problem_of, self._scores  # errors there are about the table, not the group
         with error_prefix(key):
             outcomes = self._outcomes(rows)
-        return TableGroup(key, outcomes, dict(zip(self.by, key, strict=True)) | self._constants)
+        labels = dict(zip(self.by, key, strict=True)) | self._constants
+        return TableGroup(key, outcomes, labels, rows)
 
     @cached_property
     def _constants(self) -> dict[str, str]:
@@ -182,9 +210,9 @@ class Layout:
         numbers, labels = self._trial_of
         trial_of = numbers[rows]
         pairs = problem_of * len(labels) + trial_of
-        _, first, repeats = np.unique(pairs, return_index=True, return_counts=True)
-        if repeats.max() == 1:
+        if _are_distinct(pairs, len(names) * len(labels)):
             return
+        _, first, repeats = np.unique(pairs, return_index=True, return_counts=True)
         twice = sorted(first[repeats > 1])[:3]
         shown = "; ".join(
             f"({shortened(names[problem_of[i]])}, {shortened(labels[trial_of[i]])})" for i in twice
@@ -246,6 +274,13 @@ def error_prefix(key: Sequence[str]) -> Iterator[None]:
         yield
     except InvalidInput as error:
         raise type(error)(f"{' / '.join(key)}: {error}" if key else str(error)) from None
+
+
+def _are_distinct(numbers: Ints, count: int) -> bool:
+    """Return whether numbers below a count are all different."""
+    if count <= 4 * len(numbers):
+        return bool(np.bincount(numbers).max(initial=0) <= 1)
+    return len(np.unique(numbers)) == len(numbers)
 
 
 def _collected(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from passband.stats.data.cells import BOOLEAN, distinct_labels, label, listing, number_labels
+from passband.stats.data.cells import BOOLEAN, distinct_labels, listing, number_labels
 from passband.stats.data.columns import (
     OUTCOME_NAMES,
     ROLES,
@@ -110,8 +110,7 @@ def _condition(
     values = distinct_labels(column, most)
     if values is None or len(values) < 2:
         return None
-    numbers = {value: number for number, value in enumerate(values)}
-    value_of = np.array([numbers[label(cell)] for cell in column])
+    value_of, _ = number_labels(column)
     rows = np.bincount(unit_of * len(values) + value_of, minlength=units * len(values))
     rows = rows.reshape(units, len(values))
     if (rows > 0).mean() < _COVERED or _numbers_trials(name, values, int(rows.max())):

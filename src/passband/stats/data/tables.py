@@ -17,8 +17,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from passband.errors import InvalidInput, WrongType, warn
 from passband.stats.data.cells import label, listing, shortened
+from passband.stats.data.coded import CodedColumn
 from passband.stats.data.columns import ROLES, Roles, find_roles, matching
 from passband.stats.data.layout import Layout, lay_out
 from passband.stats.data.outcomes import Outcomes
@@ -115,9 +118,29 @@ class Table:
         return self
 
 
-def _listed(name: str, column: Any) -> list[Any]:
+def _listed(name: str, column: Any) -> Sequence[Any]:
+    if isinstance(column, CodedColumn):
+        return column
+    if hasattr(column, "dictionary_encode") and (coded := _of_arrow(column)) is not None:
+        return coded
     to_list = getattr(column, "to_pylist", None) or getattr(column, "tolist", None)
     values = to_list() if to_list is not None else column
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise WrongType(f"column {name} must be a list of values; got {shortened(repr(values))}.")
     return list(values)
+
+
+def _of_arrow(column: Any) -> CodedColumn | None:
+    """Return a column of Arrow with its values numbered; None for values that are no scalars."""
+    try:
+        encoded = column.dictionary_encode()
+        chunks = encoded.unify_dictionaries().chunks if hasattr(encoded, "chunks") else [encoded]
+    except Exception:  # of Arrow, for lists, structs and the like
+        return None
+    if not chunks:
+        return CodedColumn([], np.zeros(0, dtype=np.int64))
+    values = chunks[0].dictionary.to_pylist()
+    codes = np.concatenate(
+        [np.asarray(chunk.indices.fill_null(len(values))).astype(np.int64) for chunk in chunks]
+    )
+    return CodedColumn.of_codes([*values, None], codes)

@@ -11,7 +11,7 @@ from passband.stats.interval.methods import Interval, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats
 
-__all__ = ["eva", "eva_means"]
+__all__ = ["EVA_REPLICATES", "eva", "eva_means"]
 
 EVA_REPLICATES = 2000
 
@@ -49,19 +49,19 @@ def eva(request: IntervalRequest) -> Interval:
     return Interval(low, high, float(means.std(ddof=1)), notes, request.seed)
 
 
-def eva_means(values: Floats, seed: int) -> Floats:
-    """Return the 2000 bootstrap means that EVA computes for a seed, bit for bit.
+def eva_means(values: Floats, seed: int, replicates: int = EVA_REPLICATES) -> Floats:
+    """Return the bootstrap means that EVA computes for a seed, bit for bit.
 
-    EVA draws one matrix ``default_rng(seed).integers(0, n, size=(2000, n))`` and takes the means
-    of its rows. Here the rows come in blocks, which uses the same random numbers in the same
+    EVA draws one matrix ``default_rng(seed).integers(0, n, size=(replicates, n))`` and takes the
+    means of its rows. Here the rows come in blocks, which uses the same random numbers in the same
     order.
 
     >>> eva_means(np.array([0.0, 0.5, 1.0]), seed=7)[:3].round(3).tolist()
     [0.833, 0.833, 0.333]
     """
     rng = np.random.default_rng(seed)
-    means = np.empty(EVA_REPLICATES)
-    for block in blocks(EVA_REPLICATES, len(values)):
+    means = np.empty(replicates)
+    for block in blocks(replicates, len(values)):
         drawn = rng.integers(0, len(values), size=(len(means[block]), len(values)))
         means[block] = values[drawn].mean(axis=1)
     return means

@@ -1,0 +1,131 @@
+"""`passband summarize`: write metrics_summary.json, with the fields of EVA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from passband.cli.options import (
+    ClusterColumn,
+    Level,
+    Over,
+    Policies,
+    PolicyOption,
+    ProblemColumn,
+    Quiet,
+    ScoreColumn,
+    SkipBad,
+    StatusColumn,
+    Target,
+    TrialColumn,
+)
+
+__all__ = ["summarize"]
+
+_DIGITS = 100  # of a seed; far beyond what any generator uses
+
+
+def summarize(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN",
+            help="Run directories of passband or EVA, logs of other tools, or tables of trials.",
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write, or folder in which to write metrics_summary.json. "
+            "Default: standard output.",
+        ),
+    ] = None,
+    composites: Annotated[
+        str | None,
+        typer.Option(
+            help="YAML file of composites and thresholds, or eva, or none. Default: eva for a run "
+            "of EVA, none for others."
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k",
+            help="The k of pass@k. Default: the planned trials of a problem, or else as many as "
+            "every problem has.",
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(help="Interval method (docs/intervals.md), or eva to get EVA's own numbers."),
+    ] = "auto",
+    over: Over = Target.problems,
+    level: Level = 0.95,
+    policy: PolicyOption = Policies.drop,
+    seed: Annotated[
+        str | None,
+        typer.Option(
+            help="Number or name that seeds random intervals. Default: the name of the run."
+        ),
+    ] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
+    problem: ProblemColumn = None,
+    trial: TrialColumn = None,
+    score: ScoreColumn = None,
+    status: StatusColumn = None,
+    cluster: ClusterColumn = None,
+    skip_bad: SkipBad = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write every metric of a run as JSON, in the fields of EVA."""
+    from passband.cli.output import print_notes
+    from passband.summary.metrics.file import document_of, target_of, write_document
+    from passband.summary.metrics.summarize import metrics_summaries
+
+    columns = {
+        "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
+    }  # fmt: skip
+    summaries = [
+        summary
+        for run in runs
+        for summary in metrics_summaries(
+            run,
+            composites=composites,
+            k=k,
+            method=method,
+            over=over.value,
+            level=level,
+            policy=policy.value,
+            seed=_seed(seed),
+            task=task or (),
+            model=model or (),
+            columns=columns,
+            skip_bad=skip_bad,
+        )
+    ]
+    text = document_of(summaries)
+    if output is None or output == Path("-"):
+        typer.echo(text, nl=False)
+    else:
+        sources = [*runs, *([Path(composites)] if composites else [])]
+        write_document(text, target_of(output, summaries, sources))
+    if not quiet:
+        print_notes(f"{one.run}: {line}" for one in summaries for line in one.lines())
+
+
+def _seed(text: str | None) -> int | str | None:
+    """Return digits as a number, and anything else as a name."""
+    from passband.errors import InvalidInput
+
+    if text is None or not text.removeprefix("-").isdecimal():
+        if text == "":
+            raise InvalidInput("--seed is empty; give a number or a name.")
+        return text
+    if len(text) > _DIGITS:
+        raise InvalidInput(f"--seed has {len(text):,} digits; give at most {_DIGITS}.")
+    return int(text)

@@ -1,0 +1,111 @@
+"""A guard around code that may want more than the light engine has: other models, sandboxes.
+
+Inspect finds what belongs to a sample in context variables. While a guard is in place they hold
+objects that fire when they are used, before any model is asked. A guard that has fired stays so:
+a scorer that catches every exception cannot turn one into a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NoReturn
+
+__all__ = ["Guard", "HandedBack"]
+
+
+class HandedBack(Exception):
+    """The light engine cannot do what a task wants; Inspect's own has to run it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Guard:
+    """Fires when a model or a sandbox is asked for, and remembers why.
+
+    It takes the place of the limit of messages, which every model of Inspect checks before it
+    generates, whether it was named or is the one that is evaluated.
+    """
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self.parent: Any = None  # Inspect keeps limits in a tree
+
+    def fire(self, reason: str) -> NoReturn:
+        """Remember the first reason, and raise."""
+        self.reason = self.reason or reason
+        raise HandedBack(self.reason)
+
+    def check(self, count: int, raise_for_equal: bool) -> None:
+        """Fire before a model generates; that a conversation grows is no matter."""
+        if raise_for_equal:
+            self.fire("a scorer asks a model")
+
+    @contextmanager
+    def in_place(self, state: Any, usage: Mapping[str, Any]) -> Iterator[None]:
+        """Guard a sample's scorers, and let them find its state, store, usage and a transcript."""
+        from inspect_ai.log._transcript import Transcript, _transcript
+        from inspect_ai.model._model import (
+            active_model_context_var,
+            sample_model_usage_context_var,
+        )
+        from inspect_ai.solver._task_state import _sample_state
+        from inspect_ai.util._limit import message_limit_tree
+        from inspect_ai.util._sandbox.context import (
+            sandbox_environments_context_var,
+            sandbox_with_environments_context_var,
+        )
+        from inspect_ai.util._store import _subtask_store
+
+        sandboxes = _Sandboxes(self)
+        values = {
+            active_model_context_var: _no_model(),
+            message_limit_tree._leaf_node: self,
+            sandbox_environments_context_var: sandboxes,
+            sandbox_with_environments_context_var: sandboxes,
+            sample_model_usage_context_var: dict(usage),
+            _sample_state: state,
+            _subtask_store: state.store,
+            _transcript: Transcript(),
+        }
+        tokens = [(variable, variable.set(value)) for variable, value in values.items()]
+        try:
+            yield
+        finally:
+            for variable, token in reversed(tokens):
+                variable.reset(token)
+        if self.reason is not None:  # a scorer has caught it
+            raise HandedBack(self.reason)
+
+
+class _Sandboxes(dict[str, Any]):
+    """Fires when a sandbox is looked for."""
+
+    def __init__(self, guard: Guard) -> None:
+        super().__init__()
+        self._guard = guard
+
+    def __bool__(self) -> bool:
+        self._guard.fire("a scorer uses a sandbox")
+
+    def get(self, *key: Any) -> Any:
+        self._guard.fire("a scorer uses a sandbox")
+
+    def values(self) -> Any:
+        self._guard.fire("a scorer uses a sandbox")
+
+
+@cache
+def _no_model() -> Any:
+    """Return the model that scorers get when they ask for the one that is evaluated."""
+    from inspect_ai.model import GenerateConfig, Model, ModelAPI, modelapi
+
+    @modelapi(name="passband-guard")
+    class NoModel(ModelAPI):  # type: ignore[misc]  # the package is not followed
+        async def generate(self, *arguments: Any, **options: Any) -> Any:
+            raise HandedBack("a scorer asks a model")
+
+    return Model(NoModel("guard"), GenerateConfig())

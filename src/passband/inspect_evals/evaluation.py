@@ -1,0 +1,187 @@
+"""One evaluation: the tasks loaded, every problem asked n times, the logs, the outcomes."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from passband.errors import ExitCode, PassbandError
+from passband.generate.providers import Connection
+from passband.run.progress import Watcher
+from passband.run.request import RunRequest, load_tasks, make_request
+from passband.stats.data.outcomes import Outcomes
+from passband.tasks.inspect_task import inspect_task
+from passband.tasks.task import Task
+from passband.trials.reader import Trials
+from passband.trials.records import RunRecord
+
+if TYPE_CHECKING:
+    from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
+
+__all__ = ["Evaluation", "Stop", "Stopped", "task_list"]
+
+logger = logging.getLogger(__name__)
+_TURN = threading.Lock()  # Inspect runs one evaluation in a process at a time
+_LOOK = 0.1  # seconds between two looks whether to go on waiting for it
+
+
+class Stopped(PassbandError):
+    """The run was stopped before it was complete."""
+
+    def __init__(self, ending: str, exit_code: ExitCode = ExitCode.INTERRUPTED) -> None:
+        super().__init__(f"the run was {ending} before it was complete.")
+        self.exit_code = exit_code
+
+
+class Stop:
+    """Stops a run from another thread, whether it has begun or not."""
+
+    def __init__(self) -> None:
+        self._is_set = threading.Event()
+        self._stop: Callable[[], None] | None = None
+
+    def __call__(self) -> None:
+        """Ask the run to end."""
+        self._is_set.set()
+        if self._stop is not None:
+            self._stop()
+
+    def started(self, stop: Callable[[], None]) -> None:
+        """Note how a run that has begun is stopped."""
+        self._stop = stop
+        if self._is_set.is_set():
+            stop()
+
+    def wait_for(self, lock: threading.Lock) -> None:
+        """Acquire a lock, unless this is stopped first."""
+        while not lock.acquire(timeout=_LOOK):
+            if self._is_set.is_set():
+                raise Stopped("interrupted")
+
+
+class Evaluation:
+    """Tasks of Inspect, the model that they are asked of, and where the trials are kept."""
+
+    def __init__(self, config: InspectEvaluatorBuilder, model: Any, directory: Path) -> None:
+        self._config, self._model, self._directory = config, model, directory
+
+    def run(self, watcher: Watcher, stop: Stop) -> dict[str, Outcomes]:
+        """Request what is missing, and return the outcomes of each task by its name."""
+        stop.wait_for(_TURN)
+        try:
+            request = self._request()
+            finished = request.run(watcher, on_start=stop.started)
+        finally:
+            _TURN.release()
+        if finished.ending != "finished":
+            raise Stopped(finished.ending, finished.exit_code)
+        names = _short_names(request.tasks)
+        with Trials(self._directory) as trials:
+            runs = {name: trials.run(task.name, finished.model) for name, task in names.items()}
+            for run in runs.values():
+                self._report(trials, run)
+            return {name: trials.outcomes(run, run.scorer()) for name, run in runs.items()}
+
+    def _request(self) -> RunRequest:
+        config = self._config
+        return make_request(
+            [self._adapted(task) for task in self._tasks()],
+            self._model,
+            out=self._directory,
+            n=config.num_choices,
+            limit=config.limit,
+            concurrency=config.max_connections,
+            temperature=config.temperature,
+            top_p=config.top_p,
+            max_tokens=config.max_tokens,
+            seed=None if config.seed is None else str(config.seed),
+            send_seeds=config.seed is not None,
+            base_url=config.base_url,
+        )
+
+    def _tasks(self) -> list[Task]:
+        """Load the tasks; their code may ask for the model that is evaluated."""
+        config = self._config
+        connection = Connection(base_url=config.base_url, concurrency=config.max_connections)
+        loaded: list[Task] = []
+        for task in task_list(config.tasks):
+            if isinstance(task, str):
+                name = f"inspect:{task}"
+                loaded += load_tasks(name, model=self._model, connection=connection)
+            else:
+                loaded.append(inspect_task(task))
+        return loaded
+
+    def _adapted(self, task: Task) -> Task:
+        """Return a task with what runs have no option for."""
+        if self._config.metadata:
+            metadata = dict(self._config.metadata)
+            task = replace(task, config={**task.config, "metadata": metadata})
+        if self._config.top_k < 0:
+            return task
+        extra = {**task.sampling.extra, "top_k": self._config.top_k}
+        return replace(task, sampling=replace(task.sampling, extra=extra))
+
+    # -- logs ------------------------------------------------------------------------------
+
+    def _report(self, trials: Trials, run: RunRecord) -> None:
+        """Log what the configuration asks for, and write the .eval log."""
+        keys = {problem.number: problem.key for problem in trials.problems(run.number)}
+        if self._config.debug_errors:
+            for attempt in trials.attempt_rows(run.number):
+                place = run.task, keys.get(attempt.problem), attempt.trial
+                logger.warning("%s: problem %s, trial %d: %s: %s", *place, attempt.outcome,
+                               attempt.detail)  # fmt: skip
+        if self._config.verbose:
+            _log_trials(trials, run, keys)
+        if self._config.log_dir is not None:
+            self._write_log(trials, run, Path(self._config.log_dir))
+
+    def _write_log(self, trials: Trials, run: RunRecord, folder: Path) -> None:
+        from passband.writers.write import write
+
+        folder.mkdir(parents=True, exist_ok=True)
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%S-%f")
+        name = re.sub(r"[^\w.+-]+", "-", f"{run.task}_{self._directory.name}")
+        for loss in write(trials, [run], "eval", folder / f"{now}_{name}.eval", timing=True):
+            logger.warning("%s", loss)
+
+
+def task_list(tasks: Any) -> list[Any]:
+    """Return tasks one by one: names that are separated by commas, tasks, or functions of them.
+
+    >>> task_list("inspect_evals/aime2024, tasks.py@sums")
+    ['inspect_evals/aime2024', 'tasks.py@sums']
+    """
+    if isinstance(tasks, str):
+        return [name.strip() for name in tasks.split(",") if name.strip()]
+    several = tasks if isinstance(tasks, (list, tuple)) else [tasks]
+    return [
+        one for task in several for one in (task_list(task) if isinstance(task, str) else [task])
+    ]
+
+
+def _short_names(tasks: Sequence[Task]) -> dict[str, Task]:
+    """Return tasks by their names without the package, unless two would have the same."""
+    short = [task.name.rpartition("/")[2] for task in tasks]
+    return {
+        task.name if short.count(name) > 1 else name: task
+        for name, task in zip(short, tasks, strict=True)
+    }
+
+
+def _log_trials(trials: Trials, run: RunRecord, keys: dict[int, str]) -> None:
+    prompts = {
+        problem.number: "\n".join(f"{role}: {text}" for role, text in problem.record["messages"])
+        for problem in trials.problems(run.number)
+    }
+    for row in trials.trials(run):
+        logger.info("%s: problem %s, trial %d (%s)\n[Problem]\n%s\n[Completion]\n%s", run.task,
+                    keys[row.problem], row.trial, row.status, prompts[row.problem],
+                    row.text)  # fmt: skip

@@ -1,0 +1,57 @@
+"""Names of tasks, models and problems, where a log has none of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.trials.codec import canonical
+
+__all__ = ["UNKNOWN", "label", "lookalikes", "problem_key"]
+
+UNKNOWN = "unknown"  #: the name of a model that a log does not name
+_LONGEST_TEXT = 60  # characters of a problem that its key begins with
+
+
+def label(value: Any, default: str = UNKNOWN) -> str:
+    """Return a name that a log gives, or the default where it is empty or no text."""
+    return value if isinstance(value, str) and value.strip() else default
+
+
+def problem_key(text: str, content: Any) -> str:
+    """Return the key of a problem without an id: the beginning of its text, and a hash.
+
+    What has the same text and content is the same problem, in whichever file and order.
+
+    >>> problem_key("2+2?", {"target": "4"})
+    '2+2? [b04cbcc901]'
+    """
+    shown = " ".join(text.split())[:_LONGEST_TEXT].strip()
+    return f"{shown} [{_digest([text, content])}]".strip()
+
+
+def lookalikes(keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Return pairs of ids that differ only in spaces, or in how Unicode writes a character.
+
+    >>> lookalikes(["a", "a ", "b", "\u00e9", "e\u0301"])
+    [('a', 'a '), ('é', 'é')]
+    """
+    first: dict[str, str] = {}
+    pairs = ((first.setdefault(_plain(key), key), key) for key in keys)
+    return [(one, other) for one, other in pairs if one != other]
+
+
+def _plain(key: str) -> str:
+    text = key if key.isascii() else unicodedata.normalize("NFKC", key)
+    return " ".join(text.split())
+
+
+def _digest(content: Any) -> str:
+    try:
+        data = canonical(content)
+    except (RecursionError, ValueError) as error:
+        raise InvalidInput(f"the data of a problem cannot be stored: {error}.") from None
+    return hashlib.sha256(data.encode("utf-8", "surrogatepass")).hexdigest()[:10]

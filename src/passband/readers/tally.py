@@ -1,0 +1,42 @@
+"""Tallies of runs: what their rows say beyond outcomes, for the notes of a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.rows import Status
+
+__all__ = ["RunTally", "tally_of"]
+
+
+@dataclass(frozen=True)
+class RunTally:
+    """Counts of a run's trials and scores, and the first messages of what failed."""
+
+    scorer: str  #: the one whose scores are measured
+    scores: Mapping[str, Mapping[str, int]]  #: of every scorer, how many have each status
+    retried: int = 0  #: trials that needed more than one attempt
+    first_error: str | None = None  #: of the scorer
+    errored: int = 0  #: trials in which the task's own code failed
+    first_failure: str | None = None
+    #: trials of other statuses than ok that the log, or the task itself, has scored
+    incomplete: Mapping[Status, int] = field(default_factory=dict)
+
+
+def tally_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> RunTally:
+    """Count the rows of a run in the trials table."""
+    scores = {each.name: trials.score_statuses(each.number) for each in run.scorers}
+    has_errors = "error" in scores[scorer.name]
+    errored = trials.statuses(run.number).get("errored", 0)
+    scored = {} if scorer.is_rebuildable else trials.scored_statuses(scorer.number)
+    return RunTally(
+        scorer=scorer.name,
+        scores=scores,
+        retried=trials.retried(run.number),
+        first_error=trials.first_error(scorer.number) if has_errors else None,
+        errored=errored,
+        first_failure=trials.first_failure(run.number, "errored") if errored else None,
+        incomplete={status: count for status, count in scored.items() if status != "ok"},
+    )

@@ -1,0 +1,10 @@
+"""Writers: the trials of a run in the formats of other tools.
+
+    Trials, runs --> Writer.write --> a file that the other tool reads, and what it cannot hold
+
+`writers` are they by name, and `write` writes a file whole or not at all.
+"""
+
+from passband.writers.write import write, writers
+
+__all__ = ["write", "writers"]

@@ -1,0 +1,37 @@
+"""What a summary says of trials that the task's own code cut short or failed on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from passband.summary.run_summary import summarize_run
+from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
+from stores import begin, writing
+
+
+def test_errors_and_short_trials_are_told(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, (scorer,) = begin(store)
+        rows = [TrialRow(at, 0, "ok", "x", scores=[ScoreRow(scorer, 1.0)]) for at in range(3)]
+        rows += [TrialRow(0, 1, "limit", "x", scores=[ScoreRow(scorer, 0.0)])]
+        rows += [TrialRow(1, 1, "truncated", "x", scores=[ScoreRow(scorer, 0.0)])]
+        rows += [TrialRow(2, 1, "errored")]
+        store.append(run, rows)
+        store.add_attempts(run, [AttemptRow(2, 1, 1, 0, "errored", None, "KeyError: 'tool'")])
+    (group,) = summarize_run(tmp_path).groups
+    told = {note.code: note.text for note in group.notes}
+    assert told["task-errors"] == "the task failed on 1 trial; the first: KeyError: 'tool'"
+    assert told["scored-incomplete"] == (
+        "1 truncated and 1 limit trials are scored, as the task scores them"
+    )
+    assert group.lines[0].estimate is not None
+    assert group.lines[0].estimate.n_trials == 5
+
+
+def test_nothing_is_told_of_trials_that_are_complete(tmp_path: Path) -> None:
+    with writing(tmp_path) as store:
+        run, (scorer,) = begin(store)
+        store.append(run, [TrialRow(0, 0, "ok", "x", scores=[ScoreRow(scorer, 1.0)])])
+        store.append(run, [TrialRow(0, 1, "truncated", "x")])
+    (group,) = summarize_run(tmp_path).groups
+    assert not {"task-errors", "scored-incomplete"} & {note.code for note in group.notes}
