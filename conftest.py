@@ -1,5 +1,6 @@
-"""Hypothesis profiles, SIGINT as in a terminal, and registrations undone after each module."""
+"""Hypothesis profiles, SIGINT as in a terminal, and what no test may leave behind."""
 
+import asyncio
 import signal
 from collections.abc import Iterator
 
@@ -28,6 +29,13 @@ def _interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True)
+def _asyncio_as_it_is() -> Iterator[None]:
+    """Fail the test that lets Inspect patch asyncio: every later loop would be left open."""
+    yield
+    assert not hasattr(asyncio, "_nest_patched"), "asyncio is patched; do this in a process"
 
 
 @pytest.fixture(autouse=True, scope="module")

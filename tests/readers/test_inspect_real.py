@@ -89,6 +89,9 @@ def evaluated(folder: Path) -> Any:
         task, model=model, log_dir=str(folder), display="none", log_realtime=False
     )
     assert log.status == "success", log.error
+    # Its samples are read when first used. Inside an event loop, such as that of its own writers,
+    # that would patch asyncio for the rest of the process.
+    assert len(log.samples) == PROBLEMS * EPOCHS
     return log
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from passband.errors import ExitCode
+from passband.event_loop import complete, is_inside_a_loop
 from passband.generate.problem import Problem
 from passband.generate.providers import Connection
 from passband.generate.subject import Model, Subject, make_subject
@@ -163,23 +164,10 @@ def prepare_all(
 
 def _completed(runner: Runner, on_start: OnStart | None = None) -> Ending:
     """Run to the end, also where an event loop is running already, as in a notebook."""
-    if _is_inside_a_loop():
+    if is_inside_a_loop():
         return _completed_elsewhere(runner, on_start)
     with _signals_kept():
-        return asyncio.run(_run(runner, on_start))
-
-
-def _is_inside_a_loop() -> bool:
-    """Return whether an event loop runs in this thread.
-
-    Nothing may run inside the `except`: what is raised there has this error as its context, and
-    Inspect reports the first of such a chain.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+        return complete(_run(runner, on_start))
 
 
 def _completed_elsewhere(runner: Runner, on_start: OnStart | None) -> Ending:
@@ -191,7 +179,7 @@ def _completed_elsewhere(runner: Runner, on_start: OnStart | None) -> Ending:
         return await _run(runner, on_start)
 
     with ThreadPoolExecutor(1) as thread:
-        running = thread.submit(asyncio.run, run())
+        running = thread.submit(complete, run())
         while True:
             try:
                 return running.result()

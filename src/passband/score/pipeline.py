@@ -253,13 +253,11 @@ class _BestTarget:
 
 def _completed(scoring: Coroutine[Any, Any, Score]) -> Score:
     """Run a coroutine to its end, also inside an event loop, such as that of a notebook."""
-    import asyncio
+    from passband.event_loop import complete, is_inside_a_loop
 
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(scoring)
+    if not is_inside_a_loop():
+        return complete(scoring)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, scoring).result()
+        return thread.submit(complete, scoring).result()

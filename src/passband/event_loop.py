@@ -1,0 +1,37 @@
+"""Event loops of passband's own: one for each call, closed at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+__all__ = ["complete", "is_inside_a_loop"]
+
+T = TypeVar("T")
+
+
+def complete(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end in a new event loop, and close the loop.
+
+    `asyncio.run` does the same, unless it is patched to run inside other loops: Inspect does so in
+    notebooks, and each thread then leaves a loop and its three file descriptors behind.
+    """
+    if sys.version_info < (3, 11):
+        return asyncio.run(coroutine)
+    with asyncio.Runner() as runner:
+        return runner.run(coroutine)
+
+
+def is_inside_a_loop() -> bool:
+    """Return whether an event loop runs in this thread, as it does in a notebook.
+
+    Nothing may run inside the `except`: what is raised there has this error as its context, and
+    Inspect reports the first of such a chain.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
