@@ -35,7 +35,8 @@ class Group:
     model: str | None = None
     bounds: Bounds | None = None  #: of the scorer, where they are recorded
     tally: RunTally | None = None  #: of a whole run
-    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  #: by problem, on request
+    #: by problem, where asked for; left out of the hash, as a mapping has none
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
