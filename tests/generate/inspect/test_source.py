@@ -144,3 +144,11 @@ def test_arguments_without_a_task_that_could_take_them_are_refused() -> None:
 def test_a_task_that_is_not_there_is_an_error(task: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=re.escape(message)):
         load_tasks(f"inspect:{task}")
+
+
+def test_a_task_that_a_file_does_not_have_is_an_error_with_those_it_has(tmp_path: Path) -> None:
+    (tmp_path / "tasks.py").write_text(FILE)
+    with pytest.raises(UnknownName, match=r"has no task named 'frist'\. Did you mean 'first'"):
+        load_tasks(f"inspect:{tmp_path / 'tasks.py'}@frist")
+    with pytest.raises(UnknownName, match=r"has no task named 'xyz'\. It has .*first, .*other"):
+        load_tasks(f"inspect:{tmp_path / 'tasks.py'}@xyz")

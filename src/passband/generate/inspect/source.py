@@ -181,7 +181,9 @@ def _unknown(reference: str, file: str | None) -> str:
     package = reference.partition("/")[0]
     if file is not None:
         name = reference.partition("@")[2]
-        return f"{file} has no task named {name!r}.{nearest(name, names)}"
+        own = [name for name in names if "/" not in name]  # those of packages are qualified
+        hint = nearest(name, own) or (f" It has {', '.join(own)}." if own else "")
+        return f"{file} has no task named {name!r}.{hint}"
     inside = [name for name in names if name.startswith(f"{package}/")]
     if inside:
         listed = ", ".join(inside[:20]) + (", ..." if len(inside) > 20 else "")
