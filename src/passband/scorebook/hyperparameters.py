@@ -27,7 +27,7 @@ def expand_grid(hyperparameters: Hyperparameters) -> list[dict[str, Any]]:
     if isinstance(hyperparameters, Mapping):
         values = [one if isinstance(one, list) else [one] for one in hyperparameters.values()]
         settings = [dict(zip(hyperparameters, cell, strict=True)) for cell in product(*values)]
-    elif isinstance(hyperparameters, Sequence) and not isinstance(hyperparameters, str):
+    elif isinstance(hyperparameters, (list, tuple)):
         settings = [_setting(one) for one in hyperparameters]
     else:
         raise WrongType(f"hyperparameters are a dict or a list of dicts; got {hyperparameters!r}.")
@@ -44,7 +44,7 @@ def _setting(one: Any) -> dict[str, Any]:
     return dict(one)
 
 
-def _check(setting: dict[str, Any]) -> None:
+def _check(setting: dict[Any, Any]) -> None:
     """Refuse names that are no arguments and values that cannot be recorded."""
     for name in setting:
         if not isinstance(name, str) or not name.isidentifier():
