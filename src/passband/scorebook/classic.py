@@ -66,7 +66,8 @@ class ClassicRun:
         return EvalRun(self.spec, self.engine, self.directory, values, rows)
 
     def _values(self, trials: Trials, run: RunRecord, summary: RunSummary) -> dict[str, Any]:
-        group, values = summary.group({}), {}
+        group = summary.group({})
+        values: dict[str, Any] = {}
         for result in summary.listed:
             name, estimate = result.entry.name, result.estimate
             if estimate is None:

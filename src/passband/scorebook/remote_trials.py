@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from passband.adaptive.dataset import ADAPTIVE
 from passband.adaptive.remote.records import Item, ItemResponse, State
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.trials.codec import canonical
@@ -80,8 +81,7 @@ class RemoteTrials:
         ]
         with self._store.transaction():
             self._store.add_scores(graded)
-            path = {"run_id": run_id, **state.model_dump(mode="json")}
-            self._store.set_config(self._run, self._config(path))
+            self._store.set_config(self._run, self._config(_path(run_id, state)))
 
     def _settings(self) -> dict[str, Any]:
         spec = self._spec
@@ -94,19 +94,21 @@ class RemoteTrials:
 
     def _config(self, path: Mapping[str, Any]) -> dict[str, Any]:
         spec = self._spec
-        remark = (
-            f"{self._server} chose the items by the answers: their mean score is no estimate of "
-            "accuracy."
-        )
         ids = {"experiment_id": spec.experiment_id, "project_id": spec.project_id}
         return {
-            **Imported(1, ((remark, True),)).config(),
-            "remote": {**self._settings(), **ids, "metadata": dict(spec.metadata or {}), **path},
+            **Imported(1).config(),
+            "task": {ADAPTIVE: {**self._settings(), **path}},
+            "subject": {**ids, "metadata": dict(spec.metadata or {})},
         }
 
     def _digest(self, directory: Path) -> str:
         """Return what tells this source from others: there is no file that could be hashed."""
         return hashlib.sha256(f"{self._server} {directory.absolute()}".encode()).hexdigest()
+
+
+def _path(run_id: str, state: State) -> dict[str, Any]:
+    ends = {"theta": state.thetas[-1], "std_error": state.std_error_history[-1]}
+    return {"run_id": run_id, **ends, **state.model_dump(mode="json")}
 
 
 def _record(item: Item) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, SupportsIndex, cast, overload
+from typing import Any, SupportsIndex, overload
 
 from passband.errors import UnknownName, describe, nearest
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec, RunSpec
@@ -76,7 +76,7 @@ class Results(list[Row]):
     def __getitem__(self, key: str) -> list[Row]: ...
     def __getitem__(self, key: SupportsIndex | slice | str) -> Row | list[Row]:
         if not isinstance(key, str):
-            return cast("Row | list[Row]", super().__getitem__(key))
+            return super().__getitem__(key)
         if key == "aggregate_results":
             return list(self)
         if key == "item_results":

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 from passband.adaptive.dataset import parse_dataset
+from passband.adaptive.remote.client import TrismikClient
 from passband.adaptive.splits import FALLBACK, resolve_split
 from passband.event_loop import complete, is_inside_a_loop
 
@@ -45,8 +46,19 @@ def resolve_split_sync(
     order: Sequence[str] = FALLBACK,
 ) -> str:
     """Do the same without an event loop, or beside the one that runs."""
-    asking = resolve_split_async(dataset, split, client, order)
+    asking = _resolved(dataset, split, client, order)
     if not is_inside_a_loop():
         return complete(asking)
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(complete, asking).result()
+
+
+async def _resolved(
+    dataset: str, split: str | None, client: InfoClient, order: Sequence[str]
+) -> str:
+    """Resolve a split in an event loop that ends with it, and with it the client's connections."""
+    try:
+        return await resolve_split_async(dataset, split, client, order)
+    finally:
+        if isinstance(client, TrismikClient):
+            await client.close()
