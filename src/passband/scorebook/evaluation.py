@@ -156,7 +156,8 @@ async def evaluate_all_splits_async(
 ) -> Shape:
     """Evaluate a function on every split of an adaptive data set, `ID` or `ID:adaptive`."""
     name = dataset.removesuffix(":adaptive") + f":adaptive:{ALL_SPLITS}"
-    return await evaluate_async(inference, name, **arguments)
+    results: Shape = await evaluate_async(inference, name, **arguments)
+    return results
 
 
 def evaluate_all_splits(inference: InferenceFunction, dataset: str, **arguments: Any) -> Shape:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from passband.adaptive.bank import Bank, BankItem
+from passband.adaptive.bank import Bank
+from passband.adaptive.item import BankItem
 from passband.adaptive.task import AdaptiveTask, task_of_bank
-from passband.adaptive.test import AdaptiveTest, Step
+from passband.adaptive.test import Step
 from passband.errors import NotEnoughData, warn
 from passband.generate.problem import Problem
 from passband.generate.providers import Connection
-from passband.run.adaptive import AdaptiveSchedule
 from passband.run.session import Finished, OnStart, run_session
 from passband.scorebook.inference import InferenceCalls
 from passband.scorebook.options import Options
@@ -20,6 +20,8 @@ from passband.scorebook.results import EvalRun
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.scorebook.subject import InferenceSubject
 from passband.scorebook.watch import Watching
+from passband.summary.adaptive import adaptive_group
+from passband.summary.summary import Group, Request
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import TrialRow
 
@@ -71,60 +73,26 @@ class LocalRun:
         """Return the ability that the recorded answers give, and the path to it."""
         with Trials(self.directory) as trials:
             run = trials.run(self._task.name, model)
-            rows = self._placed(trials, run)
-            statuses = trials.statuses(run.number)
-        test = self._replayed(run, rows)
-        values = {**self._values(test), "run_id": run.name, "statuses": statuses}
-        if failed := {status: n for status, n in statuses.items() if status != "ok"}:
-            listed = ", ".join(f"{n} {status}" for status, n in failed.items())
-            warn(f"{self.spec.label}: trials without an answer are no evidence: {listed}.")
-        made = self._items(test, rows) if items else []
-        return EvalRun(self.spec, self.engine, self.directory, values, made)
-
-    def _placed(self, trials: Trials, run: RunRecord) -> list[TrialRow]:
-        """Return the trials with the positions of their items in the bank."""
-        position = self._task.bank.position
-        places = {number: position[key] for key, number in trials.numbers(run.number).items()}
-        rows = list(trials.trials(run))
-        for row in rows:
-            row.problem = places[row.problem]
-        return rows
-
-    def _replayed(self, run: RunRecord, rows: Sequence[TrialRow]) -> AdaptiveTest:
-        seed = run.spec.get("seed") or ""
-        test = AdaptiveTest(self._task.bank, self._task.design, seed)
-        return AdaptiveSchedule(test, run.scorer().number, 1, rows).test
-
-    def _values(self, test: AdaptiveTest) -> dict[str, Any]:
-        if not test.evidence:
+            request = Request(level=self._options.level)
+            group = adaptive_group(trials, run, run.scorer(), request, {})
+            numbers = trials.numbers(run.number)
+            outputs = _outputs(trials.trials(run)) if items else {}
+        assert group.adaptive is not None  # the task is one
+        path = group.adaptive.path
+        if not any(step.score is not None for step in path):
             raise NotEnoughData(f"{self.spec.label}: no item has a score, so ability is unknown.")
-        ability, accuracy = test.ability(), test.accuracy()
-        return {
-            "score": {"theta": ability.theta, "std_error": ability.se},
-            "theta": ability.theta,
-            "std_error": ability.se,
-            "interval": [ability.low, ability.high],
-            "bank_accuracy": accuracy.value,
-            "bank_accuracy_interval": [accuracy.low, accuracy.high],
-            "n_items": test.n_items,
-            "n_trials": sum(step.trials for step in test.history),
-            "stop_reason": test.stop,
-            "path": [_path_entry(step) for step in test.history],
-            "responses": None,
-        }
+        self._warn(group.statuses)
+        rows = [self._item(step, outputs[numbers[step.key]]) for step in path] if items else []
+        return EvalRun(self.spec, self.engine, self.directory, _values(run, group), rows)
 
-    def _items(self, test: AdaptiveTest, rows: Sequence[TrialRow]) -> list[dict[str, Any]]:
-        texts: dict[int, list[str | None]] = {}
-        for row in rows:
-            texts.setdefault(row.problem, []).append(row.text)
-        made = []
-        for step in test.history:
-            item = self._task.bank.item(step.key)
-            outputs = texts[self._task.bank.position[step.key]]
-            made.append(self._item(item, step, outputs))
-        return made
+    def _warn(self, statuses: Mapping[str, int]) -> None:
+        failed = [f"{n} {status}" for status, n in statuses.items() if n and status != "ok"]
+        if failed:
+            listed = ", ".join(failed)
+            warn(f"{self.spec.label}: trials without a score are no evidence: {listed}.")
 
-    def _item(self, item: BankItem, step: Step, outputs: Sequence[str | None]) -> dict[str, Any]:
+    def _item(self, step: Step, outputs: Sequence[str | None]) -> dict[str, Any]:
+        item = self._task.bank.item(step.key)
         targets = list(item.targets)
         row = {
             "id": item.key,
@@ -155,6 +123,36 @@ def item_input(item: BankItem) -> dict[str, Any]:
 def _answer(bank: Bank, problem: Problem, output: str) -> str:
     """Return an output as the bank's scorer reads it: for the id of a choice, its letter."""
     return bank.item(problem.key).letter(output) or output
+
+
+def _outputs(rows: Iterable[TrialRow]) -> dict[int, list[str | None]]:
+    texts: dict[int, list[str | None]] = {}
+    for row in rows:
+        texts.setdefault(row.problem, []).append(row.text)
+    return texts
+
+
+def _values(run: RunRecord, group: Group) -> dict[str, Any]:
+    """Return ability, the accuracy of the bank by each road, and the path of the test."""
+    values: dict[str, Any] = {"run_id": run.name}
+    for line in group.lines:
+        if line.estimate is None:
+            continue
+        estimate, name = line.estimate, line.metric
+        values[name] = estimate.value
+        values["std_error" if name == "theta" else f"{name}_std_error"] = estimate.se
+        values[f"{name}_interval"] = [estimate.low, estimate.high]
+    assert group.adaptive is not None
+    return {
+        "score": {name: values[name] for name in ("theta", "std_error")},
+        **values,
+        "n_items": group.n_problems,
+        "n_trials": group.n_trials,
+        "statuses": {status: n for status, n in group.statuses.items() if n},
+        "stop_reason": group.adaptive.stop,
+        "path": [_path_entry(step) for step in group.adaptive.path],
+        "responses": None,
+    }
 
 
 def _path_entry(step: Step) -> Mapping[str, Any]:
