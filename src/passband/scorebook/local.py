@@ -58,6 +58,7 @@ class LocalRun:
                 "project_id": spec.project_id,
                 "metadata": dict(spec.metadata or {}),
             },
+            is_costly=True,  # the next item waits for the answer, so the answer waits for no other
         )
         return run_session(
             [self._task],

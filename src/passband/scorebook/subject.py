@@ -28,11 +28,13 @@ class InferenceSubject:
         *,
         text_of: Callable[[Problem, str], str] = lambda problem, output: output,
         config: Mapping[str, Any] | None = None,
+        is_costly: bool = False,
     ) -> None:
         self._calls, self._input_of, self._text_of = calls, input_of, text_of
         self.name = name
         self.spec = {"hyperparameters": calls.hyperparameters}
         self.config = dict(config or {})
+        self.is_costly = is_costly  # whether an answer is on disk before the next is asked for
 
     async def answer(
         self, problem: Problem, sampling: Sampling, seeds: Seeds, trials: Sequence[int]
