@@ -260,8 +260,8 @@ class Runner:
 
     async def _next_commit(self) -> None:
         """Wait until a commit may let a schedule go on, or the run is stopping."""
-        if not self.under_way and self.recorder.is_idle and not self._is_failing:
-            self._settle()
+        if not self.under_way and not self._is_failing:
+            self._settle()  # the schedule may wait for what nothing answered
             if self.recorder.is_idle:
                 tasks = ", ".join(self.queue.waiting)
                 raise StuckSchedule(

@@ -218,7 +218,10 @@ def _warn_of_search(specs: Sequence[RunSpec]) -> None:
 
 
 def _searched(specs: Sequence[RunSpec]) -> Iterator[tuple[str, int]]:
-    tests = [spec.test for spec in specs if getattr(spec, "split", None) == "test"]
-    for test in dict.fromkeys(tests):
-        if tests.count(test) > 1:
-            yield test, tests.count(test)
+    settings: dict[str, set[int]] = {}
+    for spec in specs:
+        if isinstance(spec, AdaptiveEvalRunSpec) and spec.split == "test":
+            settings.setdefault(spec.test, set()).add(spec.hyperparameters_index)
+    for test, indices in settings.items():
+        if len(indices) > 1:
+            yield test, len(indices)
