@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 
 from passband.adaptive.server import uploads
-from passband.adaptive.server.body import Fields, read_fields, to_json
+from passband.adaptive.server.body import read_fields, to_json
 from passband.adaptive.server.service import Service
 
 __all__ = ["Endpoint", "endpoints"]
@@ -50,7 +50,7 @@ def _test_endpoints(service: Service) -> dict[tuple[str, str], Endpoint]:
 
     async def replay(request: web.Request) -> web.Response:
         fields = await read_fields(request, _LARGE)
-        return _reply(await service.replay(request.match_info["id"], fields), 201)
+        return _reply(await service.replay(request.match_info["id"], fields))
 
     return {
         ("GET", f"{_PREFIX}/datasets"): list_datasets,
@@ -64,11 +64,13 @@ def _test_endpoints(service: Service) -> dict[tuple[str, str], Endpoint]:
 
 
 def _account_endpoints(service: Service) -> dict[tuple[str, str], Endpoint]:
-    def adding(add: Callable[[Service, Fields], Awaitable[Json]], most: int) -> Endpoint:
-        async def endpoint(request: web.Request) -> web.Response:
-            return _reply(await add(service, await read_fields(request, most)), 201)
+    async def add_project(request: web.Request) -> web.Response:
+        fields = await read_fields(request, _SMALL)
+        return _reply(await uploads.add_project(service, fields), 201)
 
-        return endpoint
+    async def add_classic(request: web.Request) -> web.Response:
+        fields = await read_fields(request, _LARGE)
+        return _reply(await uploads.add_classic(service, fields))
 
     def reading(kind: str) -> Endpoint:
         async def endpoint(request: web.Request) -> web.Response:
@@ -86,8 +88,8 @@ def _account_endpoints(service: Service) -> dict[tuple[str, str], Endpoint]:
         ("GET", "/admin/api-keys/me"): me,
         ("GET", "/admin/public/projects"): projects,
         ("GET", "/admin/public/projects/{id}"): reading("project"),
-        ("POST", "/admin/public/projects"): adding(uploads.add_project, _SMALL),
-        ("POST", f"{_PREFIX}/runs/classic"): adding(uploads.add_classic, _LARGE),
+        ("POST", "/admin/public/projects"): add_project,
+        ("POST", f"{_PREFIX}/runs/classic"): add_classic,
         ("GET", f"{_PREFIX}/runs/classic/{{id}}"): reading("classic"),
     }
 
