@@ -33,11 +33,13 @@ __all__ = [
     "K_ABOVE_HALF",
     "NOISE_FALLS",
     "NO_BEST",
+    "NO_MAXIMUM",
     "NO_SPLIT_ONE_PROBLEM",
     "NO_SPLIT_ONE_TRIAL",
     "NO_SPLIT_SAME_VALUE",
     "NO_SPREAD",
     "NO_TRIAL_NOISE",
+    "NO_WEIGHTED_MAXIMUM",
     "ONE_CLUSTER",
     "ONE_PROBLEM",
     "ONE_PROBLEM_NO_INTERVAL",
@@ -482,6 +484,20 @@ def unscored_by_model(unscored: Mapping[str, int], policy: str) -> Note:
     """Return the note on trials without a score in a ranking."""
     counts = ", ".join(f"{count} of {model}" for model, count in unscored.items())
     return Note("unscored-trials", f"trials without a score: {counts}, policy {policy!r}")
+
+
+# -- abilities and banks -----------------------------------------------------------------------
+
+NO_MAXIMUM = Note(
+    "likelihood-without-maximum",
+    "the likelihood has no maximum, as when every score is the best or every score the worst "
+    "possible; theta is Warm's weighted estimate",
+)
+NO_WEIGHTED_MAXIMUM = Note(
+    "weighted-likelihood-without-maximum",
+    "neither the likelihood nor Warm's weighted one has a maximum; theta is the mode of the "
+    "posterior, and rests on the prior",
+)
 
 
 # -- variances and plans -----------------------------------------------------------------------

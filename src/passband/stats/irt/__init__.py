@@ -1,0 +1,12 @@
+"""Item response theory: banks of items with known parameters, and abilities of models.
+
+`items` holds the parameters, `curves` the response curves, `evidence` what was seen. `posterior`
+is the fast path of an adaptive test, `ability` the four estimates of theta, `information` what an
+item would tell.
+"""
+
+from passband.stats.irt.ability import Ability, estimate_ability
+from passband.stats.irt.evidence import Evidence
+from passband.stats.irt.items import Items
+
+__all__ = ["Ability", "Evidence", "Items", "estimate_ability"]
