@@ -16,6 +16,7 @@ __all__ = ["Endpoint", "endpoints"]
 Json = dict[str, Any]
 Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _PREFIX = "/adaptive-testing"
+_TOKEN = "Idempotency-Key"
 _SMALL, _LARGE = 1 << 20, 16 << 20  # bytes in a body
 
 
@@ -39,11 +40,16 @@ def _test_endpoints(service: Service) -> dict[tuple[str, str], Endpoint]:
         return _reply(service.catalogue.dataset(name).info())
 
     async def start(request: web.Request) -> web.Response:
-        return _reply(await service.start(await read_fields(request, _SMALL)), 201)
+        reply = _reply(await service.start(await read_fields(request, _SMALL)), 201)
+        reply.headers[_TOKEN] = request.headers.get(_TOKEN, "accepted")  # says that it is heeded
+        return reply
 
     async def answer(request: web.Request) -> web.Response:
-        fields, token = await read_fields(request, _SMALL), request.headers.get("Idempotency-Key")
-        return _reply(await service.answer(request.match_info["id"], fields, token))
+        fields, token = await read_fields(request, _SMALL), request.headers.get(_TOKEN)
+        reply = _reply(await service.answer(request.match_info["id"], fields, token))
+        if token is not None:
+            reply.headers[_TOKEN] = token
+        return reply
 
     async def summary(request: web.Request) -> web.Response:
         return _reply(await service.summary(request.match_info["id"]))
