@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import subprocess
+import urllib.request
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from aiohttp.test_utils import TestClient, TestServer
 
+from commands import process
 from passband.adaptive.bank import Bank, read_bank
 from passband.adaptive.design import Design
 from passband.adaptive.server.app import make_app
@@ -72,8 +76,42 @@ def make_service(state: State, *banks: Bank, design: Design = DESIGN, **options:
 
 
 @asynccontextmanager
-async def client_of(service: Service, keys: Keys | None = None, **options: Any) -> AsyncIterator[TestClient]:
+async def client_of(
+    service: Service, keys: Keys | None = None, **options: Any
+) -> AsyncIterator[TestClient]:
     """Yield a client of a server in this process; it sends a key with every request."""
     app = make_app(service, keys or Keys([]), **options)
     async with TestClient(TestServer(app), headers=KEY) as client:
         yield client
+
+
+@contextmanager
+def serving(*arguments: object, **variables: str) -> Iterator[Serving]:
+    """Run `passband serve` as a process, and kill it at the end if it still runs."""
+    with process("serve", *arguments, "--port", 0, **variables) as started:
+        try:
+            assert started.stdout is not None
+            yield Serving(started, started.stdout.readline().decode().partition(" ")[0])
+        finally:
+            started.kill()
+
+
+@dataclass
+class Serving:
+    """A server in a process of its own, and its address: empty if it did not start."""
+
+    process: subprocess.Popen[bytes]
+    address: str
+
+    def ask(self, path: str, body: object = None) -> Any:
+        """Send a request and return the JSON of the reply."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, {"x-api-key": "any"})
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return json.load(reply)
+
+    def stop(self, number: int) -> tuple[int, str]:
+        """Send a signal; return the exit code and what was said to standard error."""
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=60)
+        return self.process.returncode, said.decode()

@@ -16,9 +16,9 @@ def serve(
     host: Annotated[
         str, typer.Option("--host", help="Address to listen on; others than this one need keys.")
     ] = "127.0.0.1",
-    state: Annotated[
-        Path, typer.Option("--state", help="Folder that keeps the test runs.")
-    ] = Path("serve-state"),
+    state: Annotated[Path, typer.Option("--state", help="Folder that keeps the test runs.")] = Path(
+        "serve-state"
+    ),
     key_file: Annotated[
         Path | None,
         typer.Option("--key-file", help="File of API keys, one a line; also PASSBAND_SERVE_KEYS."),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import DESIGN, make_service, sums
 
 from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
@@ -18,6 +17,7 @@ from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import State
 from passband.adaptive.test import AdaptiveTest
 from passband.event_loop import complete
+from serving import DESIGN, make_service, sums
 
 Json = dict[str, Any]
 

@@ -41,9 +41,7 @@ class Dataset:
         self.bank = bank
         self.id = f"{bank.name}:{ADAPTIVE}"
         scorer = _scorer(bank) if any(item.choices is None for item in bank.items) else None
-        self._splits = {
-            name: Split(bank.of_split(name), design, scorer) for name in bank.splits
-        }
+        self._splits = {name: Split(bank.of_split(name), design, scorer) for name in bank.splits}
 
     def split(self, name: str) -> Split:
         """Return a split by its name; refuse one that is not there."""
@@ -94,7 +92,9 @@ class Catalogue:
         self._datasets: dict[str, Dataset] = {}
         for bank in banks:
             if bank.name in self._datasets:
-                raise InvalidInput(f"two banks are named {bank.name!r}; a server takes one of them.")
+                raise InvalidInput(
+                    f"two banks are named {bank.name!r}; a server takes one of them."
+                )
             self._datasets[bank.name] = Dataset(bank, design)
         if not self._datasets:
             raise InvalidInput("a server needs at least one bank.")

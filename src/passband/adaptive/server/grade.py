@@ -51,9 +51,7 @@ async def grade(split: Split, item: BankItem, answer: str) -> Graded:
     if score.value is None:
         return Graded(None, f"{score.status}: {score.detail}"[:500])
     try:
-        check_evidence(
-            split.bank.parameters, Evidence(split.bank.position[item.key], score.value)
-        )
+        check_evidence(split.bank.parameters, Evidence(split.bank.position[item.key], score.value))
     except InvalidInput as error:  # it would be refused by every test that is rebuilt from it
         return Graded(None, f"error: {error}"[:500])
     return Graded(score.value)

@@ -55,9 +55,7 @@ def serve(banks: Sequence[Bank], settings: Settings, on_ready: Callable[[str], N
     complete(_serve(Catalogue(banks, settings.design), settings, on_ready))
 
 
-async def _serve(
-    catalogue: Catalogue, settings: Settings, on_ready: Callable[[str], None]
-) -> None:
+async def _serve(catalogue: Catalogue, settings: Settings, on_ready: Callable[[str], None]) -> None:
     state = State(settings.directory)
     try:
         service = Service(state, catalogue, new_id=lambda: str(uuid.uuid4()), now=utc_now)

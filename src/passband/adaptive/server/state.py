@@ -111,20 +111,18 @@ class State:
         """Record an answer at its place in the run; a place that is taken is an error."""
         values = _answer_values(run, position, answer)
         await self._commits.make(
-            lambda connection: connection.execute(
-                f"INSERT INTO answer VALUES({_marks(8)})", values
+            lambda connection: (
+                connection.execute(f"INSERT INTO answer VALUES({_marks(8)})", values) and None
             )
-            and None
         )
 
     async def add_document(self, document: Document) -> None:
         """Record a project or a classic evaluation."""
         values = astuple(document)
         await self._commits.make(
-            lambda connection: connection.execute(
-                f"INSERT INTO document VALUES({_marks(4)})", values
+            lambda connection: (
+                connection.execute(f"INSERT INTO document VALUES({_marks(4)})", values) and None
             )
-            and None
         )
 
     def run(self, id: str) -> RunRow | None:
@@ -142,7 +140,9 @@ class State:
         """Return documents of a kind, the latest first; or the one with an id."""
         where, values = ("", ()) if id is None else (" AND id=?", (id,))
         order = "ORDER BY rowid DESC LIMIT ?"
-        rows = self._rows(f"SELECT * FROM document WHERE kind=?{where} {order}", kind, *values, most)
+        rows = self._rows(
+            f"SELECT * FROM document WHERE kind=?{where} {order}", kind, *values, most
+        )
         return [Document(*row) for row in rows]
 
     def _rows(self, query: str, *arguments: object) -> list[tuple[object, ...]]:
@@ -178,7 +178,9 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    found = [connection.execute(f"PRAGMA {n}").fetchone()[0] for n in ("application_id", "user_version")]
+    found = [
+        connection.execute(f"PRAGMA {n}").fetchone()[0] for n in ("application_id", "user_version")
+    ]
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and found != [_APPLICATION, _VERSION]:
         raise PassbandError(f"{path} is not the state of a server of this version of passband.")
