@@ -41,17 +41,17 @@ def write_bank_file(
     header = {"passband_bank": 1, "name": path.stem, "model": "2pl"}
     lines: list[Mapping[str, Any]] = [header | ({"scorer": scorer} if scorer else {})]
     for split in splits:
-        for number, (a, b) in enumerate(zip(rng.lognormal(0, 0.3, items), rng.normal(0, 1, items))):
+        for number in range(items):
             item = {
                 "id": f"{split}-{number}",
                 "split": split,
                 "question": f"What is {number} + 17?",
                 "targets": [str(number + 17)],
-                "a": float(a),
-                "b": float(b),
+                "a": float(rng.lognormal(0, 0.3)),
+                "b": float(rng.normal()),
             }
             if not open_ended:
-                texts = zip("ABC", (number + 16, number + 17, number + 18))
+                texts = zip("ABC", range(number + 16, number + 19), strict=True)
                 item |= {"targets": ["B"], "choices": [{"id": i, "text": str(t)} for i, t in texts]}
             lines.append(item)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,6 @@ def results(folder: Path) -> dict[str, Any]:
 
 def score_of(folder: Path, *, seed: int = 1, split: str = "test", right: bool = True) -> Any:
     """Return the score that an adaptive test gives to a model that is always right, or wrong."""
-    from dataclasses import replace
-
     bank = read_bank(folder / "sums.jsonl").of_split(split)
     test = AdaptiveTest(bank, replace(DESIGN, max_items=ITEMS), str(seed))
     while choices := test.next():
@@ -83,10 +82,8 @@ def test_splits_and_seeds_reach_the_server(results: dict[str, Any], folder: Path
 def test_grids_and_lists_of_data_sets_are_evaluated(results: dict[str, Any], folder: Path) -> None:
     expected = [score_of(folder), score_of(folder, right=False)]
     assert scores(results["grid"]) == scores(results["grid async"]) == expected
-    assert [result["dataset"] for result in results["several"]] == [
-        "sums:adaptive",
-        "more:adaptive",
-    ]
+    several = [result["dataset"] for result in results["several"]]
+    assert several == ["sums:adaptive", "more:adaptive"]
 
 
 def test_items_without_choices_are_graded_here(results: dict[str, Any], folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Test runs: the path is that of AdaptiveTest, an answer counts once, and restarts change nothing."""
+"""Test runs: the path is that of AdaptiveTest, an answer counts once, restarts change nothing."""
 
 import asyncio
 import gc

@@ -92,9 +92,7 @@ class Catalogue:
         self._datasets: dict[str, Dataset] = {}
         for bank in banks:
             if bank.name in self._datasets:
-                raise InvalidInput(
-                    f"two banks are named {bank.name!r}; a server takes one of them."
-                )
+                raise InvalidInput(f"two banks are named {bank.name!r}; serve one of them.")
             self._datasets[bank.name] = Dataset(bank, design)
         if not self._datasets:
             raise InvalidInput("a server needs at least one bank.")

@@ -42,8 +42,8 @@ class Keys:
         if not self._digests:
             return bool(key)
         given = _digest(key)
-        # A list, not a generator: all are compared, whichever matches.
-        return any([hmac.compare_digest(given, digest) for digest in self._digests])
+        matches = [hmac.compare_digest(given, digest) for digest in self._digests]
+        return any(matches)  # all were compared, whichever matches
 
 
 def _digest(key: str) -> bytes:

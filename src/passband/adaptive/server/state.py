@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 from passband.adaptive.server.commits import Commits
 from passband.errors import InvalidInput, PassbandError
@@ -109,21 +110,17 @@ class State:
 
     async def add_answer(self, run: str, position: int, answer: AnswerRow) -> None:
         """Record an answer at its place in the run; a place that is taken is an error."""
-        values = _answer_values(run, position, answer)
-        await self._commits.make(
-            lambda connection: (
-                connection.execute(f"INSERT INTO answer VALUES({_marks(8)})", values) and None
-            )
-        )
+        await self._insert("answer", _answer_values(run, position, answer))
 
     async def add_document(self, document: Document) -> None:
         """Record a project or a classic evaluation."""
-        values = astuple(document)
-        await self._commits.make(
-            lambda connection: (
-                connection.execute(f"INSERT INTO document VALUES({_marks(4)})", values) and None
-            )
-        )
+        await self._insert("document", astuple(document))
+
+    async def _insert(self, table: str, values: tuple[object, ...]) -> None:
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute(f"INSERT INTO {table} VALUES({_marks(len(values))})", values)
+
+        await self._commits.make(change)
 
     def run(self, id: str) -> RunRow | None:
         """Return a run by its id."""
@@ -145,7 +142,7 @@ class State:
         )
         return [Document(*row) for row in rows]
 
-    def _rows(self, query: str, *arguments: object) -> list[tuple[object, ...]]:
+    def _rows(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
         with sqlite_errors(self.directory / FILE):
             return self._reading.execute(query, arguments).fetchall()
 
@@ -178,9 +175,7 @@ def _opened(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    found = [
-        connection.execute(f"PRAGMA {n}").fetchone()[0] for n in ("application_id", "user_version")
-    ]
+    found = [_pragma(connection, name) for name in ("application_id", "user_version")]
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and found != [_APPLICATION, _VERSION]:
         raise PassbandError(f"{path} is not the state of a server of this version of passband.")
@@ -197,6 +192,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
             f"BEGIN;{_CREATE}PRAGMA application_id={_APPLICATION};"
             f"PRAGMA user_version={_VERSION};COMMIT;"
         )
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> Any:
+    return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
 def _answer_values(run: str, position: int, answer: AnswerRow) -> tuple[object, ...]:

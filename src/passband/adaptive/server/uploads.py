@@ -32,9 +32,9 @@ def me() -> Json:
 
 async def add_project(service: Service, fields: Fields) -> Json:
     """Store a project."""
-    now = service.now()
-    project = {
-        "id": service.new_id(),
+    id, now = service.new_id(), service.now()
+    project: Json = {
+        "id": id,
         "name": fields.text("name"),
         "description": fields.optional_text("description"),
         "teamId": fields.optional_text("teamId"),
@@ -42,7 +42,7 @@ async def add_project(service: Service, fields: Fields) -> Json:
         "createdAt": now,
         "updatedAt": now,
     }
-    await service.state.add_document(Document(project["id"], "project", now, to_json(project)))
+    await service.state.add_document(Document(id, "project", now, to_json(project)))
     return project
 
 
