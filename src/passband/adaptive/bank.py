@@ -131,6 +131,7 @@ def read_bank(path: str | Path) -> Bank:
             )
         lines[item.key] = line
         _check_parameters(model, row, rows.place(line))
+        _check_slope(model, row, rows.rows[0][1], rows.place(line))
         items.append(item)
     bank = Bank(
         name=header.get("name") or Path(path).stem,
@@ -333,6 +334,17 @@ def _check_parameters(model: str, row: Mapping[str, Any], place: Place) -> None:
         raise InvalidInput(f"b (difficulty) must be a number; got {row.get('b')!r}.", place=place)
     if "steps" in row:
         raise InvalidInput(f"steps belong to the graded model, not to {model}.", place=place)
+
+
+def _check_slope(
+    model: str, row: Mapping[str, Any], first: Mapping[str, Any], place: Place
+) -> None:
+    a, other = row.get("a", 1.0), first.get("a", 1.0)
+    if model == "1pl" and a != other:
+        raise InvalidInput(
+            f"a (discrimination) must be the same for all items of 1pl; got {a!r}, not {other!r}.",
+            place=place,
+        )
 
 
 def _is_number(value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from passband.errors import ScoreBookError, WrongType
 
-__all__ = ["ADAPTIVE", "ALL_SPLITS", "DatasetName", "parse_dataset"]
+__all__ = ["ADAPTIVE", "ALL_SPLITS", "DatasetName", "is_adaptive_name", "parse_dataset"]
 
 ADAPTIVE = "adaptive"
 ALL_SPLITS = "*"
@@ -30,6 +30,15 @@ class DatasetName(NamedTuple):
 
     def __str__(self) -> str:
         return self.dataset if self.split is None else f"{self.dataset}:{self.split}"
+
+
+def is_adaptive_name(name: object) -> bool:
+    """Return whether a task is an adaptive test, `BANK:adaptive[:SPLIT]`; raise if it is badly so.
+
+    >>> is_adaptive_name("arithmetic:adaptive"), is_adaptive_name("arithmetic")
+    (True, False)
+    """
+    return isinstance(name, str) and parse_dataset(name).is_adaptive
 
 
 def parse_dataset(text: str) -> DatasetName:

@@ -118,6 +118,13 @@ class AdaptiveTest:
         if len(self._answers) == len(self._waiting):
             self._finish_batch()
 
+    def take(self, key: str, reason: str) -> None:
+        """Take an item that was asked for a reason of its own, as the next to be answered."""
+        position = self.bank.position[key]
+        if self._taken[position]:
+            raise InvalidInput(f"item {key!r} was asked already.")
+        self._take(Pick(position, reason))
+
     # -- what is known -----------------------------------------------------------------------
 
     @property

@@ -88,6 +88,10 @@ class RunSummary:
 
     def group(self, by: dict[str, str], plan: Plan | None = None) -> Group:
         """Return the run's counts, notes and lines."""
+        if self._run.adaptive is not None:
+            from passband.summary.adaptive import adaptive_group
+
+            return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
         outcomes = self._trials.outcomes(self._run, self._scorer)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
