@@ -1,7 +1,6 @@
 """The state directory: what is kept, who may have it, and what is refused."""
 
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ def test_what_is_recorded_is_there_again(tmp_path: Path) -> None:
         state = State(tmp_path)
         await state.add_run(RUN)
         await state.add_answer("r", 0, ANSWER)
-        await state.add_run(replace(RUN, id="replay", replay_of="r"), [ANSWER])
+        await state.add_run(RUN._replace(id="replay", replay_of="r"), [ANSWER])
         await state.add_document(Document("d", "project", "now", "{}"))
         await state.close()
 

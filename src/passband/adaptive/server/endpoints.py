@@ -101,4 +101,5 @@ def _account_endpoints(service: Service) -> dict[tuple[str, str], Endpoint]:
 
 
 def _reply(value: Json, status: int = 200) -> web.Response:
-    return web.json_response(value, status=status, dumps=to_json)
+    body = to_json(value).encode("utf-8")
+    return web.Response(body=body, status=status, content_type="application/json")

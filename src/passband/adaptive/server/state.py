@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from passband.adaptive.server.commits import Commits
 from passband.errors import InvalidInput, PassbandError
@@ -32,8 +31,7 @@ CREATE TABLE document(id TEXT PRIMARY KEY, kind TEXT NOT NULL, created TEXT NOT 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
+class RunRow(NamedTuple):
     """A test run as it was started."""
 
     id: str
@@ -49,8 +47,7 @@ class RunRow:
     replay_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerRow:
+class AnswerRow(NamedTuple):
     """An answer and its score; None where the scorer failed, and why is the detail."""
 
     item: str
@@ -61,8 +58,7 @@ class AnswerRow:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A project or a classic evaluation, as it was uploaded."""
 
     id: str
@@ -103,7 +99,7 @@ class State:
         rows = [_answer_values(run.id, place, row) for place, row in enumerate(answers)]
 
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute(f"INSERT INTO run VALUES({_marks(11)})", astuple(run))
+            connection.execute(f"INSERT INTO run VALUES({_marks(11)})", run)
             connection.executemany(f"INSERT INTO answer VALUES({_marks(8)})", rows)
 
         await self._commits.make(change)
@@ -114,7 +110,7 @@ class State:
 
     async def add_document(self, document: Document) -> None:
         """Record a project or a classic evaluation."""
-        await self._insert("document", astuple(document))
+        await self._insert("document", document)
 
     async def _insert(self, table: str, values: tuple[object, ...]) -> None:
         def change(connection: sqlite3.Connection) -> None:
@@ -199,7 +195,7 @@ def _pragma(connection: sqlite3.Connection, name: str) -> Any:
 
 
 def _answer_values(run: str, position: int, answer: AnswerRow) -> tuple[object, ...]:
-    return (run, position, *astuple(answer))
+    return (run, position, *answer)
 
 
 def _marks(count: int) -> str:
