@@ -8,8 +8,9 @@ clients are in this process; with the server they share the cores, and a time is
 answer until its reply is read. A client answers by the item and its seed alone, so that the path of
 its run is known: every path is compared with that of an `AdaptiveTest` in this process, to the bit.
 
-Clients first think for half a second on average before each answer, as fast models do, then not at
-all: that is the most that the server can take.
+Clients first think for half a second on average before each answer, as fast models do; the target
+is for these. Then they do not think at all: that is the most that the server can take, and waiting
+is queueing. "server CPU" is what an answer costs whatever else the machine does.
 
 With --kills, 20 clients answer without pause while the server is killed at random moments, a tenth
 of them while it starts, and started again on the same directory. Then the record of each run is
@@ -190,25 +191,45 @@ async def run_all(address: str, clients: Sequence[Client], think: float, seed: i
         return time.perf_counter() - began
 
 
+def described(waits: Sequence[float], took: float, used: float, think: float) -> str:
+    """Say how long answers took; only clients that think have a target."""
+    p50, p99, longest = np.percentile(waits, [50, 99, 100]) * 1000
+    verdict = "ok" if p99 < TARGET * 1000 else "SHORT"
+    target = f" (target under {TARGET * 1000:.0f} ms: {verdict})" if think else ""
+    return (
+        f"{len(waits)} answers, {len(waits) / took:.0f} a second, server CPU "
+        f"{used / len(waits) * 1e6:.0f} us each, p50 {p50:.1f} ms, p99 {p99:.1f} ms{target}, "
+        f"longest {longest:.0f} ms"
+    )
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process, where the system tells; otherwise nan."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return float("nan")
+
+
 async def measure(arguments: argparse.Namespace, folder: Path) -> None:
     design = replace(DESIGN, se=0.01, max_items=arguments.items)
     bank = write_bank(folder / "many.jsonl", arguments.seed)
     grid = grid_of(bank, design)
-    async with server(folder / "many.jsonl", folder / "state", design) as (address, _):
+    async with server(folder / "many.jsonl", folder / "state", design) as (address, process):
         for think in (arguments.think, 0.0):
             first = 0 if think else arguments.runs
             clients = [Client(first + number) for number in range(arguments.runs)]
-            load = os.getloadavg()[0]
+            load, used = os.getloadavg()[0], cpu_seconds(process.pid)
             took = await run_all(address, clients, think, arguments.seed)
-            waits = np.sort([wait for client in clients for wait in client.waits]) * 1000
-            p50, p99 = np.percentile(waits, [50, 99])
+            used = cpu_seconds(process.pid) - used
             right = sum(client.is_right(bank, design, grid) for client in clients)
-            verdict = "ok" if p99 < TARGET * 1000 else "SHORT"
             print(
-                f"{arguments.runs} runs, thinking {think:g} s: {len(waits)} answers, "
-                f"{len(waits) / took:.0f} a second, p50 {p50:.1f} ms, p99 {p99:.1f} ms, "
-                f"longest {waits[-1]:.0f} ms (target p99 under {TARGET * 1000:.0f} ms: {verdict}); "
-                f"{right} of {arguments.runs} paths right "
+                f"{arguments.runs} runs, thinking {think:g} s: "
+                + described(
+                    [wait for client in clients for wait in client.waits], took, used, think
+                )
+                + f"; {right} of {arguments.runs} paths right "
                 f"({'ok' if right == arguments.runs else 'SHORT'}); load before {load:.1f}",
                 flush=True,
             )
@@ -252,9 +273,10 @@ class Killing:
                     process.kill()
                 await process.wait()
             self.count.kills += 1
-        async with server(
-            self.folder / "many.jsonl", self.folder / "state", self.design
-        ) as (address, _), session_to(address) as session:
+        async with (
+            server(self.folder / "many.jsonl", self.folder / "state", self.design) as (address, _),
+            session_to(address) as session,
+        ):
             for client in self.clients:
                 await self._check(client, session)
                 while client.item is not None:

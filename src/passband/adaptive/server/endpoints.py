@@ -100,6 +100,7 @@ def _account_endpoints(service: Service) -> dict[tuple[str, str], Endpoint]:
     }
 
 
-def _reply(value: Json, status: int = 200) -> web.Response:
-    body = to_json(value).encode("utf-8")
-    return web.Response(body=body, status=status, content_type="application/json")
+def _reply(value: Json | str, status: int = 200) -> web.Response:
+    """Return a reply of JSON, which may be written already."""
+    text = value if isinstance(value, str) else to_json(value)
+    return web.Response(body=text.encode(), status=status, content_type="application/json")

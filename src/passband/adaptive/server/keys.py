@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
 import ipaddress
@@ -86,6 +87,7 @@ def _check(place: str, key: str) -> None:
         raise InvalidInput(f"{place}: a key must be visible ASCII characters, as headers are.")
 
 
+@functools.lru_cache(1000)
 def is_loopback(host: str) -> bool:
     """Return whether a host is this machine as seen by itself.
 

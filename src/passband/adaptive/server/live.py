@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from passband.adaptive.design import Design
 from passband.adaptive.item import BankItem
+from passband.adaptive.server.body import to_json
 from passband.adaptive.server.catalogue import Split
 from passband.adaptive.server.refusal import conflict
 from passband.adaptive.server.state import AnswerRow, RunRow
@@ -21,6 +21,7 @@ from passband.stats.irt.posterior import Posterior
 
 __all__ = ["LiveRun"]
 
+_STATE = ("responses", "thetas", "std_error_history", "kl_info_history", "effective_difficulties")
 _KL_WIDTH = 3.0  # information is about abilities within 3 / sqrt(n) of the estimate
 
 
@@ -33,10 +34,7 @@ class LiveRun:
         self.item: BankItem | None = None  # that waits for an answer
         self.lock = asyncio.Lock()
         self.is_stale = False  # whether the disk may hold more than this
-        self._thetas: list[float] = []
-        self._errors: list[float] = []
-        self._kl: list[float] = []
-        self._difficulties: list[float] = []
+        self._told: dict[str, list[str]] = {name: [] for name in _STATE}  # as JSON
         self._path = _Fixed(split, answers) if row.replay_of else _Chosen(row, split)
         self._ask()
         for answer in answers:
@@ -56,22 +54,21 @@ class LiveRun:
             )
         theta, error = self._path.answer(answer)
         self.answers.append(answer)
-        self._thetas.append(theta)
-        self._errors.append(error)
+        self._tell(responses=answer.item, thetas=theta, std_error_history=error)
         self._ask()
 
-    def state(self) -> dict[str, list[Any]]:
-        """Return the run so far as the protocol tells it.
+    def state(self) -> str:
+        """Return the run so far as the protocol tells it, as JSON.
 
-        The last two have an entry for the item that waits, too.
+        Numbers are written once, not with every reply. The last two lists have an entry for the
+        item that waits, too.
         """
-        return {
-            "responses": [answer.item for answer in self.answers],
-            "thetas": self._thetas,
-            "std_error_history": self._errors,
-            "kl_info_history": self._kl,
-            "effective_difficulties": self._difficulties,
-        }
+        lists = (f'"{name}":[{",".join(texts)}]' for name, texts in self._told.items())
+        return "{" + ",".join(lists) + "}"
+
+    def _tell(self, **values: str | float) -> None:
+        for name, value in values.items():
+            self._told[name].append(to_json(value))
 
     def _ask(self) -> None:
         place = self._path.next()
@@ -80,8 +77,10 @@ class LiveRun:
         if place is not None:
             one = bank.parameters.take(np.array([place]))
             delta = _KL_WIDTH / np.sqrt(len(self.answers) + 1)
-            self._kl.append(float(kl_information(one, self._path.theta, delta)[0]))
-            self._difficulties.append(float(bank.parameters.b[place]))
+            self._tell(
+                kl_info_history=float(kl_information(one, self._path.theta, delta)[0]),
+                effective_difficulties=float(bank.parameters.b[place]),
+            )
 
 
 class _Chosen:

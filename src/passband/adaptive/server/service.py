@@ -40,8 +40,8 @@ class Service:
         self.new_id, self.now = new_id, now
         self._runs = Runs(state, catalogue, most_runs)
 
-    async def start(self, fields: Fields) -> Json:
-        """Start a test run; the first item is in the reply."""
+    async def start(self, fields: Fields) -> str:
+        """Start a test run; the first item is in the reply, which is JSON."""
         dataset = self.catalogue.dataset(fields.text("datasetId"))
         split = fields.text("split")
         part = dataset.split(split)
@@ -63,8 +63,8 @@ class Service:
         self._runs.add(run)
         return _reply(run)
 
-    async def answer(self, id: str, fields: Fields, token: str | None = None) -> Json:
-        """Take the answer to the item that waits, and reply with the next.
+    async def answer(self, id: str, fields: Fields, token: str | None = None) -> str:
+        """Take the answer to the item that waits, and reply with the next, as JSON.
 
         An answer that says what it belongs to, by `itemId` or by a token of its own, may be sent
         again: if it is the last one, it is not taken a second time.
@@ -118,7 +118,7 @@ class Service:
             "completedAt": _ended(run),
             "completed": run.item is None,
             "replayOfRun": run.row.replay_of,
-            "state": run.state(),
+            "state": json.loads(run.state()),
             "dataset": [item_json(item) for item in items],
             "responses": [_response(answer) for answer in run.answers],
             "metadata": json.loads(run.row.metadata),
@@ -185,13 +185,12 @@ def _given_by_item(old: LiveRun, fields: Fields) -> dict[str, Fields]:
     return given
 
 
-def _reply(run: LiveRun) -> Json:
-    return {
-        "runInfo": {"id": run.row.id},
-        "state": run.state(),
-        "nextItem": None if run.item is None else item_json(run.item),
-        "completed": run.item is None,
-    }
+def _reply(run: LiveRun) -> str:
+    item = "null" if run.item is None else to_json(item_json(run.item))
+    return (
+        f'{{"runInfo":{{"id":{to_json(run.row.id)}}},"state":{run.state()},'
+        f'"nextItem":{item},"completed":{to_json(run.item is None)}}}'
+    )
 
 
 def _response(answer: AnswerRow) -> Json:
