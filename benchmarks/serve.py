@@ -34,6 +34,7 @@ import hashlib
 import json
 import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -95,9 +96,15 @@ async def server(bank: Path, state: Path, design: Design) -> AsyncIterator[tuple
     try:
         yield await address_of(process), process
     finally:
+        await ended(process)
+
+
+async def ended(process: asyncio.subprocess.Process) -> None:
+    """Kill a process that still runs, and wait for its end."""
+    if process.returncode is None:
         with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+            os.kill(process.pid, signal.SIGKILL)  # `Process.kill` would take its exit code away
+    await process.wait()
 
 
 async def started(bank: Path, state: Path, design: Design) -> asyncio.subprocess.Process:
@@ -269,9 +276,7 @@ class Killing:
             try:
                 await self._bother(process)
             finally:
-                with suppress(ProcessLookupError):
-                    process.kill()
-                await process.wait()
+                await ended(process)
             self.count.kills += 1
         async with (
             server(self.folder / "many.jsonl", self.folder / "state", self.design) as (address, _),
@@ -294,7 +299,7 @@ class Killing:
                 await self._check(client, session)
             working = [asyncio.ensure_future(self._work(session)) for _ in range(CLIENTS)]
             await asyncio.sleep(self.rng.uniform(0.0, 0.6))
-            process.kill()
+            await ended(process)
             await asyncio.gather(*working)
 
     async def _work(self, session: aiohttp.ClientSession) -> None:

@@ -15,6 +15,7 @@ from passband.adaptive.server.refusal import invalid, unknown
 from passband.adaptive.test import grid_of
 from passband.errors import InvalidInput, nearest
 from passband.score.pipeline import make_scorer
+from passband.score.registry import scorers
 from passband.score.scorer import Scorer
 from passband.stats.irt.posterior import Grid
 
@@ -127,13 +128,15 @@ def item_json(item: BankItem) -> dict[str, Any]:
 
 
 def _scorer(bank: Bank) -> Scorer:
-    """Return the scorer of a bank, whose scores must be from 0 to 1 as far as it says."""
-    scorer = make_scorer(**bank.scorer_spec)
-    low, high = (scorer.spec or {}).get("bounds") or (0.0, 1.0)
-    if low is None or high is None or low < 0 or high > 1:
+    """Return the scorer of a bank, whose scores must be from 0 to 1, and best at 1."""
+    spec = bank.scorer_spec
+    scorer = make_scorer(**spec)
+    function = scorers.get(spec.get("function") or spec["name"])
+    low, high = function.bounds or (0.0, 1.0)
+    if low is None or high is None or low < 0 or high > 1 or function.best < function.worst:
         raise InvalidInput(
-            f"bank {bank.name!r}: scorer {scorer.name!r} gives scores from {low} to {high}; a "
-            "test needs scores from 0 to 1."
+            f"bank {bank.name!r}: the scores of {scorer.name!r} are from {low} to {high}, best at "
+            f"{function.best:g}; a test needs scores from 0 to 1, best at 1."
         )
     return scorer
 
