@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from serving import DESIGN, sums
 
 from passband.adaptive.server.catalogue import Catalogue, item_json
 from passband.adaptive.server.refusal import Refusal
 from passband.errors import InvalidInput
+from serving import DESIGN, sums
 
 DATACARD = {
     "task", "license", "version", "datasetHf", "languages", "datasetUrl", "itemsCount",

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import DESIGN, sums
 
 import passband
 from passband.adaptive.server.body import Fields
@@ -12,6 +11,7 @@ from passband.adaptive.server.catalogue import Catalogue, Split
 from passband.adaptive.server.grade import Graded, given_answer, grade
 from passband.adaptive.server.refusal import Refusal
 from passband.event_loop import complete
+from serving import DESIGN, sums
 
 
 def split(folder: Path, **options: Any) -> Split:
