@@ -25,6 +25,7 @@ from passband.cli.plan import plan
 from passband.cli.run import run
 from passband.cli.salvage import salvage
 from passband.cli.score import score
+from passband.cli.serve import serve
 from passband.cli.stats import stats
 from passband.cli.summarize import summarize
 from passband.cli.validate import validate
@@ -44,7 +45,7 @@ app = typer.Typer(
 )
 for verb in (
     run, score, stats, summarize, compare, plan, calibrate, import_, export, merge, salvage, ls,
-    validate, metrics,
+    validate, metrics, serve,
 ):  # fmt: skip
     app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
 

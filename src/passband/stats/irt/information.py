@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from passband.stats.checks import as_number, as_positive
@@ -37,9 +39,14 @@ def kl_information(items: Items, theta: float, delta: float) -> Floats:
     [0.0813, 0.3052]
     """
     centre, half = as_number("theta", theta), as_positive("delta", delta)
-    nodes, weights = np.polynomial.legendre.leggauss(12)
+    nodes, weights = _legendre()
     result: Floats = _divergence(items, centre, centre + half * nodes) @ (half * weights)
     return result
+
+
+@functools.cache
+def _legendre() -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(12)  # takes longer than all the rest for one item
 
 
 def _divergence(items: Items, theta: float, others: Floats) -> Floats:

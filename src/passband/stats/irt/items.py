@@ -69,8 +69,15 @@ class Items:
     def take(self, index: Ints | list[int] | slice) -> Items:
         """Return some of the items, by position."""
         rows = index if isinstance(index, slice) else np.asarray(index, dtype=np.intp)
-        steps = None if self.steps is None else self.steps[rows]
-        return Items(self.model, self.a[rows], self.b[rows], self.c[rows], steps, self.phi[rows])
+        some = object.__new__(Items)  # without the checks that these have passed already
+        object.__setattr__(some, "model", self.model)
+        for name in ("a", "b", "c", "steps", "phi"):
+            column = getattr(self, name)
+            values = None if column is None else column[rows]
+            if values is not None:
+                values.flags.writeable = False
+            object.__setattr__(some, name, values)
+        return some
 
     def expected(self, theta: ArrayLike) -> Floats:
         """Return the expected scores at one ability, or a column of them for each of several."""
