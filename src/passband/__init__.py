@@ -28,6 +28,7 @@ _EXPORTS = {
     "passband.score.filters": "register_filter",
     "passband.score.registry": "register_scorer",
     "passband.score.repeats": "register_repeat_aggregation",
+    "passband.scorebook.evaluation": "evaluate evaluate_async",
     "passband.stats.data.outcomes": "Outcomes",
     "passband.stats.decision.compare": "Comparison",
     "passband.stats.decision.plan.plan": "Detectable Plan",

@@ -28,6 +28,8 @@ from passband.run.simple_evaluate import simple_evaluate as simple_evaluate
 from passband.score.filters import register_filter as register_filter
 from passband.score.registry import register_scorer as register_scorer
 from passband.score.repeats import register_repeat_aggregation as register_repeat_aggregation
+from passband.scorebook.evaluation import evaluate as evaluate
+from passband.scorebook.evaluation import evaluate_async as evaluate_async
 from passband.stats.data.outcomes import Outcomes as Outcomes
 from passband.stats.decision.compare import Comparison as Comparison
 from passband.stats.decision.plan.plan import Detectable as Detectable

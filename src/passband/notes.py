@@ -11,6 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 __all__ = [
+    "ADAPTIVE_ITEMS",
+    "ADAPTIVE_RESCORED",
+    "ADAPTIVE_UNFINISHED",
     "ALL_TRIALS_ALIKE",
     "ANSWERS_AS_TEXT",
     "CLUSTERED_PROBLEMS",
@@ -30,14 +33,20 @@ __all__ = [
     "EVA_SAME_SEED",
     "EVA_SKIPPED",
     "EVA_ZERO_WIDTH",
+    "FEW_RANDOM",
+    "GUESSING_PRIOR",
     "K_ABOVE_HALF",
+    "MODEL_ACCURACY",
     "NOISE_FALLS",
+    "NOT_CONVERGED",
     "NO_BEST",
+    "NO_MAXIMUM",
     "NO_SPLIT_ONE_PROBLEM",
     "NO_SPLIT_ONE_TRIAL",
     "NO_SPLIT_SAME_VALUE",
     "NO_SPREAD",
     "NO_TRIAL_NOISE",
+    "NO_WEIGHTED_MAXIMUM",
     "ONE_CLUSTER",
     "ONE_PROBLEM",
     "ONE_PROBLEM_NO_INTERVAL",
@@ -48,6 +57,7 @@ __all__ = [
     "OPEN_END",
     "OPEN_END_NO_INTERVAL",
     "OTHER_SCORER_VERSION",
+    "OWN_ERRORS",
     "PAIRED_BY_POSITION",
     "PLUG_IN_RATES",
     "PRIOR_ON_EDGE",
@@ -61,16 +71,23 @@ __all__ = [
     "ZERO_FACTOR_UNPAIRED",
     "Note",
     "absent_components",
+    "adaptive_stop",
+    "adaptive_test",
+    "adaptive_unscored",
     "assumed_correlation",
     "beyond_trials",
+    "dropped_items",
     "eva_unseen",
     "few_clusters",
     "few_informative",
+    "few_people",
     "few_repeats",
     "few_units",
     "fitted_prior",
+    "held_slopes",
     "joined",
     "left_out",
+    "misfit",
     "model_based",
     "never_solved",
     "no_failing_score",
@@ -193,6 +210,56 @@ def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
         "noise-partly-measured",
         f"sampling noise is measured on the {measured} of {problems} problems with at least "
         f"{trials} trials, and assumed equal on the others",
+    )
+
+
+# -- adaptive tests ------------------------------------------------------------------------
+
+ADAPTIVE_ITEMS = Note(
+    "no-estimate-adaptive",
+    "the items of an adaptive test are chosen for what they tell about ability, so averages over "
+    "them estimate nothing; see theta and bank accuracy",
+)
+ADAPTIVE_RESCORED = Note(
+    "adaptive-rescored",
+    "these scores would have led to other items; theta is of the items that were asked",
+)
+ADAPTIVE_UNFINISHED = Note("adaptive-unfinished", "the test is unfinished: no stop rule is met yet")
+_STOPS = {
+    "se": "theta is known well enough",
+    "stability": "theta is stable",
+    "max_items": "the maximum of items is reached",
+    "budget": "the budget of trials is spent",
+    "bank is exhausted": "the bank is exhausted",
+}
+
+
+def adaptive_test(items: int, bank_items: int, bank: str, split: str) -> Note:
+    """Return the note on what an adaptive test has asked.
+
+    >>> print(adaptive_test(12, 200, "arithmetic", "test"))
+    adaptive test: 12 of the 200 items of bank arithmetic, split test
+    """
+    return Note(
+        "adaptive-test",
+        f"adaptive test: {items} of the {_count(bank_items, 'item')} of bank {bank}, split {split}",
+    )
+
+
+def adaptive_stop(stop: str, se: float) -> Note:
+    """Return the note on what ended an adaptive test.
+
+    >>> print(adaptive_stop("se", 0.29))
+    stopped: theta is known well enough; standard error 0.29
+    """
+    return Note("adaptive-stop", f"stopped: {_STOPS.get(stop, stop)}; standard error {se:.2f}")
+
+
+def adaptive_unscored(trials: int) -> Note:
+    """Return the note on trials of an adaptive test without a score."""
+    return Note(
+        "adaptive-unscored",
+        f"{_count(trials, 'trial')} without a score, which say nothing about ability here",
     )
 
 
@@ -482,6 +549,72 @@ def unscored_by_model(unscored: Mapping[str, int], policy: str) -> Note:
     """Return the note on trials without a score in a ranking."""
     counts = ", ".join(f"{count} of {model}" for model, count in unscored.items())
     return Note("unscored-trials", f"trials without a score: {counts}, policy {policy!r}")
+
+
+# -- abilities and banks -----------------------------------------------------------------------
+
+NO_MAXIMUM = Note(
+    "likelihood-without-maximum",
+    "the likelihood has no maximum, as when every score is the best or every score the worst "
+    "possible; theta is Warm's weighted estimate",
+)
+NO_WEIGHTED_MAXIMUM = Note(
+    "weighted-likelihood-without-maximum",
+    "neither the likelihood nor Warm's weighted one has a maximum; theta is the mode of the "
+    "posterior, and rests on the prior",
+)
+NOT_CONVERGED = Note(
+    "not-converged",
+    "the calibration stopped before it had converged; allow more iterations",
+)
+GUESSING_PRIOR = Note(
+    "guessing-prior",
+    "guessing has a weak prior around 0.2, as scores of easy items say nothing about it",
+)
+OWN_ERRORS = Note(
+    "own-errors",
+    "standard errors are of each item by itself, and leave out what all items share: the error "
+    "of the mean and spread of the abilities",
+)
+
+MODEL_ACCURACY = Note(
+    "model-accuracy",
+    "the scores of items that were not asked are expected ones: the interval holds as far as the "
+    "model does; a random stratum gives an accuracy that does not need it",
+)
+FEW_RANDOM = Note("few-random", "fewer than 30 random items: the interval is rough")
+
+
+def misfit(chance: float) -> Note:
+    """Return the note on scores that contradict the model of a bank."""
+    return Note(
+        "misfit",
+        f"the scores do not fit the model of the bank (p = {chance:.1g}): the interval is likely "
+        "too short",
+    )
+
+
+def dropped_items(count: int) -> Note:
+    """Return the note on items that calibration left out."""
+    return Note("dropped-items", f"{_count(count, 'item')} dropped; the reasons are listed")
+
+
+def held_slopes(count: int, steepest: float) -> Note:
+    """Return the note on items whose discrimination the data do not bound."""
+    return Note(
+        "held-slopes",
+        f"{_count(count, 'item')} with a discrimination beyond {steepest:g} without a prior: a "
+        "weak one around 1 was used for them",
+    )
+
+
+def few_people(count: int) -> Note:
+    """Return the note on a calibration by a handful of models."""
+    return Note(
+        "few-people",
+        f"calibrated on {_count(count, 'model')}: difficulties are rough, and discriminations "
+        "rougher",
+    )
 
 
 # -- variances and plans -----------------------------------------------------------------------

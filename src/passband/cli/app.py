@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from passband import plugins
+from passband.cli.calibrate import calibrate
 from passband.cli.command import Command
 from passband.cli.compare import compare
 from passband.cli.export import export
@@ -24,6 +25,7 @@ from passband.cli.plan import plan
 from passband.cli.run import run
 from passband.cli.salvage import salvage
 from passband.cli.score import score
+from passband.cli.serve import serve
 from passband.cli.stats import stats
 from passband.cli.summarize import summarize
 from passband.cli.validate import validate
@@ -42,8 +44,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, score, stats, summarize, compare, plan, import_, export, merge, salvage, ls, validate,
-    metrics,
+    run, score, stats, summarize, compare, plan, calibrate, import_, export, merge, salvage, ls,
+    validate, metrics, serve,
 ):  # fmt: skip
     app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Sequence
@@ -13,10 +12,10 @@ import aiohttp
 
 from passband.errors import InvalidInput
 from passband.generate.deadlines import Deadlines
+from passband.generate.http import Secret, address_of, read_body
 from passband.generate.provider import (
     Completion,
     Hopeless,
-    InvalidReply,
     Request,
     TimedOut,
     Unavailable,
@@ -25,10 +24,8 @@ from passband.generate.wire import PayloadWriter, fault_of, read_reply
 
 __all__ = ["OpenAIServer"]
 
-_LARGEST = 32_000_000  # bytes of a reply; more is not an answer
 _CONNECT = 10.0  # seconds to reach the server
 _LONG_KEY = 16  # characters; "none" and the like are no secrets, and may be in any answer
-_REDACTED = b"[redacted]"
 _DEFAULT_URL = "https://api.openai.com/v1"
 
 
@@ -51,8 +48,8 @@ class OpenAIServer:
         self.is_chat = chat
         self._key = os.environ.get("OPENAI_API_KEY", "").strip()
         self._url = _endpoint(url, "chat/completions" if chat else "completions")
-        self.address = _address(url)
-        self._secrets = _spellings(self._key)
+        self.address = address_of(url)
+        self._secret = Secret(self._key)
         if not self._key.isprintable():
             raise InvalidInput("OPENAI_API_KEY holds a line break or the like; set it again.")
         if not self._key and url == _DEFAULT_URL:
@@ -71,9 +68,9 @@ class OpenAIServer:
                 async with self._opened().post(
                     self._url, data=body, allow_redirects=False
                 ) as reply:
-                    raw = await _read(reply)
+                    raw = await read_body(reply)
                     if reply.status != 200 or len(self._key) >= _LONG_KEY:
-                        raw = self._without_secrets(raw)
+                        raw = self._secret.removed_from_bytes(raw)
                     if reply.status == 200:
                         return read_reply(raw, request, chat=self.is_chat)
                     raise fault_of(reply.status, reply.headers, raw, time.time())
@@ -115,37 +112,8 @@ class OpenAIServer:
             )
         return self._session
 
-    def _without_secrets(self, raw: bytes) -> bytes:
-        """Remove the key from a reply, so that it cannot get any further."""
-        for secret in self._secrets:
-            if secret in raw:
-                raw = raw.replace(secret, _REDACTED)
-        return raw
-
     def _described(self, error: Exception) -> str:
-        text = str(error).encode("utf-8", "replace")
-        return self._without_secrets(text).decode() or type(error).__name__
-
-
-async def _read(reply: aiohttp.ClientResponse) -> bytes:
-    """Read the body of a reply; raise `InvalidReply` if it is longer than any answer."""
-    length = reply.content_length
-    if length is not None and length <= _LARGEST and "Content-Encoding" not in reply.headers:
-        return await reply.read()
-    parts, size = [], 0
-    async for part in reply.content.iter_any():
-        parts.append(part)
-        size += len(part)
-        if size > _LARGEST:
-            reply.close()
-            raise InvalidReply(f"the reply is longer than {_LARGEST / 1e6:.0f} MB", http=200)
-    return b"".join(parts)
-
-
-def _spellings(key: str) -> list[bytes]:
-    """Return the spellings of a key in JSON; some servers escape slashes."""
-    plain, escaped = key.encode(), json.dumps(key)[1:-1].encode()
-    return sorted({s for s in (plain, escaped, escaped.replace(b"/", b"\\/")) if s})
+        return self._secret.removed_from(str(error)) or type(error).__name__
 
 
 def _endpoint(base_url: str, path: str) -> str:
@@ -160,14 +128,3 @@ def _endpoint(base_url: str, path: str) -> str:
             f"--base-url must be an address such as http://localhost:8000/v1; got {base_url!r}."
         )
     return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment=""))
-
-
-def _address(base_url: str) -> str:
-    """Return scheme, host and path of a URL: what tells servers apart, and nothing secret.
-
-    >>> _address("https://me@host:8000/v1/?key=secret#x")
-    'https://host:8000/v1'
-    """
-    parts = urlsplit(base_url)
-    host = parts.netloc.rpartition("@")[2].lower()
-    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"

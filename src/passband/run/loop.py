@@ -120,10 +120,18 @@ class Runner:
         directory = self.store.directory
         self.queue = Queue(
             [
-                (run, self.schedule(run, run.batch, _recorded_rows(directory, run)))
+                (run, self._factory(run)(run, run.batch, _recorded_rows(directory, run)))
                 for run in self.task_runs
             ]
         )
+
+    def _factory(self, run: TaskRun) -> ScheduleFactory:
+        """Return what makes the schedule of a task: an adaptive test has one of its own."""
+        if "adaptive" not in run.task.config:
+            return self.schedule
+        from passband.run.adaptive import adaptive_schedule  # heavy, and seldom needed
+
+        return adaptive_schedule
 
     async def _ask(self) -> None:
         """Start the workers; the first request goes alone, in case it is refused."""
@@ -252,8 +260,8 @@ class Runner:
 
     async def _next_commit(self) -> None:
         """Wait until a commit may let a schedule go on, or the run is stopping."""
-        if not self.under_way and self.recorder.is_idle and not self._is_failing:
-            self._settle()
+        if not self.under_way and not self._is_failing:
+            self._settle()  # the schedule may wait for what nothing answered
             if self.recorder.is_idle:
                 tasks = ", ".join(self.queue.waiting)
                 raise StuckSchedule(

@@ -1,0 +1,1 @@
+"""`passband serve`: the protocol of Trismik's adaptive tests, over banks of this machine."""

@@ -1,0 +1,102 @@
+"""The HTTP side of a server: paths, keys, limits, and errors as the protocol has them."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sqlite3
+import time
+from collections.abc import Callable
+
+from aiohttp import web
+
+from passband.adaptive.server.body import to_json
+from passband.adaptive.server.endpoints import Endpoint, endpoints
+from passband.adaptive.server.keys import Keys, is_loopback
+from passband.adaptive.server.rate import RateLimit
+from passband.adaptive.server.refusal import Refusal
+from passband.adaptive.server.service import Service
+from passband.errors import PassbandError, describe
+from passband.trials.writer import DiskNearlyFull
+
+__all__ = ["RATE", "make_app"]
+
+RATE = 2000.0  # requests a second with one key
+_WRONG_KEYS = 5.0  # a second from one address
+_logger = logging.getLogger("passband.serve")
+
+
+def make_app(
+    service: Service,
+    keys: Keys,
+    *,
+    rate: float = RATE,
+    clock: Callable[[], float] = time.monotonic,
+) -> web.Application:
+    """Return the application; `rate` is a limit for each key, 0 for none."""
+    guard = _Guard(keys, rate, clock)
+    app = web.Application(middlewares=[guard.middleware])
+    for (method, path), endpoint in endpoints(service).items():
+        app.router.add_route(method, path, endpoint)
+    return app
+
+
+class _Guard:
+    """What every request passes: the check of its key, the limits, and the way errors are told."""
+
+    def __init__(self, keys: Keys, rate: float, clock: Callable[[], float]) -> None:
+        self._keys = keys
+        self._requests = RateLimit(rate, burst=max(1.0, 2 * rate), clock=clock)
+        self._wrong = RateLimit(_WRONG_KEYS, burst=50, clock=clock)
+
+    @web.middleware
+    async def middleware(self, request: web.Request, handler: Endpoint) -> web.StreamResponse:
+        """Answer a request, whatever is wrong with it."""
+        try:
+            self._check(request)
+            return await handler(request)
+        except Exception as error:
+            refusal = _refusal(error)
+            if refusal.status == 500:  # without the request, which may hold a key
+                _logger.error("%s failed: %s", request.method, describe(error), exc_info=error)
+            return web.json_response(
+                refusal.to_json(), status=refusal.status, headers=refusal.headers, dumps=to_json
+            )
+
+    def _check(self, request: web.Request) -> None:
+        if not self._keys.are_configured and not is_loopback(_host(request)):
+            # Any key is taken here, so that a web page whose name leads to this machine would do.
+            raise Refusal(403, "Without configured keys, requests must be for this machine's name.")
+        key = request.headers.get("x-api-key", "")
+        if not self._keys.accept(key):
+            _limit(self._wrong, request.remote or "")
+            raise Refusal(401, "The header x-api-key must hold a valid key.")
+        _limit(self._requests, key)
+
+
+def _host(request: web.Request) -> str:
+    name = request.headers.get("Host", "localhost")
+    if name.startswith("["):
+        return name[1:].partition("]")[0]
+    return name.partition(":")[0]
+
+
+def _limit(limit: RateLimit, client: str) -> None:
+    wait = limit.wait(client)
+    if wait:
+        seconds = str(max(1, math.ceil(wait)))
+        raise Refusal(429, "Too many requests.", headers={"Retry-After": seconds})
+
+
+def _refusal(error: Exception) -> Refusal:
+    """Return what a client is told of an error; of one that nobody foresaw, nothing."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, web.HTTPException):
+        headers = {"Allow": error.headers["Allow"]} if "Allow" in error.headers else {}
+        return Refusal(error.status, error.reason, headers=headers)
+    if isinstance(error, DiskNearlyFull):
+        return Refusal(507, str(error))
+    if isinstance(error, sqlite3.Error | PassbandError):
+        return Refusal(503, "The server cannot use its state directory now.")
+    return Refusal(500, "The server failed on this request.")

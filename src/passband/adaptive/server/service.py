@@ -1,0 +1,207 @@
+"""What a server does for its clients, apart from HTTP: test runs and replays."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from passband.adaptive.server.body import Fields, to_json
+from passband.adaptive.server.catalogue import Catalogue, item_json
+from passband.adaptive.server.grade import given_answer, grade
+from passband.adaptive.server.live import LiveRun
+from passband.adaptive.server.refusal import conflict, invalid
+from passband.adaptive.server.runs import Runs
+from passband.adaptive.server.state import AnswerRow, RunRow, State
+from passband.errors import nearest
+
+__all__ = ["Service"]
+
+_MOST_RUNS = 1000  # in memory; others are rebuilt when they are used
+_LONGEST_TOKEN = 200  # characters in an Idempotency-Key
+Json = dict[str, Any]
+
+
+class Service:
+    """Test runs over the banks of a catalogue, kept in a state directory."""
+
+    def __init__(
+        self,
+        state: State,
+        catalogue: Catalogue,
+        *,
+        new_id: Callable[[], str],
+        now: Callable[[], str],
+        most_runs: int = _MOST_RUNS,
+    ) -> None:
+        self.state, self.catalogue = state, catalogue
+        self.new_id, self.now = new_id, now
+        self._runs = Runs(state, catalogue, most_runs)
+
+    async def start(self, fields: Fields) -> str:
+        """Start a test run; the first item is in the reply, which is JSON."""
+        dataset = self.catalogue.dataset(fields.text("datasetId"))
+        split = fields.text("split")
+        part = dataset.split(split)
+        seed = fields.optional_integer("seed")
+        row = RunRow(
+            id=self.new_id(),
+            dataset=dataset.bank.name,
+            split=split,
+            bank=dataset.bank.hash,
+            design=to_json(self.catalogue.design.as_json()),
+            seed=secrets.token_hex(8) if seed is None else str(seed),
+            project=fields.optional_text("projectId") or "",
+            experiment=fields.optional_text("experiment") or "",
+            metadata=to_json(fields.metadata()),
+            created=self.now(),
+        )
+        run = LiveRun(row, part)
+        await self.state.add_run(row)
+        self._runs.add(run)
+        return _reply(run)
+
+    async def answer(self, id: str, fields: Fields, token: str | None = None) -> str:
+        """Take the answer to the item that waits, and reply with the next, as JSON.
+
+        An answer that says what it belongs to, by `itemId` or by a token of its own, may be sent
+        again: if it is the last one, it is not taken a second time.
+        """
+        if token is not None and not 0 < len(token) <= _LONGEST_TOKEN:
+            raise invalid(f"An Idempotency-Key has 1 to {_LONGEST_TOKEN} characters.")
+        item_id = fields.optional_text("itemId")
+        while True:
+            run = await self._runs.get(id)
+            if run.lock.locked() and item_id is None and token is None:
+                raise conflict(
+                    f"Another answer to run {id} is being recorded. To send one again safely, say "
+                    "which item it is for (itemId), or send an Idempotency-Key."
+                )
+            async with run.lock:
+                if run.is_stale:
+                    continue
+                if not _is_repeated(run, fields, item_id, token):
+                    await self._take(run, fields, token)
+                return _reply(run)
+
+    async def _take(self, run: LiveRun, fields: Fields, token: str | None) -> None:
+        item = run.item
+        if item is None:
+            raise conflict(f"Run {run.row.id} is complete; it takes no more answers.")
+        value = given_answer(item, fields)
+        score, detail = await grade(run.split, item, value)
+        row = AnswerRow(item.key, value, score, detail, token, self.now())
+        try:
+            await self.state.add_answer(run.row.id, len(run.answers), row)
+        except BaseException as error:  # it may be on disk or not: only the disk knows
+            self._runs.forget(run)
+            if isinstance(error, sqlite3.IntegrityError):
+                raise conflict(f"Item {item.key!r} has been answered meanwhile.") from None
+            raise
+        run.take(row)
+
+    async def summary(self, id: str) -> Json:
+        """Return everything about a run or a replay."""
+        run = await self._runs.get(id)
+        items = [run.split.bank.item(answer.item) for answer in run.answers]
+        kinds = {"open_ended" if item.choices is None else "multiple_choice" for item in items}
+        return {
+            "id": run.row.id,
+            "datasetId": f"{run.row.dataset}:adaptive",
+            "split": run.row.split,
+            "projectId": run.row.project,
+            "experiment": run.row.experiment,
+            "seed": run.row.seed,
+            "createdAt": run.row.created,
+            "completedAt": _ended(run),
+            "completed": run.item is None,
+            "replayOfRun": run.row.replay_of,
+            "state": json.loads(run.state()),
+            "dataset": [item_json(item) for item in items],
+            "responses": [_response(answer) for answer in run.answers],
+            "metadata": json.loads(run.row.metadata),
+            "datasetItemType": kinds.pop() if len(kinds) == 1 else None,
+        }
+
+    async def replay(self, id: str, fields: Fields) -> Json:
+        """Score new answers to the items of a run, in the order of that run."""
+        old = await self._runs.get(id)
+        metadata = to_json(fields.metadata())
+        given = _given_by_item(old, fields)
+        answers = []
+        for before in old.answers:
+            item = old.split.bank.item(before.item)
+            value = given_answer(item, given[item.key])
+            score, detail = await grade(old.split, item, value)
+            answers.append(AnswerRow(item.key, value, score, detail, None, self.now()))
+        row = RunRow(
+            self.new_id(), old.row.dataset, old.row.split, old.row.bank, old.row.design,
+            old.row.seed, old.row.project, old.row.experiment, metadata, self.now(), id,
+        )  # fmt: skip
+        run = LiveRun(row, old.split, answers)
+        await self.state.add_run(row, answers)
+        self._runs.add(run)
+        return await self.summary(row.id)
+
+
+def _is_repeated(run: LiveRun, fields: Fields, item_id: str | None, token: str | None) -> bool:
+    """Return whether the request is the last answer once more; refuse one that cannot be taken."""
+    if run.is_replay:
+        raise conflict(f"Run {run.row.id} is a replay; it takes no answers.")
+    known = [answer for answer in run.answers if token is not None and answer.token == token]
+    if known and known[0] is not run.answers[-1]:
+        raise conflict("This Idempotency-Key belongs to an earlier answer of the run.")
+    if not known and item_id is None:
+        return False
+    if not known and run.item is not None and item_id == run.item.key:
+        return False
+    last = run.answers[-1] if run.answers else None
+    if last is None or item_id not in (None, last.item):
+        waiting = "is complete" if run.item is None else f"waits for item {run.item.key!r}"
+        raise conflict(f"Run {run.row.id} {waiting}; it takes no answer to {item_id!r:.100}.")
+    if given_answer(run.split.bank.item(last.item), fields) != last.value:
+        raise conflict(f"Item {last.item!r} has another answer already, which stands.")
+    return True
+
+
+def _given_by_item(old: LiveRun, fields: Fields) -> dict[str, Fields]:
+    """Return the answers of a replay by item: one for each item of the run, and no other."""
+    wanted = {answer.item for answer in old.answers}
+    if not wanted:
+        raise invalid(f"Run {old.row.id} has no answers; there is nothing to replay.")
+    given: dict[str, Fields] = {}
+    for entry in fields.objects("responses"):
+        key = entry.text("itemId")
+        if key in given:
+            raise invalid(f"Duplicate item id {key!r:.100}.")
+        if key not in wanted:
+            raise invalid(f"Unknown item id {key!r:.100}: not in the run.{nearest(key, wanted)}")
+        given[key] = entry
+    missing = [answer.item for answer in old.answers if answer.item not in given]
+    if missing:
+        raise invalid(f"{len(missing)} items of the run have no response, such as {missing[0]!r}.")
+    return given
+
+
+def _reply(run: LiveRun) -> str:
+    item = "null" if run.item is None else to_json(item_json(run.item))
+    return (
+        f'{{"runInfo":{{"id":{to_json(run.row.id)}}},"state":{run.state()},'
+        f'"nextItem":{item},"completed":{to_json(run.item is None)}}}'
+    )
+
+
+def _response(answer: AnswerRow) -> Json:
+    return {
+        "datasetItemId": answer.item,
+        "value": answer.value,
+        "correct": answer.score == 1.0,
+        "score": answer.score,
+        "detail": answer.detail,
+    }
+
+
+def _ended(run: LiveRun) -> str | None:
+    return run.answers[-1].at if run.item is None and run.answers else None

@@ -1,0 +1,58 @@
+"""`passband serve`: adaptive tests for Scorebook's and Trismik's clients, over local banks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["serve"]
+
+
+def serve(
+    banks: Annotated[list[str], typer.Argument(help="Banks: names, or paths of their files.")],
+    port: Annotated[int, typer.Option("--port", help="Port; 0 for any that is free.")] = 8411,
+    host: Annotated[
+        str, typer.Option("--host", help="Address to listen on; others than this one need keys.")
+    ] = "127.0.0.1",
+    state: Annotated[Path, typer.Option("--state", help="Folder that keeps the test runs.")] = Path(
+        "serve-state"
+    ),
+    key_file: Annotated[
+        Path | None,
+        typer.Option("--key-file", help="File of API keys, one a line; also PASSBAND_SERVE_KEYS."),
+    ] = None,
+    se: Annotated[
+        float, typer.Option("--se", help="Standard error of ability at which a test ends.")
+    ] = 0.25,
+    max_items: Annotated[
+        int, typer.Option("--max-items", help="Items at which a test ends in any case.")
+    ] = 150,
+    rate: Annotated[
+        float, typer.Option("--rate", help="Requests a second with one key; 0 for no limit.")
+    ] = 2000.0,
+) -> None:
+    """Serve adaptive tests over local banks, by the protocol of Trismik."""
+    from dataclasses import replace
+
+    from passband.adaptive.banks import required_bank
+    from passband.adaptive.server.keys import read_keys
+    from passband.adaptive.server.listen import DESIGN, Settings
+    from passband.adaptive.server.listen import serve as listen
+
+    design = replace(DESIGN, se=se, max_items=max_items)
+    settings = Settings(state, host, port, read_keys(key_file), design, rate)
+    found = [required_bank(name) for name in banks]
+    listen(found, settings, lambda address: _announce(address, [bank.name for bank in found]))
+
+
+def _announce(address: str, names: list[str]) -> None:
+    from passband.report.render import printable
+
+    served = ", ".join(f"{printable(name)}:adaptive" for name in names)
+    typer.echo(f"{address} serves {served}. Ctrl-C stops it.")
+    typer.echo(f"TRISMIK_SERVICE_URL={address} and any TRISMIK_API_KEY lead clients here.")
+    import sys
+
+    sys.stdout.flush()

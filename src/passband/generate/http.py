@@ -1,0 +1,74 @@
+"""What every HTTP client of passband does alike: bounded replies, keys kept out of texts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from passband.generate.provider import InvalidReply
+
+if TYPE_CHECKING:
+    import aiohttp
+
+__all__ = ["Secret", "address_of", "read_body"]
+
+_LARGEST = 32_000_000  # bytes of a reply; more is not an answer
+_REDACTED = "[redacted]"
+
+
+class Secret:
+    """A key, which is removed from whatever goes any further.
+
+    >>> Secret("sk-1/2").removed_from('{"detail": "sk-1\\\\/2 is no key"}')
+    '{"detail": "[redacted] is no key"}'
+    """
+
+    def __init__(self, key: str) -> None:
+        self._spellings = _spellings(key)
+
+    def removed_from(self, text: str) -> str:
+        """Return a text without the key."""
+        for spelling in self._spellings:
+            text = text.replace(spelling, _REDACTED)
+        return text
+
+    def removed_from_bytes(self, raw: bytes) -> bytes:
+        """Return the body of a reply without the key."""
+        for spelling in self._spellings:
+            secret = spelling.encode("utf-8", "surrogatepass")
+            if secret in raw:
+                raw = raw.replace(secret, _REDACTED.encode())
+        return raw
+
+
+async def read_body(reply: aiohttp.ClientResponse) -> bytes:
+    """Read the body of a reply; raise `InvalidReply` if it is longer than any answer."""
+    length = reply.content_length
+    if length is not None and length <= _LARGEST and "Content-Encoding" not in reply.headers:
+        return await reply.read()
+    parts, size = [], 0
+    async for part in reply.content.iter_any():
+        parts.append(part)
+        size += len(part)
+        if size > _LARGEST:
+            reply.close()
+            raise InvalidReply(f"the reply is longer than {_LARGEST / 1e6:.0f} MB", http=200)
+    return b"".join(parts)
+
+
+def address_of(url: str) -> str:
+    """Return scheme, host and path of a URL: what tells servers apart, and nothing secret.
+
+    >>> address_of("https://me@host:8000/v1/?key=secret#x")
+    'https://host:8000/v1'
+    """
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2].lower()
+    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+
+
+def _spellings(key: str) -> list[str]:
+    """Return the spellings of a key in JSON; some servers escape slashes."""
+    escaped = json.dumps(key)[1:-1]
+    return sorted({s for s in (key, escaped, escaped.replace("/", "\\/")) if s})

@@ -1,0 +1,170 @@
+"""Calling the function that is evaluated: in the caller's event loop, bounded, with a deadline.
+
+A coroutine function is awaited in the event loop that `evaluate_async` was called in, so that the
+connections and locks that it uses belong there. A plain function is called in a thread, by default
+one call at a time. Inputs that wait at the same time share a call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import os
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from passband.errors import InvalidInput, ScoreBookError, WrongType, describe
+from passband.generate.http import Secret
+from passband.generate.provider import Crashed, Hopeless, InvalidReply, TimedOut
+from passband.generate.threads import Threads
+
+__all__ = ["Inference", "InferenceCalls", "InferenceFunction"]
+
+InferenceFunction: TypeAlias = "Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]"
+_ASYNC_CALLS = 16  # at the same time, of a coroutine function
+_KEYS = ("TRISMIK_API_KEY", "OPENAI_API_KEY")
+_MOST_THREADS = 1 << 16  # one for each call that hangs; calls at the same time are bounded
+
+
+class WrongOutputs(ScoreBookError):
+    """The function does not return one output for each input."""
+
+
+class Inference:
+    """The function, and the limits of calling it."""
+
+    def __init__(
+        self,
+        function: InferenceFunction,
+        *,
+        concurrency: int | None = None,
+        timeout: float = 600.0,
+        batch_size: int = 16,
+    ) -> None:
+        if not callable(function):
+            raise WrongType(f"inference must be a function of inputs; got {function!r:.60}.")
+        for name, value in (("concurrency", concurrency), ("batch_size", batch_size)):
+            if value is not None and (type(value) is not int or value < 1):
+                raise InvalidInput(f"{name} must be a whole number, 1 or more; got {value!r}.")
+        if not timeout > 0:
+            raise InvalidInput(f"timeout must be above 0 seconds; got {timeout!r}.")
+        self.function, self.timeout, self.batch_size = function, timeout, batch_size
+        self.is_async = _is_async(function)
+        self.loop = asyncio.get_running_loop()
+        limit = concurrency or (_ASYNC_CALLS if self.is_async else 1)
+        self.slots = asyncio.Semaphore(limit)
+        self._threads = Threads(_MOST_THREADS)
+
+    @property
+    def name(self) -> str:
+        """The name that trials are recorded under."""
+        return str(getattr(self.function, "__qualname__", type(self.function).__name__))
+
+    async def call(self, inputs: list[Any], hyperparameters: Mapping[str, Any]) -> list[Any]:
+        """Call the function once, and return one output for each input."""
+        outputs = await asyncio.wait_for(self._called(inputs, hyperparameters), self.timeout)
+        return _checked(outputs, len(inputs))
+
+    def close(self) -> None:
+        """End the threads that are idle."""
+        self._threads.close()
+
+    async def _called(self, inputs: list[Any], hyperparameters: Mapping[str, Any]) -> Any:
+        if self.is_async:
+            return await self.function(inputs, **hyperparameters)  # type: ignore[misc]
+        outputs = await self._threads.run(lambda: self.function(inputs, **hyperparameters))
+        return await outputs if inspect.isawaitable(outputs) else outputs
+
+
+class InferenceCalls:
+    """The calls of one run: the function with one set of hyperparameters."""
+
+    def __init__(self, inference: Inference, hyperparameters: Mapping[str, Any]) -> None:
+        self.inference, self.hyperparameters = inference, dict(hyperparameters)
+        self._waiting: deque[tuple[Any, asyncio.Future[Any]]] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def text_of(self, one: Any) -> str:
+        """Return the output of an input as text; a failure is a `ProviderFault`."""
+        future = self.inference.loop.create_future()
+        self._waiting.append((one, future))
+        task = asyncio.ensure_future(self._call())  # what waits by then shares the call
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            return _text(await future)
+        except asyncio.TimeoutError:
+            raise TimedOut(f"no output within {self.inference.timeout:g} s") from None
+        except WrongOutputs as error:
+            raise Hopeless(str(error)) from None
+        except (InvalidReply, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            raise Crashed(_without_keys(f"inference raised {describe(error)}")) from error
+
+    async def _call(self) -> None:
+        async with self.inference.slots:
+            most = min(self.inference.batch_size, len(self._waiting))
+            taken = [self._waiting.popleft() for _ in range(most)]
+            await self._answer([pair for pair in taken if not pair[1].done()])
+
+    async def _answer(self, taken: Sequence[tuple[Any, asyncio.Future[Any]]]) -> None:
+        if not taken:
+            return
+        try:
+            inputs = [one for one, _ in taken]
+            outputs = await self.inference.call(inputs, self.hyperparameters)
+        except Exception as error:
+            await self._failed(taken, error)
+            return
+        for (_, future), output in zip(taken, outputs, strict=True):
+            if not future.done():
+                future.set_result(output)
+
+    async def _failed(
+        self, taken: Sequence[tuple[Any, asyncio.Future[Any]]], error: Exception
+    ) -> None:
+        """Pass an error on; of several inputs, find out which of them it is of."""
+        if len(taken) > 1 and not isinstance(error, (WrongOutputs, asyncio.TimeoutError)):
+            for pair in taken:
+                await self._answer([pair])
+            return
+        if isinstance(error, StopIteration):  # which no future can hold
+            error = RuntimeError(describe(error))
+        for _, future in taken:
+            if not future.done():
+                future.set_exception(error)
+
+
+def _is_async(function: object) -> bool:
+    call = getattr(function, "__call__", None)  # noqa: B004  an object may be async to call
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def _checked(outputs: Any, count: int) -> list[Any]:
+    rule = "inference must return a list with one output for each input"
+    if isinstance(outputs, (str, bytes, Mapping)) or not hasattr(outputs, "__iter__"):
+        kind = "nothing" if outputs is None else f"a value of type {type(outputs).__name__}"
+        raise WrongOutputs(f"{rule}; it returned {kind}.")
+    listed = list(outputs)
+    if len(listed) != count:
+        raise WrongOutputs(f"{rule}; it returned {len(listed)} for {count}.")
+    return listed
+
+
+def _text(output: Any) -> str:
+    """Return an output as text; numbers and truth values are written out."""
+    if isinstance(output, str):
+        return output
+    if isinstance(output, (bool, int, float)) or hasattr(output, "dtype"):
+        return str(output)
+    kind = "nothing" if output is None else f"a {type(output).__name__}"
+    raise InvalidReply(f"inference returned {kind} for an input, not text")
+
+
+def _without_keys(text: str) -> str:
+    """Remove API keys from an error text, where a client may repeat them."""
+    for name in _KEYS:
+        text = Secret(os.environ.get(name, "").strip()).removed_from(text)
+    return text

@@ -1,0 +1,64 @@
+"""Which split of an adaptive data set is used, by what an engine says it has."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+from passband.adaptive.dataset import parse_dataset
+from passband.adaptive.remote.client import TrismikClient
+from passband.adaptive.splits import FALLBACK, resolve_split
+from passband.event_loop import complete, is_inside_a_loop
+
+__all__ = ["InfoClient", "resolve_split_async", "resolve_split_sync"]
+
+
+class InfoClient(Protocol):
+    """Anything that knows the splits of data sets, at once or when awaited."""
+
+    def get_dataset_info(self, dataset_id: str) -> Any:
+        """Return something that has `splits`."""
+        ...
+
+
+async def resolve_split_async(
+    dataset: str,
+    split: str | None,
+    client: InfoClient,
+    order: Sequence[str] = FALLBACK,
+) -> str:
+    """Return the split to use, asking a client which there are.
+
+    A split that was named must exist; without one, the first of `order` that does is used.
+    """
+    name = parse_dataset(dataset)
+    info = client.get_dataset_info(name.dataset)
+    available = (await info if inspect.isawaitable(info) else info).splits
+    return resolve_split(name.dataset, split or name.split, available, order)
+
+
+def resolve_split_sync(
+    dataset: str,
+    split: str | None,
+    client: InfoClient,
+    order: Sequence[str] = FALLBACK,
+) -> str:
+    """Do the same without an event loop, or beside the one that runs."""
+    asking = _resolved(dataset, split, client, order)
+    if not is_inside_a_loop():
+        return complete(asking)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(complete, asking).result()
+
+
+async def _resolved(
+    dataset: str, split: str | None, client: InfoClient, order: Sequence[str]
+) -> str:
+    """Resolve a split in an event loop that ends with it, and with it the client's connections."""
+    try:
+        return await resolve_split_async(dataset, split, client, order)
+    finally:
+        if isinstance(client, TrismikClient):
+            await client.close()

@@ -1,0 +1,54 @@
+"""An inference function as the subject of a run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from passband.generate.problem import Problem
+from passband.generate.provider import Completion, Sampling
+from passband.generate.subject import Seeds
+from passband.scorebook.inference import InferenceCalls
+
+__all__ = ["InferenceSubject", "prompt_of"]
+
+
+class InferenceSubject:
+    """Asks the function in its own event loop, from the loop of the run."""
+
+    batch = 1
+    one_seed = True
+
+    def __init__(
+        self,
+        calls: InferenceCalls,
+        name: str,
+        input_of: Callable[[Problem], Any],
+        *,
+        text_of: Callable[[Problem, str], str] = lambda problem, output: output,
+        config: Mapping[str, Any] | None = None,
+        is_costly: bool = False,
+    ) -> None:
+        self._calls, self._input_of, self._text_of = calls, input_of, text_of
+        self.name = name
+        self.spec = {"hyperparameters": calls.hyperparameters}
+        self.config = dict(config or {})
+        self.is_costly = is_costly  # whether an answer is on disk before the next is asked for
+
+    async def answer(
+        self, problem: Problem, sampling: Sampling, seeds: Seeds, trials: Sequence[int]
+    ) -> Sequence[Completion]:
+        """Ask for one output."""
+        asking = self._calls.text_of(self._input_of(problem))
+        loop = self._calls.inference.loop
+        output = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
+        return [Completion(self._text_of(problem, output))]
+
+    async def close(self) -> None:
+        """Do nothing: the function is the caller's."""
+
+
+def prompt_of(problem: Problem) -> str:
+    """Return the input of a task's problem: its prompt."""
+    return "\n\n".join(message.content for message in problem.messages)
