@@ -72,7 +72,7 @@ def estimate_benchmark(
     >>> print(estimate_benchmark(outcomes, "pass@1", 100))
     pass@1 0.500 [0.464, 0.536]
     >>> print(estimate_benchmark(outcomes, "pass@1", 1000))
-    pass@1 0.500 [0.419, 0.581]
+    pass@1 0.500 [0.422, 0.578]
     """
     check_outcomes("outcomes", outcomes)
     level, size = as_level(level), as_whole("size", size)

@@ -79,6 +79,14 @@ class WidthRule:
         as_whole("most", self.most)
         as_level(self.level)
         check_over(self.over)
+        self._check_metric()
+        if self.most < self.least:
+            raise InvalidInput(
+                f"a width rule for {self.metric} first looks after {self.least} rounds; got "
+                f"at most {self.most} (-n)."
+            )
+
+    def _check_metric(self) -> None:
         name = parse_name(self.metric)
         if self.metric != "avg" and (name.key not in _MEASURED or len(name.ks or ()) != 1):
             raise InvalidInput(
@@ -98,7 +106,12 @@ class WidthRule:
     @property
     def first(self) -> int:
         """The round of the first look."""
-        return min(max(2, self.k + 1 if self.k > 1 else 2, self.start), max(self.most, self.start))
+        return max(self.least, self.start)
+
+    @property
+    def least(self) -> int:
+        """The rounds before which the interval is no guide."""
+        return 2 if self.k == 1 else self.k + 1
 
     def looks(self) -> Iterator[int]:
         """Yield the rounds after which the rule looks: each one, then every twelfth more."""
@@ -265,18 +278,16 @@ def least_half_width(problems: int, level: float = 0.95) -> float:
     return float(1.0 - tail ** (1.0 / problems)) / 2.0
 
 
-def most_rounds(
-    half_width: float, problems: int, *, k: int = 1, level: float = 0.95, proof: bool = False
-) -> int:
+def most_rounds(rule: WidthRule, problems: int) -> int:
     """Return the default of the most rounds that a rule may take: twice the most it could need.
 
     Coin tosses, the noisiest trials there are, need z^2 / (4 M h^2) rounds; the proof twice that.
 
-    >>> most_rounds(0.02, 200), most_rounds(0.02, 200, proof=True)
+    >>> most_rounds(WidthRule(0.02, 2), 200), most_rounds(WidthRule(0.02, 2, proof=True), 200)
     (25, 49)
     """
-    worst = normal_quantile(level) ** 2 / (4.0 * problems * half_width**2)
-    return max(16, 4 * k, math.ceil(worst * (4.0 if proof else 2.0)))
+    worst = normal_quantile(rule.level) ** 2 / (4.0 * problems * rule.half_width**2)
+    return max(16, 4 * rule.k, math.ceil(worst * (4.0 if rule.proof else 2.0)))
 
 
 def _needed(rule: WidthRule, look: Look, rounds: Rounds) -> int | None:
