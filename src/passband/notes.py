@@ -535,7 +535,7 @@ def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
     every problem with fewer than 8 trials succeeded in exactly one ...
     """
     return Note(
-        "stopped-by-outcome",
+        "no-estimate-stopped-by-outcome",
         f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
         f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
         f"of c/n is then far too large: use --stopped-after 1 --cap {cap}, or --stopped-after 0 if "

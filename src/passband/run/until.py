@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput
+from passband.generate.problem import Problem
 from passband.run.blocks import Block, missing_blocks
 from passband.run.progress import Watcher
 from passband.run.schedule import Schedule, ScheduleFactory
@@ -29,7 +30,7 @@ __all__ = ["UntilSchedule", "make_rule", "start_rule", "until_schedule"]
 
 
 def make_rule(
-    config: Mapping[str, Any], settings: Settings, problems: Sequence[object]
+    config: Mapping[str, Any], settings: Settings, problems: Sequence[Problem]
 ) -> WidthRule | None:
     """Return the rule that the settings ask for; one with the same goal goes on from its start.
 
@@ -52,6 +53,11 @@ def make_rule(
     )
     if settings.n is None:
         rule = replace(rule, most=most_rounds(rule, len(problems)))
+    if rule.over == "problems" and any(problem.cluster for problem in problems):
+        raise InvalidInput(
+            "--until --over problems is not for problems in clusters: the error of stopping there "
+            "has not been measured. --over trials is right for them."
+        )
     _refuse_unreachable(rule, len(problems))
     return replace(rule, start=config["until"]["start"]) if _goes_on(rule, config) else rule
 
@@ -133,7 +139,7 @@ class UntilSchedule:
             self._reason = reason_to_stop(self._rule, look, rounds)
             if self._reason is not None:
                 return
-            self._forecast(look)
+            self._forecast(look, rounds)
             self._before, self._goal = self._goal, next(self._looks)
         self._blocks = self._stage()
 
@@ -153,8 +159,9 @@ class UntilSchedule:
 
         scores = [[row.get(trial) for trial in range(count)] for row in self._scores]
         rounds = Rounds.of(scores)
-        clusters = [problem.cluster for problem in self._run.problems]
-        return replace(rounds, clusters=None if None in clusters else clusters)
+        problems = self._run.problems
+        clusters = [problem.cluster for problem in problems if problem.cluster is not None]
+        return replace(rounds, clusters=clusters if len(clusters) == len(problems) else None)
 
     # -- what the user is told while it runs -----------------------------------------------------
 
@@ -173,11 +180,11 @@ class UntilSchedule:
             f"({most * problems} trials)"
         )
 
-    def _forecast(self, look: Look) -> None:
+    def _forecast(self, look: Look, rounds: Rounds) -> None:
         """Say about how many rounds it will take, once."""
         from passband.stats.sequential.width import FORECAST_AFTER, forecast
 
-        needed = forecast(look, self._rule.half_width)
+        needed = forecast(self._rule, look, rounds)
         if needed is None or look.rounds < FORECAST_AFTER:
             return
         expected = min(needed, self._rule.most)
@@ -195,8 +202,7 @@ def _goes_on(rule: WidthRule, config: Mapping[str, Any]) -> bool:
     """Return whether the run had this goal before."""
     from passband.stats.sequential.width import WidthRule
 
-    earlier = config.get("until")
-    return bool(earlier) and rule.is_same_goal(WidthRule(**earlier))
+    return "until" in config and rule.is_same_goal(WidthRule(**config["until"]))
 
 
 def _complete(recorded: Mapping[int, int], problems: int) -> int:

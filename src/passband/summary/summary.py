@@ -15,6 +15,7 @@ from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
+from passband.summary.until import UntilResult
 
 __all__ = ["Group", "Line", "Request", "ScorerCounts", "Summary"]
 
@@ -39,6 +40,8 @@ class Request:
     level: float = 0.95
     policy: Policy = "drop"
     seed: int | str | None = None
+    stopped_after: int | None = None  #: successes that ended a problem; 0: trials were fixed
+    cap: int | None = None  #: the most trials of a problem that was ended so
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `estimate`."""
@@ -100,6 +103,7 @@ class Group:
     scorers: tuple[ScorerCounts, ...] = ()
     notes: tuple[Note, ...] = ()  #: on the trials, whatever the metric
     lines: tuple[Line, ...] = ()
+    until: UntilResult | None = None  #: where the rule of a run with --until stands
 
     @property
     def name(self) -> str:

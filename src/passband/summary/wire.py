@@ -17,6 +17,7 @@ from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 from passband.summary.summary import Group, Line, Request, ScorerCounts, Summary
+from passband.summary.until import UntilResult
 
 __all__ = [
     "KIND",
@@ -78,6 +79,26 @@ class _Scorer(_Model):
     timeout: int
 
 
+class _Until(_Model):
+    half_width: float
+    most: int
+    metric: str
+    over: Over
+    level: float
+    proof: bool
+    start: int
+    reason: Literal["reached", "most", "floor"] | None
+    rounds: int
+    n_problems: int
+    n_trials: int
+    value: float | None
+    low: float | None
+    high: float | None
+    reached: float | None
+    needed: int | None
+    left_out: int
+
+
 class _Group(_Model):
     task: str | None
     model: str | None
@@ -92,6 +113,7 @@ class _Group(_Model):
     scorers: list[_Scorer]
     notes: list[_Note]
     lines: list[_Line]
+    until: _Until | None = None
 
 
 class _Remark(_Model):
@@ -111,6 +133,8 @@ class _Summary(_Model):
     level: float
     policy: Policy
     seed: int | str | None
+    stopped_after: int | None = None
+    cap: int | None = None
     columns: dict[str, str | None]
     remarks: list[_Remark]
     groups: list[_Group]
@@ -131,12 +155,19 @@ def as_json(summary: Summary) -> dict[str, Any]:
         "passband": KIND,
         "version": VERSION,
         "source": summary.source,
-        **asdict(summary.request),
+        **_request_json(summary.request),
         "metrics": list(summary.request.metrics),
         "columns": dict(summary.columns),
         "remarks": [remark._asdict() for remark in summary.remarks],
         "groups": [group_json(group) for group in summary.groups],
     }
+
+
+def _request_json(request: Request) -> dict[str, Any]:
+    """Return the request; how trials were stopped only where it says so."""
+    values = asdict(request)
+    optional = ("stopped_after", "cap")
+    return {key: value for key, value in values.items() if key not in optional or value is not None}
 
 
 def to_json(summary: Summary) -> str:
@@ -201,6 +232,7 @@ def group_json(group: Group) -> dict[str, Any]:
         "scorers": [asdict(scorer) for scorer in group.scorers],
         "notes": [_note_json(note) for note in group.notes],
         "lines": [_line_json(line) for line in group.lines],
+        **({} if group.until is None else {"until": asdict(group.until)}),
     }
 
 
@@ -224,14 +256,16 @@ def _group(model: _Group) -> Group:
             "scorers": tuple(ScorerCounts(**dict(scorer)) for scorer in model.scorers),
             "notes": tuple(map(_note, model.notes)),
             "lines": tuple(map(_line, model.lines)),
+            "until": None if model.until is None else UntilResult(**dict(model.until)),
         }
     )
 
 
 def _summary(model: _Summary) -> Summary:
     request = Request(
-        tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed
-    )
+        tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed,
+        model.stopped_after, model.cap,
+    )  # fmt: skip
     groups = tuple(map(_group, model.groups))
     remarks = tuple(Remark(remark.text, remark.important) for remark in model.remarks)
     return Summary(model.source, request, groups, remarks, model.columns)

@@ -52,16 +52,14 @@ def outcomes_of_rounds(
         else:
             scores[problem].append(value)
             del reasons[problem, trial]
-    groups = [place.cluster for place in places]
-    labels = {
-        "problems": [place.key for place in places],
-        "clusters": None if None in groups else groups,
-    }
     rows = [scores[place.number] for place in places]
-    if not any(rows):
-        outcomes = Outcomes.from_counts([0] * len(rows), 0, **labels)
+    keys = [place.key for place in places]
+    clusters = [place.cluster for place in places if place.cluster is not None]
+    groups = clusters if len(clusters) == len(places) else None
+    if any(rows):
+        outcomes = Outcomes.from_array(rows, problems=keys, clusters=groups)
     else:
-        outcomes = Outcomes.from_array(rows, **labels)
+        outcomes = Outcomes.from_counts([0] * len(rows), 0, problems=keys, clusters=groups)
     return replace(outcomes, unscored=_by_reason(reasons, [place.number for place in places]))
 
 

@@ -99,10 +99,7 @@ def bernstein_interval(rounds: Rounds, half_width: float, level: float = 0.95) -
     >>> round(ends.low, 3), round(ends.high, 3)
     (0.431, 0.568)
     """
-    sequence = BernsteinSequence(half_width, level)
-    for scores in rounds.scores.T:
-        sequence.add(scores)
-    return sequence.ends()
+    return BernsteinSequence.of(rounds, half_width, level).ends()
 
 
 def bernstein_difference(
@@ -129,6 +126,14 @@ class BernsteinSequence:
         self._lower = _Track(self._target)  # where trials without a score failed
         self._upper = _Track(self._target)  # where they succeeded
 
+    @classmethod
+    def of(cls, rounds: Rounds, half_width: float, level: float = 0.95) -> BernsteinSequence:
+        """Return the sequence after these rounds."""
+        sequence = cls(half_width, level)
+        for scores in rounds.scores.T:
+            sequence.add(scores)
+        return sequence
+
     def add(self, scores: Floats) -> None:
         """Take one round: a score of every problem, NaN where it has none."""
         _check(scores)
@@ -144,6 +149,10 @@ class BernsteinSequence:
         _check(b)
         self._lower.add(_joined(np.nan_to_num(a, nan=1.0), np.nan_to_num(b, nan=0.0)), pair=True)
         self._upper.add(_joined(np.nan_to_num(a, nan=0.0), np.nan_to_num(b, nan=1.0)), pair=True)
+
+    def rounds_left(self) -> float:
+        """Return about how many more rounds will bring the half-width that the bets aim at."""
+        return max(track.rounds_left(self._log) for track in (self._lower, self._upper))
 
     def ends(self) -> BernsteinEnds:
         """Return the interval after the rounds so far."""
@@ -189,6 +198,13 @@ class _Track:
         if not self._rounds:
             return math.inf
         return (log + self._paid) / (self._count / self._per_unit * self._bets)
+
+    def rounds_left(self, log: float) -> float:
+        """Return what is lacking, over what a round brings at the present bet."""
+        units, variance = self._count / self._per_unit, self._per_unit * self._variance()
+        bet = best_bet(self._target, variance)
+        lacking = log + self._paid - units * self._bets * self._target
+        return lacking / (units * (bet * self._target - psi(bet) * variance))
 
     def _predictions(self) -> Floats:
         """Return the next score of each stratum as each pull predicts it."""

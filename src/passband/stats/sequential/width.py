@@ -30,7 +30,7 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.interval.estimate import Estimate, estimate
 from passband.stats.metric.names import parse_name
-from passband.stats.sequential.bernstein import bernstein_interval
+from passband.stats.sequential.bernstein import BernsteinSequence, bernstein_interval
 from passband.stats.sequential.rounds import Rounds
 
 __all__ = [
@@ -242,14 +242,20 @@ def replay(rule: WidthRule, rounds: Rounds) -> Stop | None:
     return Stop(rule, look, None, _needed(rule, look, rounds))
 
 
-def forecast(look: Look, half_width: float) -> int | None:
+def forecast(rule: WidthRule, look: Look, rounds: Rounds) -> int | None:
     """Return about how many rounds will do: t (half-width / h)^2.
 
     The width falls as one over the root of the rounds; the forecast is rough while trials are few.
+    With the proof it is what the sequence lacks, over what a round brings.
     """
     if not math.isfinite(look.half_width):
         return None
-    return max(look.rounds, math.ceil(look.rounds * (look.half_width / half_width) ** 2))
+    needed = look.rounds * (look.half_width / rule.half_width) ** 2
+    if rule.proof:
+        seen = Rounds(rounds.scores[:, : look.rounds])
+        sequence = BernsteinSequence.of(seen, rule.half_width, rule.level)
+        needed = look.rounds + sequence.rounds_left()
+    return max(look.rounds + 1, math.ceil(needed))
 
 
 def floor_of(rule: WidthRule, outcomes: Outcomes) -> float | None:
@@ -300,4 +306,4 @@ def _needed(rule: WidthRule, look: Look, rounds: Rounds) -> int | None:
         if floor is not None and floor > rule.half_width:
             ratio = (look.half_width / rule.half_width) ** 2
             return math.ceil(rounds.n_problems * ratio) if math.isfinite(ratio) else None
-    return forecast(look, rule.half_width)
+    return forecast(rule, look, rounds)
