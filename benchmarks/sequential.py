@@ -58,10 +58,10 @@ PASS_AT_4 = [("B(.3,.5)", 100, 0.03), ("B(5,1)", 200, 0.01), ("two", 100, 0.03)]
 LIKE_THESE = [("B(.3,.5)", 500, 0.037), ("B(5,1)", 200, 0.024), ("two", 500, 0.027)]
 
 
-def oracle(law: str, problems: int, h: float) -> float:
-    """Return the rounds of the fixed design that has this half-width on average, at least 2."""
+def oracle(law: str, problems: int, h: float) -> int:
+    """Return the whole rounds of the fixed design with this half-width, at least 2."""
     p = LAWS[law](np.random.default_rng(1), 1_000_000)
-    return max(2.0, Z**2 * float((p * (1 - p)).mean()) / (problems * h**2))
+    return max(2, math.ceil(Z**2 * float((p * (1 - p)).mean()) / (problems * h**2)))
 
 
 def cells(cells_of: list[tuple[str, int, float, float]], sets: int) -> Iterator[tuple]:  # type: ignore[type-arg]
@@ -86,7 +86,7 @@ def width(sets: int) -> None:
         best = oracle(law, problems, h)
         held, cost, half, bias, naive = [], [], [], [], []
         for p in rates:
-            scores = draw(rng, p, round(8 * best))
+            scores = draw(rng, p, 8 * best)
             rule = WidthRule(h, scores.shape[1])
             for t in rule.looks():
                 if guard(Outcomes.from_array(scores[:, :t])) > h:
@@ -164,7 +164,7 @@ def proof(sets: int) -> None:
         held, cost, ever, naive, reached = [], [], [], [], []
         for p in rates:
             truth = float(p.mean())
-            scores = draw(rng, p, round(5 * best))
+            scores = draw(rng, p, 5 * best)
             sequence, stop, wrong, at_stop = BernsteinSequence(h), None, False, True
             for t in range(1, scores.shape[1] + 1):
                 sequence.add(scores[:, t - 1])

@@ -58,7 +58,7 @@ __all__ = [
 
 _PULLS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0])  # trials that the common mean weighs
 _WIDEST = 0.25  # the largest variance of a score in [0, 1]
-_ADDED = 4.0  # to the sum of variances, as in the guard of the width rule
+_ADDED = 2.0  # to the sum of variances, against bets that a few trials alike would make too high
 
 
 class BernsteinEnds(NamedTuple):

@@ -129,6 +129,10 @@ def _within(outcomes: Outcomes, metric: str) -> float | None:
 
     if outcomes.most_trials() < 2:
         return None
+    if parse_metric(metric).k == 1:
+        several = outcomes.trials > 1
+        n, c = outcomes.trials[several], outcomes.required_successes()[several]
+        return float((c * (n - c) / ((n - 1) * n.astype(np.float64) ** 2)).mean())
     split = split_variance(outcomes, metric)
     if split.within is None:  # all values alike: nothing of the noise was seen
         return 0.0
