@@ -97,7 +97,7 @@ def bernstein_interval(rounds: Rounds, half_width: float, level: float = 0.95) -
 
     >>> ends = bernstein_interval(Rounds.of([[1, 1, 0, 1] * 50, [0, 0, 0, 1] * 50]), 0.1)
     >>> round(ends.low, 3), round(ends.high, 3)
-    (0.431, 0.568)
+    (0.43, 0.569)
     """
     return BernsteinSequence.of(rounds, half_width, level).ends()
 

@@ -123,7 +123,7 @@ class WidthRule:
 
     def is_same_goal(self, other: WidthRule) -> bool:
         """Return whether two rules differ only in how far they may go and where they began."""
-        return replace(self, most=1, start=0) == replace(other, most=1, start=0)
+        return replace(self, most=other.most, start=other.start) == other
 
     def as_json(self) -> dict[str, Any]:
         """Return the rule as JSON-serialisable values."""
