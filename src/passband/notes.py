@@ -105,13 +105,18 @@ __all__ = [
     "retried",
     "scored_incomplete",
     "scorer_errors",
+    "solved_within",
+    "stopped_by_outcome",
     "task_errors",
     "unequal_trials",
     "unscored",
     "unscored_by_model",
     "unscored_in_pair",
+    "unstopped_values",
+    "until",
     "unused_rule",
     "value_outside",
+    "within_cap",
 ]
 
 RELIABLE_CLUSTERS = 20  #: below this many clusters, an interval is indicative only
@@ -645,6 +650,56 @@ def assumed_correlation(correlation: float) -> Note:
     return Note(
         "assumed-correlation",
         f"a second model with correlation {correlation:g} across problems is assumed",
+    )
+
+
+# -- trials that were stopped, by a rule or by their outcome -----------------------------------
+
+
+def until(text: str) -> Note:
+    """Return the note on where a run with a width rule stopped, and what that guarantees."""
+    return Note("until", text)
+
+
+def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
+    """Return the note on trials whose outcomes seem to have decided when to stop.
+
+    >>> print(stopped_by_outcome(0.0021, 8, 8))  # doctest: +ELLIPSIS
+    every problem with fewer than 8 trials succeeded in exactly one ...
+    """
+    return Note(
+        "no-estimate-stopped-by-outcome",
+        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
+        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
+        f"of c/n is then far too large: use --stopped-after 1 --cap {cap}, or --stopped-after 0 if "
+        f"the numbers of trials were fixed beforehand",
+    )
+
+
+def solved_within(k: int) -> Note:
+    """Return the note on problems that were tried until they succeeded."""
+    return Note(
+        "solved-within",
+        f"trials stopped at the first success: the share of problems solved within "
+        f"{_count(k, 'trial')}, each problem counting as one trial",
+    )
+
+
+def unstopped_values(successes: int) -> Note:
+    """Return the note on problems that were tried until they succeeded several times."""
+    return Note(
+        "unstopped",
+        f"trials stopped at {successes} successes: without the last trial of a problem that "
+        f"reached them",
+    )
+
+
+def within_cap(cap: int) -> Note:
+    """Return the note on a k beyond the trials that any problem could have."""
+    return Note(
+        "beyond-cap",
+        f"no problem was tried more than {_count(cap, 'time')}: the value is the share solved "
+        f"within that, and a lower bound; the upper one is 1",
     )
 
 

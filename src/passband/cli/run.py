@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from passband.cli.options import Engine, Level, Metrics, Quiet, TaskArgs, Truncated, TrustTaskCode
+from passband.cli.options import (
+    Engine,
+    Level,
+    Metrics,
+    Quiet,
+    Target,
+    TaskArgs,
+    Truncated,
+    TrustTaskCode,
+)
 
 if TYPE_CHECKING:
     from passband.run.dry_run import DryRun
     from passband.run.request import RunRequest
+    from passband.run.settings import Until
 
 __all__ = ["run"]
 
@@ -77,6 +87,16 @@ def run(
         bool,
         typer.Option("--dry-run", help="Show what would be requested, without sending anything."),
     ] = False,
+    until: Annotated[
+        float | None,
+        typer.Option(help="Stop once the interval is within +-UNTIL; -n is then the most trials."),
+    ] = None,
+    proof: Annotated[
+        bool, typer.Option("--proof", help="With --until: an interval that is proven to hold.")
+    ] = False,
+    over: Annotated[
+        Target | None, typer.Option(help="With --until: these problems (trials), or such problems.")
+    ] = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
     se: Annotated[
@@ -128,6 +148,7 @@ def run(
             truncated=None if truncated is None else truncated.value,
             retry_failed=retry_failed,
             max_cost=max_cost,
+            until=_until(until, proof, over, metric or [], level),
             patience=Patience(outage=max_outage),
             base_url=base_url,
             timeout=timeout,
@@ -146,6 +167,24 @@ def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
 
     named = {name: value for name, value in options.items() if value is not None}
     return {**read_task_args(words or (), "--design"), **named}
+
+
+def _until(
+    half_width: float | None, proof: bool, over: Target | None, metrics: list[str], level: float
+) -> Until | None:
+    """Return when the run is to stop, from the options that go with --until."""
+    from passband.errors import InvalidInput
+    from passband.run.settings import Until
+
+    if half_width is None:
+        if proof or over is not None:
+            option = "--proof" if proof else "--over"
+            raise InvalidInput(f"{option} goes with --until, which says when to stop.")
+        return None
+    if len(metrics) > 1:
+        raise InvalidInput(f"--until is for one metric; got -m {' -m '.join(metrics)}.")
+    target = Target.trials if over is None else over
+    return Until(half_width, metrics[0] if metrics else "pass@1", target.value, level, proof)
 
 
 def _print_plan(plan: DryRun, as_json: bool) -> None:

@@ -59,6 +59,15 @@ def stats(
     seed: Annotated[
         str | None, typer.Option(help="Seed of methods that draw random numbers: number or name.")
     ] = None,
+    stopped_after: Annotated[
+        int | None,
+        typer.Option(
+            help="Successes that ended the trials of a problem; 0: their number was fixed.", min=0
+        ),
+    ] = None,
+    cap: Annotated[
+        int | None, typer.Option(help="With --stopped-after: the most trials of a problem.", min=1)
+    ] = None,
     plan: Annotated[
         Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
     ] = None,
@@ -90,6 +99,8 @@ def stats(
         threshold=threshold,
         plan=plan,
         skip_bad=skip_bad,
+        stopped_after=stopped_after,
+        cap=cap,
     )
     summary.require_estimate()
     if as_json:

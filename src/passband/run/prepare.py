@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
@@ -16,10 +16,14 @@ from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
 from passband.run.settings import Settings
 from passband.run.task_run import BROUGHT, TaskRun
+from passband.run.until import make_rule, start_rule
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED, ProblemRow
 from passband.trials.store import Store, canonical
+
+if TYPE_CHECKING:
+    from passband.stats.sequential.width import WidthRule
 
 __all__ = ["load_problems", "prepare", "problem_record", "record_subject", "resolved_sampling"]
 
@@ -52,7 +56,9 @@ def prepare(
     given; `positions` are the places of the problems in the data, of which they may be some.
     """
     model, address = subject.name, getattr(subject, "address", None)
-    n = settings.n if settings.n is not None else task.repeats
+    earlier = store.config(task.name, model)
+    rule = make_rule(earlier, settings, problems)
+    n = rule.most if rule else settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
     seed = _seed(store, task, model, settings, name)
     spec = {
@@ -63,7 +69,7 @@ def prepare(
     }
     truncated = settings.truncated or task.truncated
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
-    config = _config(store, task, truncated, subject)
+    config = _config(store, task, truncated, subject, rule)
     with store.transaction():
         number = store.begin(task.name, model, spec=spec, config=config, name=name, address=address)
         problem_numbers = store.add_problems(number, _problem_rows(problems, positions))
@@ -78,9 +84,13 @@ def prepare(
     counters = Counters(len(problems), len(problems) * n, main)
     task_run = TaskRun(
         task, subject, number, problems, sampling, seed, n, grader, counters, settings.retry_failed,
-        numbers=problem_numbers, brought=brought,
+        numbers=problem_numbers, brought=brought, rule=rule,
     )  # fmt: skip
-    return _resumed(store.directory, task_run)
+    resumed = _resumed(store.directory, task_run)
+    started = start_rule(resumed, earlier)
+    if started.rule != rule:
+        store.set_config(number, _config(store, task, truncated, subject, started.rule))
+    return started
 
 
 def resolved_sampling(task: Task, settings: Settings) -> Sampling:
@@ -148,12 +158,15 @@ def _further_spec(task: Task, subject: Subject) -> dict[str, Any]:
 def record_subject(store: Store, task_run: TaskRun) -> None:
     """Record how a task was asked, where that has changed while it was."""
     recorded = store.config(task_run.task.name, task_run.subject.name)
-    config = _config(store, task_run.task, task_run.grader.truncated, task_run.subject)
+    truncated = task_run.grader.truncated
+    config = _config(store, task_run.task, truncated, task_run.subject, task_run.rule)
     if json.loads(canonical(config)) != recorded:
         store.set_config(task_run.number, config)
 
 
-def _config(store: Store, task: Task, truncated: str, subject: Subject) -> Mapping[str, Any]:
+def _config(
+    store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None
+) -> Mapping[str, Any]:
     own = dict(getattr(subject, "config", {}))
     if "engine" in own:  # one of several that give the same; a run may have been asked by each
         earlier = store.config(task.name, subject.name).get("subject", {}).get("engines", [])
@@ -166,6 +179,7 @@ def _config(store: Store, task: Task, truncated: str, subject: Subject) -> Mappi
         "num_fewshot": task.num_fewshot,
         "truncated": truncated,
         **({"subject": own} if own else {}),
+        **({} if rule is None else {"until": rule.as_json()}),
     }
 
 

@@ -17,8 +17,10 @@ from passband.run.counters import Price
 from passband.run.directory import default_directory
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.progress import Watcher
+from passband.run.schedule import every_problem
 from passband.run.session import Finished, OnStart, run_session
-from passband.run.settings import Patience, Settings, Truncated
+from passband.run.settings import Patience, Settings, Truncated, Until
+from passband.run.until import until_schedule
 from passband.tasks.find import find_tasks
 from passband.tasks.inspect_task import is_inspect_name, load_inspect
 from passband.tasks.loader import load_task
@@ -51,6 +53,7 @@ class RunOptions(TypedDict, total=False):
     truncated: Truncated | None
     retry_failed: bool
     max_cost: float | None
+    until: Until | None
     patience: Patience
     base_url: str | None
     timeout: float
@@ -79,6 +82,7 @@ class RunRequest:
             connection=self.connection,
             watcher=watcher,
             price=self.price,
+            schedule=until_schedule(watcher) if self.settings.until else every_problem,
             on_start=on_start,
         )
 
@@ -108,6 +112,8 @@ class RunRequest:
         from passband.stats.metric.names import parse_name
         from passband.stats.metric.registry import expand_metrics
 
+        if self.settings.until is not None and self.settings.n is None:
+            return  # the rule makes as many rounds as its metric needs
         n = max(self.settings.n or task.repeats for task in self.tasks)
         for name in metrics:
             most = max(parse_name(name).ks or (1,))

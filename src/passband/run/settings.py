@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from passband.score.scorer import Truncated
+from passband.stats.checks import Over
 
-__all__ = ["Patience", "Settings", "Truncated"]
+__all__ = ["Patience", "Settings", "Truncated", "Until"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,17 @@ class Patience:
 
 
 @dataclass(frozen=True)
+class Until:
+    """A run ends once the interval of a metric is within +-half_width."""
+
+    half_width: float
+    metric: str = "pass@1"
+    over: Over = "trials"
+    level: float = 0.95
+    proof: bool = False
+
+
+@dataclass(frozen=True)
 class Settings:
     """The settings of a run; None leaves one to the task or the model."""
 
@@ -44,4 +56,5 @@ class Settings:
     truncated: Truncated | None = None  # whether truncated completions are scored
     retry_failed: bool = False  # request again trials recorded as invalid or gave_up
     max_cost: float | None = None
+    until: Until | None = None  # then n is the most trials of a problem
     patience: Patience = field(default_factory=Patience)

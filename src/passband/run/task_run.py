@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
@@ -14,6 +15,9 @@ from passband.run.grade import Grader, scorer_entry
 from passband.tasks.task import Task
 from passband.trials.rows import ScorerEntry
 from passband.trials.store import Store
+
+if TYPE_CHECKING:
+    from passband.stats.sequential.width import WidthRule
 
 __all__ = ["BROUGHT", "TaskRun"]
 
@@ -39,6 +43,7 @@ class TaskRun:
     brought: dict[str, int] = field(default_factory=dict)  # scorers of the model's own scores
     numbers: Sequence[int] = ()  # of its problems in the store
     unasked: int = 0  # problems with trials that are not among its problems
+    rule: WidthRule | None = None  # that ends it, where it has no fixed number of trials
 
     @property
     def batch(self) -> int:

@@ -65,8 +65,11 @@ def read_scores_alone(trials: Trials, run: RunRecord) -> list[ProblemScores]:
     This reads no completion, and nothing of trials without a score: their statuses are left out.
     """
     problems = {problem.number: ProblemScores(problem) for problem in trials.problems(run.number)}
+    rounds = trials.complete_rounds(run)
     for scorer in run.scorers:
-        for number, _, score in trials.scores(scorer.number):
+        for number, trial, score in trials.scores(scorer.number):
+            if rounds is not None and trial >= rounds:
+                continue
             marks = problems[number].marks.setdefault(scorer.number, [])
             marks.append((score.value, None))
     return list(problems.values())
@@ -78,8 +81,10 @@ def read_problem_scores(
     """Return every problem of a run with its scores; a problem may have no trial yet."""
     scorers = [scorer.number for scorer in run.scorers]
     problems = {problem.number: ProblemScores(problem) for problem in trials.problems(run.number)}
+    rounds = trials.complete_rounds(run)
     for trial in trials.trials(run):
-        problems[trial.problem].add(trial, scorers, texts=texts)
+        if rounds is None or trial.trial < rounds:
+            problems[trial.problem].add(trial, scorers, texts=texts)
     return list(problems.values())
 
 

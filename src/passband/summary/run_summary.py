@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
+from passband import notes
 from passband.errors import InvalidInput
 from passband.readers import Remark
 from passband.readers.runs import scorers_used
@@ -18,6 +19,7 @@ from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.recorded_scorer import clipped
 from passband.summary.summary import Group, Line, Request, Summary
+from passband.summary.until import until_result
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, Trials
 
@@ -98,7 +100,11 @@ class RunSummary:
             outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan
         )
         tally = tally_of(self._trials, self._run, self._scorer)
-        return replace(with_tally(group, tally), lines=tuple(self._lines(outcomes)))
+        group = with_tally(group, tally)
+        until = until_result(self._trials, self._run)
+        remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
+        lines = tuple(self._lines(outcomes))
+        return replace(group, lines=lines, notes=remarks, until=until)
 
     @cached_property
     def results(self) -> list[EntryResult]:

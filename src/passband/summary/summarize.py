@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from passband import readers
+from passband.errors import InvalidInput
 from passband.readers import Groups
-from passband.stats.checks import as_level, check_over, check_text
+from passband.stats.checks import as_level, as_whole, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
@@ -43,6 +44,8 @@ def summarize(
     threshold: float | None = None,
     plan: Plan | str | Path | None = None,
     skip_bad: bool = False,
+    stopped_after: int | None = None,
+    cap: int | None = None,
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
@@ -52,11 +55,16 @@ def summarize(
     `plan`, each group has a note on what was planned and what was done. With `skip_bad`, records
     that cannot be read are left out and counted.
 
+    Where each problem was tried until it had succeeded some number of times, give that as
+    `stopped_after`, and the most trials of a problem as `cap`. Trials that look so are refused
+    otherwise, as the mean of c/n is far too large for them; ``stopped_after=0`` says that their
+    numbers were fixed beforehand.
+
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
     pass@2 0.75 [0.24, 1.00]
     """
-    request = Request(_names(metrics), over, method, level, policy, seed)
+    request = Request(_names(metrics), over, method, level, policy, seed, stopped_after, cap)
     _check(request)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
@@ -113,6 +121,10 @@ def _check(request: Request) -> None:
     check_over(request.over)
     as_level(request.level)
     check_text("method", request.method, "auto")
+    if request.cap is not None and not request.stopped_after:
+        raise InvalidInput("cap goes with stopped_after: the successes that ended a problem.")
+    if request.stopped_after is not None and request.stopped_after != 0:
+        as_whole("stopped_after", request.stopped_after)
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
+from passband.summary.until import UntilResult
 
 __all__ = ["AdaptiveResult", "Group", "Line", "Request", "ScorerCounts", "Summary"]
 
@@ -40,6 +41,8 @@ class Request:
     level: float = 0.95
     policy: Policy = "drop"
     seed: int | str | None = None
+    stopped_after: int | None = None  #: successes that ended a problem; 0: trials were fixed
+    cap: int | None = None  #: the most trials of a problem that was ended so
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `estimate`."""
@@ -115,6 +118,7 @@ class Group:
     notes: tuple[Note, ...] = ()  #: on the trials, whatever the metric
     lines: tuple[Line, ...] = ()
     adaptive: AdaptiveResult | None = None  #: of an adaptive test
+    until: UntilResult | None = None  #: where the rule of a run with --until stands
 
     @property
     def name(self) -> str:

@@ -21,6 +21,7 @@ from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 from passband.summary.summary import AdaptiveResult, Group, Line, Request, ScorerCounts, Summary
+from passband.summary.until import UntilResult
 
 __all__ = [
     "KIND",
@@ -106,6 +107,26 @@ class _Adaptive(_Model):
     path: list[_Step]
 
 
+class _Until(_Model):
+    half_width: float
+    most: int
+    metric: str
+    over: Over
+    level: float
+    proof: bool
+    start: int
+    reason: Literal["reached", "most", "floor"] | None
+    rounds: int
+    n_problems: int
+    n_trials: int
+    value: float | None
+    low: float | None
+    high: float | None
+    reached: float | None
+    needed: int | None
+    left_out: int
+
+
 class _Group(_Model):
     task: str | None
     model: str | None
@@ -121,6 +142,7 @@ class _Group(_Model):
     notes: list[_Note]
     lines: list[_Line]
     adaptive: _Adaptive | None = None
+    until: _Until | None = None
 
 
 class _Remark(_Model):
@@ -140,6 +162,8 @@ class _Summary(_Model):
     level: float
     policy: Policy
     seed: int | str | None
+    stopped_after: int | None = None
+    cap: int | None = None
     columns: dict[str, str | None]
     remarks: list[_Remark]
     groups: list[_Group]
@@ -160,7 +184,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
         "passband": KIND,
         "version": _version(summary),
         "source": summary.source,
-        **asdict(summary.request),
+        **_request_json(summary.request),
         "metrics": list(summary.request.metrics),
         "columns": dict(summary.columns),
         "remarks": [remark._asdict() for remark in summary.remarks],
@@ -171,6 +195,13 @@ def as_json(summary: Summary) -> dict[str, Any]:
 def _version(summary: Summary) -> int:
     has_test = any(group.adaptive is not None for group in summary.groups)
     return ADAPTIVE_VERSION if has_test else VERSION
+
+
+def _request_json(request: Request) -> dict[str, Any]:
+    """Return the request; how trials were stopped only where it says so."""
+    values = asdict(request)
+    optional = ("stopped_after", "cap")
+    return {key: value for key, value in values.items() if key not in optional or value is not None}
 
 
 def to_json(summary: Summary) -> str:
@@ -236,6 +267,7 @@ def group_json(group: Group) -> dict[str, Any]:
         "notes": [_note_json(note) for note in group.notes],
         "lines": [_line_json(line) for line in group.lines],
         **({} if group.adaptive is None else {"adaptive": _adaptive_json(group.adaptive)}),
+        **({} if group.until is None else {"until": asdict(group.until)}),
     }
 
 
@@ -264,6 +296,7 @@ def _group(model: _Group) -> Group:
             "notes": tuple(map(_note, model.notes)),
             "lines": tuple(map(_line, model.lines)),
             "adaptive": None if model.adaptive is None else _adaptive(model.adaptive),
+            "until": None if model.until is None else UntilResult(**dict(model.until)),
         }
     )
 
@@ -275,8 +308,9 @@ def _adaptive(model: _Adaptive) -> AdaptiveResult:
 
 def _summary(model: _Summary) -> Summary:
     request = Request(
-        tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed
-    )
+        tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed,
+        model.stopped_after, model.cap,
+    )  # fmt: skip
     groups = tuple(map(_group, model.groups))
     remarks = tuple(Remark(remark.text, remark.important) for remark in model.remarks)
     return Summary(model.source, request, groups, remarks, model.columns)

@@ -12,6 +12,7 @@ from passband.trials.checked import CheckedRows
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
 from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord, SourceRecord
+from passband.trials.rounds import count_complete_rounds, outcomes_of_rounds
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, Status, TrialRow
 from passband.trials.schema import FILE
 from passband.trials.unpacking import scores_of, trials_of
@@ -243,6 +244,24 @@ class Trials(Framed):
         rows = self._rows.rows("attempt", "run=? AND outcome=?", run, outcome, order=_BY_TIME)
         return next((str(row[7]) for row in rows), None)
 
+    # -- rounds ----------------------------------------------------------------------------
+
+    def complete_rounds(self, run: RunRecord) -> int | None:
+        """Return how many rounds of a run with a rule for its width are complete; else None."""
+        if "until" not in run.config:
+            return None
+        recorded = self.recorded(run.number)
+        return count_complete_rounds(
+            recorded.get(place.number, 0) for place in self._places(run.number)
+        )
+
+    def beyond_rounds(self, run: RunRecord) -> int:
+        """Return how many trials of a run with a rule for its width are in no complete round."""
+        rounds = self.complete_rounds(run)
+        if rounds is None:
+            return 0
+        return sum((mask >> rounds).bit_count() for mask in self.recorded(run.number).values())
+
     # -- scores ----------------------------------------------------------------------------
 
     def outcomes(
@@ -251,11 +270,15 @@ class Trials(Framed):
         """Return what the statistics work on: scores by problem, and why some have none.
 
         Those of an adaptive test are refused: its problems are no sample of anything.
+        Of a run that stops by the width of its interval, they are those of complete rounds.
         """
         run = run or self.run()
         run.refuse_averages()
         chosen = scorer or run.scorer()
         places, planned = self._places(run.number), run.imported.planned
+        if self.beyond_rounds(run):
+            rounds = self.complete_rounds(run) or 0
+            return outcomes_of_rounds(self._counts, run.number, chosen.number, places, rounds)
         return self._counts.outcomes(run.number, chosen.number, places, planned)
 
     def score_statuses(self, scorer: int) -> dict[str, int]:

@@ -1,0 +1,77 @@
+"""Trials that look stopped by their own outcome: refused, or estimated as they must be."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import run
+from passband import Outcomes, Summary, summarize
+from passband.errors import InvalidInput
+from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped
+
+
+@pytest.fixture(scope="module")
+def retried() -> Outcomes:
+    rng = np.random.default_rng(1)
+    scores = (rng.random((60, 8)) < rng.beta(0.6, 0.8, 60)[:, None]).astype(float)
+    tried = np.where(scores.any(axis=1), scores.argmax(axis=1) + 1, 8)
+    return Outcomes.from_counts(scores.any(axis=1).astype(int), tried)
+
+
+def test_the_mean_is_refused(retried: Outcomes) -> None:
+    summary = summarize(retried, ["pass@1", "avg"])
+    for _, line in summary.lines():
+        assert line.estimate is None
+        assert line.reason is not None
+        assert line.reason.code == "no-estimate-stopped-by-outcome"
+        assert "--stopped-after 1 --cap 8" in line.reason.text
+
+
+def test_it_is_estimated_where_the_rule_is_given(retried: Outcomes) -> None:
+    summary = summarize(retried, ["pass@1,4", "pass@16", "pass^2"], stopped_after=1, cap=8)
+    lines = [line for _, line in summary.lines()]
+    assert [line.metric for line in lines] == ["pass@1", "pass@4", "pass@16", "pass^2"]
+    expected = estimate_stopped(retried, "pass@4", StoppingRule(1, 8))
+    assert lines[1].estimate == expected
+    assert lines[2].estimate is not None
+    assert lines[2].estimate.high == 1.0
+    assert lines[3].estimate is None
+    names = [line.metric for _, line in summarize(retried, stopped_after=1).lines()]
+    assert names == ["pass@1", "pass@2", "pass@4", "pass@8"]
+    assert len(list(summarize(retried, "pass@*", stopped_after=1, cap=8).lines())) == 8
+    assert Summary.from_json(summary.to_json()) == summary
+
+
+def test_fixed_numbers_are_believed(retried: Outcomes) -> None:
+    (line,) = (line for _, line in summarize(retried, "pass@1", stopped_after=0).lines())
+    assert line.estimate is not None
+    assert line.estimate.method == "auto"
+    (line,) = (line for _, line in summarize(Outcomes.from_counts([1, 2], 4), "pass@1").lines())
+    assert line.estimate is not None
+
+
+def test_a_rule_that_the_trials_do_not_follow_is_a_reason(retried: Outcomes) -> None:
+    (line,) = (line for _, line in summarize(retried, "pass@1", stopped_after=2, cap=8).lines())
+    assert line.reason is not None
+    assert "cannot leave" in line.reason.text
+    with pytest.raises(InvalidInput, match="cap goes with stopped_after"):
+        summarize(retried, cap=8)
+    with pytest.raises(InvalidInput, match="stopped_after must be at least 1"):
+        summarize(retried, stopped_after=-1)
+
+
+def test_the_command(retried: Outcomes, tmp_path: Path) -> None:
+    rows = ["problem,score"]
+    for name, n, c in zip(
+        retried.problems, retried.trials, retried.required_successes(), strict=True
+    ):
+        rows += [f"{name},0"] * int(n - c) + [f"{name},1"] * int(c)
+    path = tmp_path / "retried.csv"
+    path.write_text("\n".join(rows) + "\n")
+    refused = run("stats", path)
+    assert refused.code == 2
+    assert "as if each was tried until it succeeded" in refused.err
+    done = run("stats", path, "--stopped-after", 1, "--cap", 8)
+    assert done.code == 0
+    assert "solved within 8 trials" in done.err
