@@ -105,7 +105,7 @@ def width(sets: int) -> None:
                 early = look_at(rule, Rounds(scores), FORECAST_AFTER)
                 ahead.append((forecast(rule, early, Rounds(scores)) or 0) / t)
         cover, error = share(held)
-        # A rule that stops while the hull is up to 6 % wider costs `most`; this one never exceeds h.
+        # `most` is for a rule whose hull may exceed h by 6 % when it stops; this one's never does.
         good = cover + 2 * error >= 0.95 and is_cheap(cost, 1.05 * most)
         print(
             f"{law:10} {problems:4} {h:.2f}  {cover:.3f}  {error:.3f}  {np.mean(cost):.2f}   "
