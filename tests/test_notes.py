@@ -24,10 +24,15 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.posterior_mean: (0.5,),
     notes.prior_dominates: (0.5, 0.0, 0.1),
     notes.scored_incomplete: ({"truncated": 2, "limit": 1},),
+    notes.solved_within: (4,),
+    notes.stopped_by_outcome: (0.002, 8, 8),
     notes.task_errors: (3, "KeyError: x"),
     notes.unequal_trials: (3, 8),
     notes.unscored_by_model: ({"base": 2}, "drop"),
+    notes.unstopped_values: (2,),
+    notes.until: ("stopped after 5 rounds",),
     notes.value_outside: (0.5,),
+    notes.within_cap: (8,),
 }
 
 

@@ -1,7 +1,7 @@
 """Statistics of repeated trials, on numpy and (lazily) scipy.special; no other layer is imported.
 
 `data` reads outcomes, `metric` measures them, `interval` says how sure a metric is, `decision`
-compares models and plans runs. Each imports only from those before it. `irt` stands beside
-`decision`: items of a bank, and the abilities of models that answer them. `checks` holds the checks
-of arguments, `tolerance` the size of rounding errors.
+compares models and plans runs, `sequential` says when to stop. Each imports only from those before
+it. `irt` stands beside `decision`: items of a bank, and the abilities of models that answer them.
+`checks` holds the checks of arguments, `tolerance` the size of rounding errors.
 """

@@ -18,10 +18,10 @@ __all__ = ["UntilResult", "until_result"]
 _GUARANTEES = {
     "proof": "this interval holds with at least {level} at whatever round it stops, for these "
     "problems and independent trials",
-    "guarded": "the rule looks only at the width; in simulations of it 95-99 % of such intervals "
+    "guarded": "the rule looks only at the width; in simulations of it 94-99 % of such intervals "
     "at 95 % held the truth (docs/sequential.md)",
     "default": "the rule looks only at the width of the default interval; in simulations of it "
-    "93-96 % of such intervals at 95 % held the truth (docs/sequential.md)",
+    "92-97 % of such intervals at 95 % held the truth (docs/sequential.md)",
 }
 
 
