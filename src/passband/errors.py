@@ -5,7 +5,8 @@ PassbandError
     ├── WrongType(TypeError)         the argument is of a kind that cannot be read
     ├── ConflictingArguments(TypeError)   one quantity was given twice
     ├── UnknownName(LookupError)     no metric, column or file type of that name
-    └── NotEnoughData                the metric needs more trials than there are
+    ├── NotEnoughData                the metric needs more trials than there are
+    └── ScoreBookError               a data set for an adaptive test, or its split, cannot be used
 PassbandWarning(UserWarning)         the number is right, but easy to misread
 """
 
@@ -27,6 +28,7 @@ __all__ = [
     "PassbandError",
     "PassbandWarning",
     "Place",
+    "ScoreBookError",
     "UnknownName",
     "WrongType",
     "describe",
@@ -108,6 +110,10 @@ class UnknownName(InvalidInput, LookupError):
 
 class NotEnoughData(InvalidInput):
     """The metric needs more trials than any problem has."""
+
+
+class ScoreBookError(InvalidInput):
+    """A data set for an adaptive test, or one of its splits, is missing or badly named."""
 
 
 class PassbandWarning(UserWarning):

@@ -11,6 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 __all__ = [
+    "ADAPTIVE_ITEMS",
+    "ADAPTIVE_RESCORED",
+    "ADAPTIVE_UNFINISHED",
     "ALL_TRIALS_ALIKE",
     "ANSWERS_AS_TEXT",
     "CLUSTERED_PROBLEMS",
@@ -68,6 +71,9 @@ __all__ = [
     "ZERO_FACTOR_UNPAIRED",
     "Note",
     "absent_components",
+    "adaptive_stop",
+    "adaptive_test",
+    "adaptive_unscored",
     "assumed_correlation",
     "beyond_trials",
     "dropped_items",
@@ -204,6 +210,56 @@ def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
         "noise-partly-measured",
         f"sampling noise is measured on the {measured} of {problems} problems with at least "
         f"{trials} trials, and assumed equal on the others",
+    )
+
+
+# -- adaptive tests ------------------------------------------------------------------------
+
+ADAPTIVE_ITEMS = Note(
+    "no-estimate-adaptive",
+    "the items of an adaptive test are chosen for what they tell about ability, so averages over "
+    "them estimate nothing; see theta and bank accuracy",
+)
+ADAPTIVE_RESCORED = Note(
+    "adaptive-rescored",
+    "these scores would have led to other items; theta is of the items that were asked",
+)
+ADAPTIVE_UNFINISHED = Note("adaptive-unfinished", "the test is unfinished: no stop rule is met yet")
+_STOPS = {
+    "se": "theta is known well enough",
+    "stability": "theta is stable",
+    "max_items": "the maximum of items is reached",
+    "budget": "the budget of trials is spent",
+    "bank is exhausted": "the bank is exhausted",
+}
+
+
+def adaptive_test(items: int, bank_items: int, bank: str, split: str) -> Note:
+    """Return the note on what an adaptive test has asked.
+
+    >>> print(adaptive_test(12, 200, "arithmetic", "test"))
+    adaptive test: 12 of the 200 items of bank arithmetic, split test
+    """
+    return Note(
+        "adaptive-test",
+        f"adaptive test: {items} of the {_count(bank_items, 'item')} of bank {bank}, split {split}",
+    )
+
+
+def adaptive_stop(stop: str, se: float) -> Note:
+    """Return the note on what ended an adaptive test.
+
+    >>> print(adaptive_stop("se", 0.29))
+    stopped: theta is known well enough; standard error 0.29
+    """
+    return Note("adaptive-stop", f"stopped: {_STOPS.get(stop, stop)}; standard error {se:.2f}")
+
+
+def adaptive_unscored(trials: int) -> Note:
+    """Return the note on trials of an adaptive test without a score."""
+    return Note(
+        "adaptive-unscored",
+        f"{_count(trials, 'trial')} without a score, which say nothing about ability here",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,7 +19,7 @@ __all__ = ["run"]
 
 def run(
     task: Annotated[
-        list[str], typer.Argument(help="Names of tasks, YAML files, or inspect:TASK of Inspect AI.")
+        list[str], typer.Argument(help="Tasks: names, YAML files, inspect:TASK, BANK:adaptive.")
     ],
     model: Annotated[
         str, typer.Option("--model", help="tiny, openai:NAME, python:module:function, ...")
@@ -79,6 +79,20 @@ def run(
     ] = False,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
+    se: Annotated[
+        float | None,
+        typer.Option("--se", help="Adaptive: stop at this standard error of theta. Default: 0.3."),
+    ] = None,
+    min_items: Annotated[int | None, typer.Option(help="Adaptive: ask at least so many.")] = None,
+    max_items: Annotated[int | None, typer.Option(help="Adaptive: ask at most so many.")] = None,
+    random_share: Annotated[
+        float | None,
+        typer.Option(help="Adaptive: share of --max-items drawn at random, for accuracy."),
+    ] = None,
+    design: Annotated[
+        list[str] | None,
+        typer.Option("--design", help="Adaptive: setting=value, such as selection=randomesque."),
+    ] = None,
     engine: Annotated[
         Engine, typer.Option(help="Who executes tasks of Inspect: auto, inspect, light.")
     ] = Engine.auto,
@@ -99,6 +113,9 @@ def run(
             trust_task_code=trust_task_code,
             task_args=read_task_args(task_arg or ()),
             engine=engine.value,
+            design=_design(
+                design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
+            ),
             n=n,
             limit=limit,
             concurrency=concurrency,
@@ -122,6 +139,13 @@ def run(
             _print_plan(request.dry_run(), json)
         else:
             _run_and_print(request, metric or [], level, json, quiet)
+
+
+def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
+    from passband.tasks.inspect_task import read_task_args
+
+    named = {name: value for name, value in options.items() if value is not None}
+    return {**read_task_args(words or (), "--design"), **named}
 
 
 def _print_plan(plan: DryRun, as_json: bool) -> None:

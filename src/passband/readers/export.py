@@ -17,6 +17,7 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import column_names, form_of
 from passband.stats.data.cells import is_absent
+from passband.stats.data.columns import CHOSEN, refuse_chosen
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.tables import Table
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
@@ -53,7 +54,8 @@ class Export:
         with error_prefix([str(path)]):
             if missing := sorted(_COLUMNS - set(table.columns)):
                 raise InvalidInput(f"is no export of passband; it lacks the column {missing[0]}.")
-            return [_Rows(table.columns, rows).log(source) for rows in _runs(table.columns)]
+            runs = [_Rows(table.columns, rows) for rows in _runs(table.columns)]
+            return [run.log(source) for run in runs if run.is_wanted(options.tasks)]
 
 
 def _is_scorer(table: Table, name: str | None) -> bool:
@@ -79,6 +81,13 @@ class _Rows:
         others = [name.partition(":")[2] for name in columns if name.startswith("score:")]
         used = [name for name in others if not all(map(is_absent, self._column(f"score:{name}")))]
         self._scorers = (_MAIN, *used)
+
+    def is_wanted(self, tasks: Sequence[str]) -> bool:
+        """Return whether the rows may be read; an adaptive test only where others are wanted."""
+        if tasks and self._text("task", self._rows[0]) not in tasks:
+            return CHOSEN not in self._columns
+        refuse_chosen({CHOSEN: [self._cell(CHOSEN, row) for row in self._rows]})
+        return True
 
     def log(self, source: Source) -> Log:
         """Return the rows as a log."""

@@ -35,6 +35,7 @@ class Counters:
     problems: int
     planned: int  # trials in total
     main: int | None = None  # number of the scorer that the estimate is of
+    is_chosen: bool = False  # problems are chosen by answers: their mean score estimates nothing
     done: int = 0
     fresh: int = 0  # of those, recorded by this process
     prompt_tokens: int = 0
@@ -124,7 +125,7 @@ class Counters:
     def estimate(self) -> Estimate | None:
         """Return the mean score so far with its interval, for problems like these."""
         pairs = [(n, c) for n, c in zip(self._scored, self._sums, strict=True) if n]
-        if len(pairs) < 2:
+        if len(pairs) < 2 or self.is_chosen:
             return None
         from passband.stats.data.outcomes import Outcomes
         from passband.stats.interval.estimate import estimate

@@ -120,10 +120,18 @@ class Runner:
         directory = self.store.directory
         self.queue = Queue(
             [
-                (run, self.schedule(run, run.batch, _recorded_rows(directory, run)))
+                (run, self._factory(run)(run, run.batch, _recorded_rows(directory, run)))
                 for run in self.task_runs
             ]
         )
+
+    def _factory(self, run: TaskRun) -> ScheduleFactory:
+        """Return what makes the schedule of a task: an adaptive test has one of its own."""
+        if "adaptive" not in run.task.config:
+            return self.schedule
+        from passband.run.adaptive import adaptive_schedule  # heavy, and seldom needed
+
+        return adaptive_schedule
 
     async def _ask(self) -> None:
         """Start the workers; the first request goes alone, in case it is refused."""

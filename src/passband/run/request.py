@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from passband.adaptive.dataset import is_adaptive_name
 from passband.errors import InvalidInput, WrongType
 from passband.generate.providers import Connection
 from passband.generate.subject import Model
@@ -91,8 +92,19 @@ class RunRequest:
         """Refuse metrics that could only fail once every trial is paid for."""
         if not 0 < level < 1:
             raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
+        adaptive = [task for task in self.tasks if "adaptive" in task.config]
+        if adaptive and self.settings.retry_failed:
+            raise InvalidInput(
+                f"--retry-failed: {adaptive[0].name} is an adaptive test, whose path depends on "
+                "every answer; start anew with another --out."
+            )
         if not metrics:
             return
+        if adaptive:
+            raise InvalidInput(
+                f"-m {metrics[0]}: {adaptive[0].name} is an adaptive test, which gives theta and "
+                "the accuracy of its bank; averages over chosen items estimate nothing."
+            )
         from passband.stats.metric.names import parse_name
         from passband.stats.metric.registry import expand_metrics
 
@@ -119,11 +131,13 @@ def make_request(
     trust_task_code: bool = False,
     task_args: Mapping[str, Any] | None = None,
     engine: Engine = "auto",
+    design: Mapping[str, Any] | None = None,
     **options: Unpack[RunOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run.
 
-    `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`).
+    `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
+    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name.
 
     >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
@@ -140,6 +154,7 @@ def make_request(
         engine=engine,
         model=model,
         connection=connection,
+        design=_design(design, options),
     )
     label = model if isinstance(model, str) else str(getattr(model, "name", "run"))
     return RunRequest(
@@ -160,6 +175,7 @@ def load_tasks(
     engine: Engine = "auto",
     model: Model | None = None,
     connection: Connection | None = None,
+    design: Mapping[str, Any] | None = None,
 ) -> list[Task]:
     """Return tasks by name, path or value; a file that is named twice is one task.
 
@@ -174,6 +190,8 @@ def load_tasks(
         elif isinstance(task, str) and is_inspect_name(task):
             made = load_inspect(task, task_args, engine, model, connection)
             loaded |= {(task, one.name): one for one in made}
+        elif is_adaptive_name(task):
+            loaded |= {("adaptive", one.name): one for one in _adaptive(task, design)}
         elif isinstance(task, (str, Path)):
             for entry in find_tasks(task):
                 loaded[entry.path.resolve()] = load_task(entry, trust=trust)
@@ -183,11 +201,33 @@ def load_tasks(
         raise InvalidInput("tasks must name at least one task.")
     if task_args and not any(isinstance(one, str) and is_inspect_name(one) for one in several):
         raise InvalidInput("-T gives arguments to tasks of Inspect; none is named (inspect:NAME).")
+    if design is not None and set(design) - {"trials"}:
+        _require_adaptive(loaded.values(), design)
     names = [task.name for task in loaded.values()]
     duplicates = sorted({name for name in names if names.count(name) > 1})
     if duplicates:
         raise InvalidInput(f"two tasks are named {duplicates[0]!r}.")
     return list(loaded.values())
+
+
+def _design(given: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of adaptive tests; -n is how often each of their items is asked."""
+    return {**(given or {}), "trials": options.get("n") or 1}
+
+
+def _adaptive(name: Any, design: Mapping[str, Any] | None) -> Sequence[Task]:
+    from passband.adaptive.design import Design  # heavy, and seldom needed
+    from passband.adaptive.task import adaptive_tasks
+
+    return adaptive_tasks(name, Design.of(design or {}))
+
+
+def _require_adaptive(tasks: Iterable[Task], design: Mapping[str, Any]) -> None:
+    if not any("adaptive" in task.config for task in tasks):
+        names = ", ".join(name for name in design if name != "trials")
+        raise InvalidInput(
+            f"{names}: for adaptive tests alone, and none is named (BANK:adaptive[:SPLIT])."
+        )
 
 
 def _named(kind: type[Settings] | type[Connection], options: Mapping[str, Any]) -> dict[str, Any]:

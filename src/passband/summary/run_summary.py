@@ -88,6 +88,10 @@ class RunSummary:
 
     def group(self, by: dict[str, str], plan: Plan | None = None) -> Group:
         """Return the run's counts, notes and lines."""
+        if self._run.adaptive is not None:
+            from passband.summary.adaptive import adaptive_group
+
+            return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
         outcomes = self._trials.outcomes(self._run, self._scorer)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
@@ -163,7 +167,8 @@ def summarize_scorers(
         by = _split_by(runs)
         groups = []
         for run in runs:
-            summaries = [RunSummary(trials, run, wanted, each.name) for each in run.scorers]
+            own = wanted if run.adaptive is None else replace(wanted, metrics=())
+            summaries = [RunSummary(trials, run, own, each.name) for each in run.scorers]
             members = [summary.group(_key(run, by)) for summary in summaries]
             lines = tuple(line for member in members for line in member.lines)
             groups.append(replace(members[0], lines=lines))

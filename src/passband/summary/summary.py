@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from passband.adaptive.test import Step
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.frames import Framed, Kind
 from passband.notes import Note
@@ -16,7 +17,7 @@ from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 
-__all__ = ["Group", "Line", "Request", "ScorerCounts", "Summary"]
+__all__ = ["AdaptiveResult", "Group", "Line", "Request", "ScorerCounts", "Summary"]
 
 
 _OF_ESTIMATES: dict[str, Kind] = {
@@ -83,6 +84,19 @@ class ScorerCounts:
 
 
 @dataclass(frozen=True)
+class AdaptiveResult:
+    """How an adaptive test came to its estimate: the bank, the items on the path, the stop."""
+
+    bank: str
+    hash: str  #: of the bank
+    split: str
+    model: str  #: of the items: "2pl"
+    n_bank: int  #: items of the split
+    stop: str | None  #: the rule that ended it; None: unfinished, or scored anew
+    path: tuple[Step, ...] = ()  #: items in the order they were asked, and ability after each
+
+
+@dataclass(frozen=True)
 class Group:
     """Trials that belong together, counted and measured."""
 
@@ -100,6 +114,7 @@ class Group:
     scorers: tuple[ScorerCounts, ...] = ()
     notes: tuple[Note, ...] = ()  #: on the trials, whatever the metric
     lines: tuple[Line, ...] = ()
+    adaptive: AdaptiveResult | None = None  #: of an adaptive test
 
     @property
     def name(self) -> str:

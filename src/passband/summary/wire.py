@@ -1,4 +1,7 @@
-"""The JSON of a summary: version 1, its pydantic models, its schema.
+"""The JSON of a summary: its versions, its pydantic models, its schema.
+
+Version 1 has no adaptive tests. Version 2 adds `adaptive` to the groups of such tests, and is
+written only where there is one, so that programs which read version 1 read all others.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -11,12 +14,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from passband.adaptive.test import Step
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
-from passband.summary.summary import Group, Line, Request, ScorerCounts, Summary
+from passband.summary.summary import AdaptiveResult, Group, Line, Request, ScorerCounts, Summary
 
 __all__ = [
     "KIND",
@@ -31,6 +35,7 @@ __all__ = [
 
 KIND = "summary"
 VERSION = 1
+ADAPTIVE_VERSION = 2  # of summaries with an adaptive test
 
 
 class _Model(BaseModel):
@@ -78,6 +83,29 @@ class _Scorer(_Model):
     timeout: int
 
 
+class _Step(_Model):
+    key: str
+    reason: str
+    score: float | None
+    trials: int
+    theta: float
+    se: float
+    information: float
+    difficulty: float
+    is_random: bool
+    probability: float | None
+
+
+class _Adaptive(_Model):
+    bank: str
+    hash: str
+    split: str
+    model: str
+    n_bank: int
+    stop: str | None
+    path: list[_Step]
+
+
 class _Group(_Model):
     task: str | None
     model: str | None
@@ -92,6 +120,7 @@ class _Group(_Model):
     scorers: list[_Scorer]
     notes: list[_Note]
     lines: list[_Line]
+    adaptive: _Adaptive | None = None
 
 
 class _Remark(_Model):
@@ -103,7 +132,7 @@ class _Summary(_Model):
     """A summary of recorded trials, as passband writes it."""
 
     passband: Literal["summary"]
-    version: Literal[1]
+    version: Literal[1, 2]
     source: str
     metrics: list[str]
     over: Over
@@ -129,7 +158,7 @@ def as_json(summary: Summary) -> dict[str, Any]:
     """Return a summary as JSON-serialisable values."""
     return {
         "passband": KIND,
-        "version": VERSION,
+        "version": _version(summary),
         "source": summary.source,
         **asdict(summary.request),
         "metrics": list(summary.request.metrics),
@@ -137,6 +166,11 @@ def as_json(summary: Summary) -> dict[str, Any]:
         "remarks": [remark._asdict() for remark in summary.remarks],
         "groups": [group_json(group) for group in summary.groups],
     }
+
+
+def _version(summary: Summary) -> int:
+    has_test = any(group.adaptive is not None for group in summary.groups)
+    return ADAPTIVE_VERSION if has_test else VERSION
 
 
 def to_json(summary: Summary) -> str:
@@ -152,10 +186,10 @@ def from_json(text: str | bytes) -> Summary:
         raise InvalidInput(f"not a passband summary: not JSON ({error}).") from None
     if not isinstance(values, dict) or values.get("passband") != KIND:
         raise InvalidInput("not a passband summary: 'passband' must be 'summary'.")
-    if values.get("version") != VERSION:
+    if values.get("version") not in (VERSION, ADAPTIVE_VERSION):
         raise InvalidInput(
-            f"the summary has version {values.get('version')!r}; this passband reads version "
-            f"{VERSION}. Write it again with `passband stats RUN --json`."
+            f"the summary has version {values.get('version')!r}; this passband reads versions "
+            f"{VERSION} and {ADAPTIVE_VERSION}. Write it again with `passband stats RUN --json`."
         )
     try:
         model = _Summary.model_validate_json(text)
@@ -201,7 +235,12 @@ def group_json(group: Group) -> dict[str, Any]:
         "scorers": [asdict(scorer) for scorer in group.scorers],
         "notes": [_note_json(note) for note in group.notes],
         "lines": [_line_json(line) for line in group.lines],
+        **({} if group.adaptive is None else {"adaptive": _adaptive_json(group.adaptive)}),
     }
+
+
+def _adaptive_json(test: AdaptiveResult) -> dict[str, Any]:
+    return {**vars(test), "path": [step._asdict() for step in test.path]}
 
 
 def _note(model: _Note) -> Note:
@@ -224,8 +263,14 @@ def _group(model: _Group) -> Group:
             "scorers": tuple(ScorerCounts(**dict(scorer)) for scorer in model.scorers),
             "notes": tuple(map(_note, model.notes)),
             "lines": tuple(map(_line, model.lines)),
+            "adaptive": None if model.adaptive is None else _adaptive(model.adaptive),
         }
     )
+
+
+def _adaptive(model: _Adaptive) -> AdaptiveResult:
+    path = tuple(Step(**dict(step)) for step in model.path)
+    return AdaptiveResult(**dict(model) | {"path": path})
 
 
 def _summary(model: _Summary) -> Summary:

@@ -70,7 +70,7 @@ def check_inspect(
     return []
 
 
-def read_task_args(words: Iterable[str]) -> dict[str, Any]:
+def read_task_args(words: Iterable[str], option: str = "-T") -> dict[str, Any]:
     """Return arguments given as key=value, the values read as YAML, as Inspect reads them.
 
     >>> read_task_args(["fewshot=2", "subjects=law,history", "strict=false"])
@@ -82,11 +82,11 @@ def read_task_args(words: Iterable[str]) -> dict[str, Any]:
     for word in words:
         key, equals, text = word.partition("=")
         if not equals or not key:
-            raise InvalidInput(f"-T takes key=value; got {word!r}.")
+            raise InvalidInput(f"{option} takes key=value; got {word!r}.")
         try:
             value = yaml.safe_load(text)
         except yaml.YAMLError as error:
-            raise InvalidInput(f"-T {key}: the value is not YAML: {text!r}.") from error
+            raise InvalidInput(f"{option} {key}: the value is not YAML: {text!r}.") from error
         if isinstance(value, str) and "," in value:
             value = value.split(",")
         arguments[key.replace("-", "_")] = value

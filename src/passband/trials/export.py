@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from passband.errors import InvalidInput
 from passband.frames import Kind
+from passband.stats.data.columns import CHOSEN
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 
@@ -52,6 +53,8 @@ def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> 
             row |= {"task": run.task, "model": run.model, "problem_id": problem.key}
             row["target"] = _target(problem.record.get("targets", ()))
             row["cluster"] = problem.cluster
+            if run.adaptive is not None:
+                row[CHOSEN] = trial.reason or "adaptive"
             _put_trial(row, trial, timing)
             for score in trial.scores:
                 _put_score(row, score, suffixes[score.scorer], trial.text)
@@ -62,7 +65,8 @@ def columns(runs: Sequence[RunRecord], *, timing: bool = False) -> list[str]:
     """Return the names of the columns; scorers beyond the main one have their own three."""
     others = {scorer.name: None for run in runs for scorer in run.scorers[1:]}
     extra = [f"{part}:{name}" for name in others for part in ("score", "score_status", "answer")]
-    return [*_COLUMNS, *extra, *(_TIMING if timing else ())]
+    reason = [CHOSEN] if any(run.adaptive is not None for run in runs) else []
+    return [*_COLUMNS, *extra, *reason, *(_TIMING if timing else ())]
 
 
 def column_kinds(runs: Sequence[RunRecord], *, timing: bool = False) -> dict[str, Kind]:

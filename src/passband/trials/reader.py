@@ -248,8 +248,12 @@ class Trials(Framed):
     def outcomes(
         self, run: RunRecord | None = None, scorer: ScorerRecord | None = None
     ) -> Outcomes:
-        """Return what the statistics work on: scores by problem, and why some have none."""
+        """Return what the statistics work on: scores by problem, and why some have none.
+
+        Those of an adaptive test are refused: its problems are no sample of anything.
+        """
         run = run or self.run()
+        run.refuse_averages()
         chosen = scorer or run.scorer()
         places, planned = self._places(run.number), run.imported.planned
         return self._counts.outcomes(run.number, chosen.number, places, planned)

@@ -68,6 +68,21 @@ class RunRecord:
         return is_imported(self.spec)
 
     @property
+    def adaptive(self) -> Mapping[str, Any] | None:
+        """The bank, split and model of an adaptive test; None for any other run."""
+        test: Mapping[str, Any] | None = self.config.get("task", {}).get("adaptive")
+        return test
+
+    def refuse_averages(self) -> None:
+        """Raise `InvalidInput` if the problems were chosen by answers, as in an adaptive test."""
+        if self.adaptive is not None:
+            raise InvalidInput(
+                f"{self.task}: the items of an adaptive test are chosen for what they tell about "
+                "ability, so averages over them estimate nothing. passband stats RUN gives ability "
+                "(theta) and the accuracy of the whole bank."
+            )
+
+    @property
     def imported(self) -> Imported:
         """What the logs of an imported run say beyond its rows."""
         return Imported.of(self.config)

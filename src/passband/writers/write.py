@@ -114,6 +114,9 @@ def write(
     writer, losses = writers[form], Losses()
     if not runs:
         raise InvalidInput(f"{trials.directory} holds no trials yet.")
+    if form not in EXPORTS:
+        for run in runs:
+            run.refuse_averages()  # other tools would take the mean over items
     parts = list(_parts(runs, writer.holds))
     if not isinstance(to, Path):
         _require_one(parts, writer, form)

@@ -11,6 +11,7 @@ from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.data.cells import is_absent, listing
 
 __all__ = [
+    "CHOSEN",
     "OUTCOME_NAMES",
     "ROLES",
     "SPLIT_BY",
@@ -19,9 +20,13 @@ __all__ = [
     "is_trial_name",
     "matching",
     "normalized",
+    "refuse_chosen",
     "require_column",
     "score_columns",
 ]
+
+#: Says of each row of an adaptive test why its problem was chosen.
+CHOSEN = "adaptive_reason"
 
 #: What a column can be, and the names it is guessed from, the surest first. Capitals, spaces,
 #: dashes and underscores make no difference.
@@ -79,6 +84,16 @@ _TRIAL_WORDS = frozenset(
     ]
 )
 _REQUIRED = ("problem", "score")
+
+
+def refuse_chosen(columns: Mapping[str, Sequence[Any]]) -> None:
+    """Raise `InvalidInput` if problems were chosen by their answers, as in an adaptive test."""
+    if any(not is_absent(reason) for reason in columns.get(CHOSEN, ())):
+        raise InvalidInput(
+            f"holds an adaptive test (column {CHOSEN}): its items were chosen for what they tell "
+            "about ability, so averages over them estimate nothing. passband stats on its run "
+            "directory gives ability (theta) and the accuracy of the whole bank."
+        )
 
 
 @dataclass(frozen=True)

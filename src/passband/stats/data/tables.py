@@ -22,7 +22,7 @@ import numpy as np
 from passband.errors import InvalidInput, WrongType, warn
 from passband.stats.data.cells import label, listing, shortened
 from passband.stats.data.coded import CodedColumn
-from passband.stats.data.columns import ROLES, Roles, find_roles, matching
+from passband.stats.data.columns import ROLES, Roles, find_roles, matching, refuse_chosen
 from passband.stats.data.layout import Layout, lay_out
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.unfold import unfold
@@ -84,6 +84,7 @@ class Table:
 
     def layout(self, *, by: Sequence[str] = (), **columns: str | None) -> Layout:
         """Decide what every column is, and which rows belong together."""
+        refuse_chosen(self.columns)
         table = self.long(**columns)
         return lay_out(table.columns, columns, by, table.unfolded)
 

@@ -233,6 +233,7 @@ def _stored(trials: Trials, run: RunRecord, name: str, path: Path) -> Run:
     ]
     recorded = tuple(Remark(*remark) for remark in run.imported.remarks)
     clusters = {problem.key: problem.cluster for problem in problems if problem.cluster is not None}
+    run.refuse_averages()
     return Run(
         name,
         run.task,

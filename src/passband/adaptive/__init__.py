@@ -1,0 +1,1 @@
+"""Adaptive tests: item banks, choosing the next item, and when to stop."""

@@ -1,0 +1,351 @@
+"""A bank: calibrated items of several splits, how their answers are scored, where it comes from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from passband.adaptive.bank_file import MARK, BankRows, read_rows, write_rows
+from passband.adaptive.item import BankItem, Option
+from passband.errors import InvalidInput, Place, UnknownName, nearest
+from passband.stats.irt.items import Items
+
+__all__ = [
+    "MODELS",
+    "VERSION",
+    "Bank",
+    "BankItem",
+    "Option",
+    "parameters_of",
+    "read_bank",
+    "row_parameters",
+    "write_bank",
+]
+
+VERSION = 1
+MODELS = ("1pl", "2pl", "3pl", "graded", "continuous")
+_HEADER = (MARK, "name", "model", "rho", "scorer", "sampling", "provenance", "hash")
+_ROW = (
+    "id", "split", "question", "targets", "choices", "content", "messages", "doc", "quality",
+    "a", "b", "c", "steps", "phi",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Items and their parameters; `of_split` gives the items of one test.
+
+    The hash is over everything in the file but itself, and stays that of the whole bank in
+    `of_split`, so that it tells whether a run was asked from this bank.
+    """
+
+    name: str
+    items: Sequence[BankItem]
+    parameters: Items
+    rho: float = 0.0  # correlation of repeated trials of one item, given ability
+    scorer: Mapping[str, Any] = field(default_factory=dict)  # arguments of `make_scorer`
+    sampling: Mapping[str, Any] = field(default_factory=dict)  # that it was calibrated with
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    hash: str = ""
+
+    def __post_init__(self) -> None:
+        if len(self.items) != len(self.parameters):
+            raise InvalidInput(
+                f"bank {self.name!r} has {len(self.items)} items and the parameters of "
+                f"{len(self.parameters)}."
+            )
+        if not self.items:
+            raise InvalidInput(f"bank {self.name!r} is empty; a test needs at least one item.")
+        if not self.hash:
+            object.__setattr__(self, "hash", _hash_of(self))
+
+    @property
+    def model(self) -> str:
+        return self.parameters.model
+
+    @cached_property
+    def splits(self) -> tuple[str, ...]:
+        """The splits, in the order of their first items."""
+        return tuple(dict.fromkeys(item.split for item in self.items))
+
+    @cached_property
+    def position(self) -> Mapping[str, int]:
+        """The position of every item by its key."""
+        return {item.key: place for place, item in enumerate(self.items)}
+
+    def of_split(self, split: str) -> Bank:
+        """Return the bank with the items of one split."""
+        places = [place for place, item in enumerate(self.items) if item.split == split]
+        if not places:
+            raise UnknownName(
+                f"bank {self.name!r} has no split {split!r}.{nearest(split, self.splits)} "
+                f"It has {', '.join(self.splits)}."
+            )
+        items = [self.items[place] for place in places]
+        return replace(self, items=items, parameters=self.parameters.take(np.array(places)))
+
+    def item(self, key: str) -> BankItem:
+        """Return an item by its key."""
+        if key not in self.position:
+            raise UnknownName(f"bank {self.name!r} has no item {key!r}.")
+        return self.items[self.position[key]]
+
+    @cached_property
+    def scorer_spec(self) -> Mapping[str, Any]:
+        """The arguments of `make_scorer`; without any, choices are read and text is compared."""
+        if self.scorer:
+            return self.scorer
+        kinds = {item.choices is None for item in self.items}
+        if len(kinds) > 1:
+            raise InvalidInput(
+                f"bank {self.name!r} has items with choices and items without; its header must "
+                'name a scorer that suits both, such as {"name": "exact_match"}.'
+            )
+        return {"name": "exact_match" if kinds.pop() else "choice"}
+
+
+def read_bank(path: str | Path) -> Bank:
+    """Read a bank from a file of JSON lines or Parquet; whatever is wrong with it shows here."""
+    rows = read_rows(Path(path))
+    header = _checked_header(rows)
+    if not rows.rows:
+        raise InvalidInput(f"{path}: the bank is empty; a test needs at least one item.")
+    model = header["model"]
+    items: list[BankItem] = []
+    lines: dict[str, int] = {}
+    for line, row in rows.rows:
+        item = _item(row, rows.place(line))
+        if item.key in lines:
+            raise InvalidInput(
+                f"two items have the id {item.key!r}; the other is in line {lines[item.key]}.",
+                place=rows.place(line),
+            )
+        lines[item.key] = line
+        _check_parameters(model, row, rows.place(line))
+        _check_slope(model, row, rows.rows[0][1], rows.place(line))
+        items.append(item)
+    bank = Bank(
+        name=header.get("name") or Path(path).stem,
+        items=tuple(items),
+        parameters=parameters_of(model, [row for _, row in rows.rows]),
+        rho=float(header.get("rho", 0.0)),
+        scorer=header.get("scorer") or {},
+        sampling=header.get("sampling") or {},
+        provenance=header.get("provenance") or {},
+    )
+    return _with_right_hash(bank, header.get("hash"), rows.place(1))
+
+
+def write_bank(bank: Bank, path: str | Path) -> None:
+    """Write a whole bank as JSON lines or Parquet, by the ending of the name."""
+    if _hash_of(bank) != bank.hash:
+        raise InvalidInput(f"these are some of the items of bank {bank.name!r}; write the whole.")
+    write_rows(Path(path), {**_header(bank), "hash": bank.hash}, _rows(bank))
+
+
+def parameters_of(model: str, rows: Sequence[Mapping[str, Any]]) -> Items:
+    """Return the parameters that rows hold as `a`, `b`, `c` or `steps`."""
+    columns = {
+        name: np.array([float(row.get(name, usual)) for row in rows])
+        for name, usual in (("a", 1.0), ("b", 0.0), ("c", 0.0), ("phi", 1.0))
+    }
+    if model != "graded":
+        return Items(model, **columns)  # type: ignore[arg-type]
+    steps = np.full((len(rows), max(len(row["steps"]) for row in rows)), math.nan)
+    for place, row in enumerate(rows):
+        steps[place, : len(row["steps"])] = row["steps"]
+    return Items("graded", columns["a"], steps=steps)
+
+
+def _with_right_hash(bank: Bank, given: str | None, place: Place) -> Bank:
+    if given is not None and given != bank.hash:
+        raise InvalidInput(
+            f"the hash is {given[:19]}..., but the contents give {bank.hash[:19]}...: the bank has "
+            'changed since it was written. If that is meant, remove "hash" from the header.',
+            place=place,
+        )
+    return bank
+
+
+# -- what is in the file -------------------------------------------------------------------
+
+
+def _header(bank: Bank) -> dict[str, Any]:
+    return {
+        MARK: VERSION,
+        "name": bank.name,
+        "model": bank.model,
+        "rho": float(bank.rho),
+        "scorer": dict(bank.scorer),
+        "sampling": dict(bank.sampling),
+        "provenance": dict(bank.provenance),
+    }
+
+
+def _rows(bank: Bank) -> Iterator[dict[str, Any]]:
+    for place, item in enumerate(bank.items):
+        row: dict[str, Any] = {
+            "id": item.key,
+            "split": item.split,
+            "question": item.question,
+            "targets": list(item.targets),
+            "choices": None if item.choices is None else [c._asdict() for c in item.choices],
+            "content": item.content,
+            "messages": [list(message) for message in item.messages] or None,
+            "doc": dict(item.doc) or None,
+            "quality": dict(item.quality) or None,
+            **row_parameters(bank.parameters, place),
+        }
+        yield {name: value for name, value in row.items() if value is not None}
+
+
+def row_parameters(items: Items, place: int) -> dict[str, Any]:
+    """Return the parameters of one item as `parameters_of` reads them."""
+    a = float(items.a[place])
+    if items.steps is not None:
+        steps = items.steps[place]
+        return {"a": a, "steps": steps[~np.isnan(steps)].tolist()}
+    further = {"3pl": "c", "continuous": "phi"}.get(items.model)
+    own = {"a": a, "b": float(items.b[place])}
+    return own | ({further: float(getattr(items, further)[place])} if further else {})
+
+
+def _hash_of(bank: Bank) -> str:
+    digest = hashlib.sha256()
+    for part in (_header(bank), *_rows(bank)):
+        text = json.dumps(part, sort_keys=True, separators=(",", ":"))
+        digest.update(text.encode() + b"\n")
+    return f"sha256:{digest.hexdigest()}"
+
+
+# -- checks --------------------------------------------------------------------------------
+
+
+def _checked_header(rows: BankRows) -> Mapping[str, Any]:
+    header, place = rows.header, rows.place(1)
+    version = header.get(MARK)
+    if not isinstance(version, int) or version < 1:
+        raise InvalidInput(
+            f"{MARK} is the version of the format, {VERSION}; got {version!r}.", place=place
+        )
+    if version > VERSION:
+        raise InvalidInput(
+            f"the bank is of version {version}; this passband reads up to {VERSION}. Update it.",
+            place=place,
+        )
+    _refuse_unknown(header, _HEADER, "header", place)
+    model = header.get("model")
+    if model not in MODELS:
+        hint = nearest(str(model), MODELS)
+        raise InvalidInput(
+            f"unknown model {model!r}.{hint} Known: {', '.join(MODELS)}.", place=place
+        )
+    rho = header.get("rho", 0.0)
+    if not _is_number(rho) or not 0 <= rho <= 1:
+        raise InvalidInput(f"rho must be from 0 to 1; got {rho!r}.", place=place)
+    return header
+
+
+def _refuse_unknown(row: Mapping[str, Any], known: Sequence[str], where: str, place: Place) -> None:
+    for name in row:
+        if name not in known:
+            hint = nearest(name, known) or f" Known: {', '.join(known)}."
+            raise InvalidInput(f"the {where} has an unknown field {name!r}.{hint}", place=place)
+
+
+def _item(row: Mapping[str, Any], place: Place) -> BankItem:
+    """Return the item of a row; raise if it lacks something or does not fit together."""
+    _refuse_unknown(row, _ROW, "item", place)
+    for name in ("id", "split", "question"):
+        if not isinstance(row.get(name), str) or not row[name].strip():
+            raise InvalidInput(f"{name} must be text; got {row.get(name)!r}.", place=place)
+    targets = row.get("targets")
+    if not isinstance(targets, list) or not targets or any(not isinstance(t, str) for t in targets):
+        raise InvalidInput(f"targets must be a list of texts; got {targets!r:.60}.", place=place)
+    choices = _choices(row.get("choices"), targets, place)
+    if row["split"] == "*" or ":" in row["split"]:
+        raise InvalidInput(
+            f"a split is no '*' and has no colon; got {row['split']!r}.", place=place
+        )
+    return BankItem(
+        key=row["id"],
+        split=row["split"],
+        question=row["question"],
+        targets=tuple(targets),
+        choices=choices,
+        content=row.get("content"),
+        messages=tuple((role, text) for role, text in row.get("messages") or ()),
+        doc=row.get("doc") or {},
+        quality=row.get("quality") or {},
+    )
+
+
+def _choices(given: Any, targets: Sequence[str], place: Place) -> tuple[Option, ...] | None:
+    if given is None:
+        return None
+    if not isinstance(given, list) or not all(
+        isinstance(c, dict) and c.keys() == {"id", "text"} for c in given
+    ):
+        raise InvalidInput('choices must be a list of {"id": ..., "text": ...}.', place=place)
+    ids = [choice["id"] for choice in given]
+    if len(ids) < 2 or len(set(ids)) < len(ids):
+        raise InvalidInput(
+            f"choices must be two or more with ids of their own; got {ids}.", place=place
+        )
+    for target in targets:
+        if target not in ids:
+            raise InvalidInput(f"the target {target!r} is none of the choices {ids}.", place=place)
+    return tuple(Option(choice["id"], choice["text"]) for choice in given)
+
+
+def _check_parameters(model: str, row: Mapping[str, Any], place: Place) -> None:
+    a, c = row.get("a", 1.0), row.get("c", 0.0)
+    if not _is_number(a) or a <= 0:
+        raise InvalidInput(f"a (discrimination) must be above 0; got {a!r}.", place=place)
+    if not _is_number(c) or not 0 <= c < 1 or (c and model != "3pl"):
+        raise InvalidInput(
+            f"c (guessing) must be from 0 to below 1, and 0 outside 3pl; got {c!r}.", place=place
+        )
+    if model == "graded":
+        steps = row.get("steps")
+        if (
+            not isinstance(steps, list)
+            or not steps
+            or not all(_is_number(step) for step in steps)
+            or any(low >= high for low, high in pairwise(steps))
+        ):
+            raise InvalidInput(f"steps must be ascending numbers; got {steps!r:.60}.", place=place)
+        return
+    phi = row.get("phi", 1.0)
+    if not _is_number(phi) or phi <= 0 or (phi != 1 and model != "continuous"):
+        raise InvalidInput(
+            f"phi (dispersion) must be above 0, and 1 unless continuous; got {phi!r}.", place=place
+        )
+    if not _is_number(row.get("b")):
+        raise InvalidInput(f"b (difficulty) must be a number; got {row.get('b')!r}.", place=place)
+    if "steps" in row:
+        raise InvalidInput(f"steps belong to the graded model, not to {model}.", place=place)
+
+
+def _check_slope(
+    model: str, row: Mapping[str, Any], first: Mapping[str, Any], place: Place
+) -> None:
+    a, other = row.get("a", 1.0), first.get("a", 1.0)
+    if model == "1pl" and a != other:
+        raise InvalidInput(
+            f"a (discrimination) must be the same for all items of 1pl; got {a!r}, not {other!r}.",
+            place=place,
+        )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
