@@ -68,8 +68,10 @@ def check_evidence(items: Items, evidence: Evidence) -> None:
         raise WrongType(f"item must be a position in the bank; got {item!r}.")
     if not 0 <= evidence.item < len(items):
         raise InvalidInput(f"item {item} is not in the bank, which has {len(items)} items.")
-    is_whole = type(trials) is int or (isinstance(trials, Integral) and trials is not True)
-    if not is_whole or evidence.trials < 1:
+    is_odd = type(trials) is not int and (
+        isinstance(trials, bool) or not isinstance(trials, Integral)
+    )
+    if is_odd or evidence.trials < 1:
         raise InvalidInput(f"trials of item {item} must be 1 or more; got {trials!r}.")
     if not 0.0 <= (score if type(score) is float else as_number("score", score)) <= 1.0:
         raise InvalidInput(f"score of item {item} must be between 0 and 1; got {score!r}.")
