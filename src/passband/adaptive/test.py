@@ -6,6 +6,7 @@ the same path, so a test is resumed by replaying its answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,11 +14,11 @@ import numpy as np
 
 from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
-from passband.adaptive.selection import Pick, Selector, most_items
+from passband.adaptive.selection import Pick, Selector, item_information, most_items
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.irt.ability import Ability, ability_of
+from passband.stats.irt.bank_accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
 from passband.stats.irt.evidence import Evidence, check_evidence
-from passband.stats.irt.information import information
 from passband.stats.irt.posterior import Grid, Posterior
 
 __all__ = ["AdaptiveTest", "Choice", "Scores", "Step", "grid_of", "replayed"]
@@ -151,6 +152,24 @@ class AdaptiveTest:
         """Estimate ability from the answers of all complete batches, by the design's method."""
         return ability_of(self.posterior, method=self.design.method, level=self.design.level)
 
+    def accuracy(self) -> BankAccuracy:
+        """Return the accuracy on every item of the bank, those not asked as the model expects."""
+        return bank_accuracy(self.posterior, level=self.design.level)
+
+    def random_accuracy(self) -> BankAccuracy | None:
+        """Return the accuracy of the bank from the random stratum alone, whatever the model.
+
+        None without a stratum of two scored items, or before all of it was asked.
+        """
+        if not self._is_sampled():
+            return None
+        drawn = [step for step in self.history if step.is_random]
+        scores = [step.score for step in drawn if step.score is not None]
+        if len(scores) < 2:
+            return None
+        chances = [step.probability or 1.0 for step in drawn if step.score is not None]
+        return stratum_accuracy(scores, chances, len(self.bank.items), level=self.design.level)
+
     # -- choosing ----------------------------------------------------------------------------
 
     def _pick(self) -> Pick | None:
@@ -179,7 +198,7 @@ class AdaptiveTest:
             reason += "; also in the random sample"
         probability = len(self._selector.stratum) / len(self.bank.items) if is_random else None
         choice = Choice(self.bank.items[place].key, reason, is_random, probability)
-        worth = float(information(self.bank.parameters.take([place]), self.theta)[0])
+        worth = item_information(self.bank.parameters, place, self.theta)
         self._taken[place] = True
         self._asked.append(place)
         self._waiting[place] = choice, worth
@@ -205,7 +224,7 @@ class AdaptiveTest:
         if not scores:
             return _Answer(None, trials, ())
         number = trials if isinstance(score, int | float) else len(scores)
-        mean = float(np.mean(scores))
+        mean = math.fsum(scores) / len(scores)
         if self.bank.parameters.steps is None:  # the mean of 0/1 scores says all that they do
             scores, each = [mean], number
         else:
@@ -232,14 +251,17 @@ class AdaptiveTest:
         self.stop = self._stop_reason()
 
     def _stop_reason(self) -> str | None:
-        is_sampled = bool(self._taken[list(self._selector.stratum)].all())
-        if is_sampled and (rule := self._reached()) is not None:
+        if self._is_sampled() and (rule := self._reached()) is not None:
             return rule
         if self.design.max_items is not None and len(self._asked) >= self.design.max_items:
             return "max_items"
         if len(self._asked) == len(self.bank.items):
             return "bank is exhausted"
         return "budget" if len(self._asked) >= self._most else None
+
+    def _is_sampled(self) -> bool:
+        """Return whether all of the random stratum was asked."""
+        return all(self._taken[place] for place in self._selector.stratum)
 
     def _is_enough(self) -> bool:
         return self._reached() is not None

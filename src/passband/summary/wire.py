@@ -36,7 +36,7 @@ __all__ = [
 
 KIND = "summary"
 VERSION = 1
-ADAPTIVE_VERSION = 2  # of summaries with an adaptive test
+EXTENDED_VERSION = 2  # of summaries with keys that version 1 does not have
 
 
 class _Model(BaseModel):
@@ -193,8 +193,11 @@ def as_json(summary: Summary) -> dict[str, Any]:
 
 
 def _version(summary: Summary) -> int:
-    has_test = any(group.adaptive is not None for group in summary.groups)
-    return ADAPTIVE_VERSION if has_test else VERSION
+    """Return the oldest version that has every key: readers refuse keys that they do not know."""
+    is_extended = summary.request.stopped_after is not None or any(
+        group.adaptive is not None or group.until is not None for group in summary.groups
+    )
+    return EXTENDED_VERSION if is_extended else VERSION
 
 
 def _request_json(request: Request) -> dict[str, Any]:
@@ -217,10 +220,10 @@ def from_json(text: str | bytes) -> Summary:
         raise InvalidInput(f"not a passband summary: not JSON ({error}).") from None
     if not isinstance(values, dict) or values.get("passband") != KIND:
         raise InvalidInput("not a passband summary: 'passband' must be 'summary'.")
-    if values.get("version") not in (VERSION, ADAPTIVE_VERSION):
+    if values.get("version") not in (VERSION, EXTENDED_VERSION):
         raise InvalidInput(
             f"the summary has version {values.get('version')!r}; this passband reads versions "
-            f"{VERSION} and {ADAPTIVE_VERSION}. Write it again with `passband stats RUN --json`."
+            f"{VERSION} and {EXTENDED_VERSION}. Write it again with `passband stats RUN --json`."
         )
     try:
         model = _Summary.model_validate_json(text)
