@@ -10,9 +10,8 @@ theta 0 is their average. Each was asked every item 4 times. It takes about a mi
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -29,7 +28,8 @@ from passband.run.blocks import trial_seed
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 from passband.stats.irt.calibrate import Calibration, calibrate
-from passband.types import Floats, Ints
+from passband.stats.irt.items import Items
+from passband.types import Ints
 
 OUTPUT = Path(__file__).parents[1] / "src/passband/adaptive/builtin/arithmetic.jsonl"
 SEED = 30  # apart from those of training and of the task
@@ -41,6 +41,8 @@ TEMPERATURES = (0.5, 0.8, 1.0, 1.2, 1.5, 2.0)
 TOP_P = (1.0, 0.9)
 NOISE = (0.02, 0.04, 0.06, 0.08, 0.10, 0.12, 0.15, 0.20, 0.25)
 COPIES = 4
+LEAST_SLOPE = 0.4
+FARTHEST = 4.0
 SCORER = {"name": "exact_match", "steps": [{"function": "extract", "rules": ["last_number"]}]}
 
 
@@ -70,7 +72,9 @@ class Respondent:
 
 def respondents() -> list[Respondent]:
     """Return the variants that are asked."""
-    sampled = [Respondent(temperature, top_p) for temperature, top_p in product(TEMPERATURES, TOP_P)]
+    sampled = [
+        Respondent(temperature, top_p) for temperature, top_p in product(TEMPERATURES, TOP_P)
+    ]
     noisy = [Respondent(noise=noise, copy=copy) for noise in NOISE for copy in range(COPIES)]
     return sampled + noisy
 
@@ -130,25 +134,42 @@ def provenance(asked: list[Respondent], fitted: Calibration) -> dict[str, object
         "respondents_are": "tiny at 12 settings of temperature and top_p, and 36 copies of tiny "
         "with noise on their weights; no other model",
         "trials_per_item": TRIALS,
-        "questions": "drawn by level as the training text of tiny was, none of the task arithmetic; "
-        "tiny may have seen some in training, and has seen most of mul1",
+        "questions": "drawn by level as the training text of tiny was, none of the task "
+        "arithmetic; tiny may have seen some in training, and has seen most of mul1",
         "scale": "theta has mean 0 and standard deviation 1 over these respondents",
-        "dropped": len(fitted.dropped),
+        "dropped": f"{len(fitted.dropped)} of {OF_LEVEL * len(LEVELS)} by screening, and those "
+        f"with a below {LEAST_SLOPE} or b beyond {FARTHEST}",
     }
 
 
 def bank(asked: list[BankItem], fitted: Calibration) -> Bank:
-    """Return the items that calibration kept, with their parameters."""
-    kept = [place for place in range(len(asked)) if place not in fitted.dropped]
+    """Return the items that calibration kept and that tell something where respondents are."""
+    useful = (fitted.items.a >= LEAST_SLOPE) & (np.abs(fitted.items.b) <= FARTHEST)
+    kept = np.flatnonzero(useful)
     return Bank(
         name="arithmetic",
-        items=tuple(asked[place] for place in kept),
-        parameters=fitted.items,
-        rho=fitted.rho,
+        items=tuple(
+            replace(asked[fitted.kept[place]], quality=_quality(fitted, place)) for place in kept
+        ),
+        parameters=_rounded(fitted.items.take(kept)),
+        rho=round(fitted.rho, 4),
         scorer=SCORER,
         sampling={"temperature": 1.0, "max_tokens": LENGTH, "stop": ["\n"]},
         provenance=provenance(respondents(), fitted),
     )
+
+
+def _quality(fitted: Calibration, place: int) -> dict[str, float]:
+    return {
+        "se_a": round(float(fitted.se.a[place]), 3),
+        "se_b": round(float(fitted.se.b[place]), 3),
+        "infit": round(float(fitted.fit.infit[place]), 3),
+    }
+
+
+def _rounded(items: Items) -> Items:
+    """Return parameters to the digits that they have any."""
+    return Items("2pl", items.a.round(4), items.b.round(4))
 
 
 def main() -> None:

@@ -33,8 +33,12 @@ __all__ = [
     "EVA_SAME_SEED",
     "EVA_SKIPPED",
     "EVA_ZERO_WIDTH",
+    "FEW_RANDOM",
+    "GUESSING_PRIOR",
     "K_ABOVE_HALF",
+    "MODEL_ACCURACY",
     "NOISE_FALLS",
+    "NOT_CONVERGED",
     "NO_BEST",
     "NO_MAXIMUM",
     "NO_SPLIT_ONE_PROBLEM",
@@ -53,6 +57,7 @@ __all__ = [
     "OPEN_END",
     "OPEN_END_NO_INTERVAL",
     "OTHER_SCORER_VERSION",
+    "OWN_ERRORS",
     "PAIRED_BY_POSITION",
     "PLUG_IN_RATES",
     "PRIOR_ON_EDGE",
@@ -71,14 +76,18 @@ __all__ = [
     "adaptive_unscored",
     "assumed_correlation",
     "beyond_trials",
+    "dropped_items",
     "eva_unseen",
     "few_clusters",
     "few_informative",
+    "few_people",
     "few_repeats",
     "few_units",
     "fitted_prior",
+    "held_slopes",
     "joined",
     "left_out",
+    "misfit",
     "model_based",
     "never_solved",
     "no_failing_score",
@@ -554,6 +563,58 @@ NO_WEIGHTED_MAXIMUM = Note(
     "neither the likelihood nor Warm's weighted one has a maximum; theta is the mode of the "
     "posterior, and rests on the prior",
 )
+NOT_CONVERGED = Note(
+    "not-converged",
+    "the calibration stopped before it had converged; allow more iterations",
+)
+GUESSING_PRIOR = Note(
+    "guessing-prior",
+    "guessing has a weak prior around 0.2, as scores of easy items say nothing about it",
+)
+OWN_ERRORS = Note(
+    "own-errors",
+    "standard errors are of each item by itself, and leave out what all items share: the error "
+    "of the mean and spread of the abilities",
+)
+
+MODEL_ACCURACY = Note(
+    "model-accuracy",
+    "the scores of items that were not asked are expected ones: the interval holds as far as the "
+    "model does; a random stratum gives an accuracy that does not need it",
+)
+FEW_RANDOM = Note("few-random", "fewer than 30 random items: the interval is rough")
+
+
+def misfit(chance: float) -> Note:
+    """Return the note on scores that contradict the model of a bank."""
+    return Note(
+        "misfit",
+        f"the scores do not fit the model of the bank (p = {chance:.1g}): the interval is likely "
+        "too short",
+    )
+
+
+def dropped_items(count: int) -> Note:
+    """Return the note on items that calibration left out."""
+    return Note("dropped-items", f"{_count(count, 'item')} dropped; the reasons are listed")
+
+
+def held_slopes(count: int, steepest: float) -> Note:
+    """Return the note on items whose discrimination the data do not bound."""
+    return Note(
+        "held-slopes",
+        f"{_count(count, 'item')} with a discrimination beyond {steepest:g} without a prior: a "
+        "weak one around 1 was used for them",
+    )
+
+
+def few_people(count: int) -> Note:
+    """Return the note on a calibration by a handful of models."""
+    return Note(
+        "few-people",
+        f"calibrated on {_count(count, 'model')}: difficulties are rough, and discriminations "
+        "rougher",
+    )
 
 
 # -- variances and plans -----------------------------------------------------------------------

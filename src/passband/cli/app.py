@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from passband import plugins
+from passband.cli.calibrate import calibrate
 from passband.cli.command import Command
 from passband.cli.compare import compare
 from passband.cli.export import export
@@ -43,8 +44,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, score, stats, summarize, compare, plan, import_, export, merge, salvage, ls, validate,
-    metrics, serve,
+    run, score, stats, summarize, compare, plan, calibrate, serve, import_, export, merge, salvage,
+    ls, validate, metrics,
 ):  # fmt: skip
     app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
 

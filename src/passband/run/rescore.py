@@ -113,6 +113,9 @@ def chosen_scorers(
         if run.task not in known and (run.is_imported or _is_of_inspect(run)):
             plans.append(_of_imported(run, added))
             continue
+        if run.adaptive is not None and run.task not in known:
+            plans.append(Rescoring(run, _recorded_scorers(run), added))
+            continue
         task = known.get(run.task) or _recorded_task(run, trust)
         plans.append(Rescoring(run, task.scorers, added, task.truncated))
     return plans
@@ -248,6 +251,11 @@ def _commit(
 def _is_of_inspect(run: RunRecord) -> bool:
     """Return whether a run is of a task of Inspect, whose own scores came with the answers."""
     return "inspect" in run.config.get("task", {})
+
+
+def _recorded_scorers(run: RunRecord) -> list[Scorer]:
+    """Return the scorers of an adaptive test, whose bank need not be there."""
+    return [scorer for record in run.scorers if (scorer := rebuilt_scorer(record)) is not None]
 
 
 def _recorded_task(run: RunRecord, trust: bool) -> Task:

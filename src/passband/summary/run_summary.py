@@ -167,7 +167,8 @@ def summarize_scorers(
         by = _split_by(runs)
         groups = []
         for run in runs:
-            summaries = [RunSummary(trials, run, wanted, each.name) for each in run.scorers]
+            own = wanted if run.adaptive is None else replace(wanted, metrics=())
+            summaries = [RunSummary(trials, run, own, each.name) for each in run.scorers]
             members = [summary.group(_key(run, by)) for summary in summaries]
             lines = tuple(line for member in members for line in member.lines)
             groups.append(replace(members[0], lines=lines))

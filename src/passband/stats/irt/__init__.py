@@ -2,11 +2,14 @@
 
 `items` holds the parameters, `curves` the response curves, `evidence` what was seen. `posterior`
 is the fast path of an adaptive test, `ability` the four estimates of theta, `information` what an
-item would tell.
+item would tell, `bank_accuracy` the accuracy on all items. `calibrate` estimates parameters from
+`responses`, by `em` on `item_terms`, with `screen`, `item_errors` and `item_fit`; `link` moves them
+to the scale of another bank.
 """
 
 from passband.stats.irt.ability import Ability, estimate_ability
+from passband.stats.irt.calibrate import Calibration, calibrate
 from passband.stats.irt.evidence import Evidence
 from passband.stats.irt.items import Items
 
-__all__ = ["Ability", "Evidence", "Items", "estimate_ability"]
+__all__ = ["Ability", "Calibration", "Evidence", "Items", "calibrate", "estimate_ability"]

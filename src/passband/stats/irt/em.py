@@ -1,0 +1,266 @@
+"""Marginal maximum likelihood: EM over nodes of ability, accelerated, until it has converged.
+
+Bock and Aitkin (1981), Psychometrika 46: the E-step spreads each person over the nodes, the M-step
+fits each item to the counts that fall to each node. Plain EM creeps; squared extrapolation
+(SQUAREM: Varadhan and Roland 2008, Scandinavian Journal of Statistics 35) takes the long steps
+that two short ones point at, and goes back where the likelihood would fall.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from passband.stats.irt.item_terms import Terms, present, terms
+from passband.stats.irt.items import Model
+from passband.stats.irt.responses import Responses
+from passband.types import Bools, Floats
+
+__all__ = [
+    "STEEPEST",
+    "Expected",
+    "Fit",
+    "Problem",
+    "add_priors",
+    "enough_nodes",
+    "expect",
+    "fitted",
+    "item_information",
+]
+
+NODES, REACH = 61, 6.0
+_MOST_NODES = 481
+STEEPEST = 8.0  # slopes end here; one that gets there is not bounded by the data
+_SPACE = 1.3  # largest space between nodes, in standard errors of the ability of a person
+_TYPICAL = 0.15  # information of a trial, about
+_LARGEST_STEP = 1.0  # of Newton, in one parameter
+_GUESSING = (np.log(0.2 / 0.8), 0.7)  # mean and spread of logit c where items say little
+_SLOPE_SPREAD = 0.5  # of log a, for items that would run away
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is to be fitted: responses, model, what is held fixed and what has a prior."""
+
+    responses: Responses
+    model: Model
+    free: Bools  #: (items, parameters): False where fixed
+    held: Bools  #: items with a weak prior on the slope
+    is_shared: bool  #: one slope for all items
+    moves: bool  #: whether mean and spread of the abilities are estimated too
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Parameters of items and of the distribution of abilities."""
+
+    rows: Floats
+    mean: float = 0.0
+    sd: float = 1.0
+    log_likelihood: float = -np.inf
+    iterations: int = 0
+    converged: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Where people are: their posterior on the nodes, and the counts that fall to each node."""
+
+    nodes: Floats
+    posterior: Floats  # (people, nodes)
+    counts: Floats  # (grades, items, nodes)
+    log_likelihood: float
+    terms: Terms
+    rows: Floats  # of the items, at which all this is
+
+
+def enough_nodes(trials: Floats) -> int:
+    """Return how many nodes it takes for people with so many trials.
+
+    Where a person's posterior is narrower than the space between nodes, all of it falls to one of
+    them, and slopes come out wrong by some percent.
+
+    >>> enough_nodes(np.ones((9, 50))), enough_nodes(np.ones((9, 1000)))
+    (61, 115)
+    """
+    most = float(np.quantile(trials.sum(axis=1), 0.9))
+    wanted = 2.0 * REACH * np.sqrt(1.0 + _TYPICAL * most) / _SPACE
+    return int(np.clip(2 * np.ceil(wanted / 2.0) + 1, NODES, _MOST_NODES))
+
+
+def _nodes(mean: float, sd: float, count: int) -> tuple[Floats, Floats]:
+    """Return nodes and the log of the normal probabilities on them."""
+    z = np.linspace(-REACH, REACH, count)
+    log = -0.5 * z * z
+    return mean + sd * z, log - np.log(np.exp(log).sum())
+
+
+def expect(problem: Problem, fit: Fit, count: int | None = None) -> Expected:
+    """Spread the people over the nodes (E-step)."""
+    nodes, log_prior = _nodes(fit.mean, fit.sd, count or enough_nodes(problem.responses.trials))
+    parts = terms(problem.model, fit.rows, nodes)
+    data = problem.responses
+    log = _of_trials(data.trials, parts.log[0]) + log_prior
+    for grade, matrix in enumerate(data.grades, start=1):
+        log += matrix @ (parts.log[grade] - parts.log[0])
+    top = log.max(axis=1, keepdims=True)
+    np.exp(log - top, out=log)
+    total = log.sum(axis=1, keepdims=True)
+    log /= total
+    likelihood = float((top + np.log(total)).sum())
+    counts = np.empty(parts.log.shape)
+    for grade, matrix in enumerate(data.grades, start=1):
+        counts[grade] = matrix.T @ log
+    counts[0] = _trials_at(data.trials, log) - counts[1:].sum(axis=0)
+    return Expected(nodes, log, np.maximum(counts, 0.0), likelihood, parts, fit.rows)
+
+
+def _of_trials(trials: Floats, wrong: Floats) -> Floats:
+    """Return ``trials @ wrong``, which is a single row where all were asked alike."""
+    if _are_alike(trials):
+        return np.repeat((trials[0] @ wrong)[None], len(trials), axis=0)
+    product: Floats = trials @ wrong
+    return product
+
+
+def _are_alike(trials: Floats) -> bool:
+    return bool((trials[-1] == trials[0]).all() and (trials == trials[0]).all())
+
+
+def _trials_at(trials: Floats, posterior: Floats) -> Floats:
+    if _are_alike(trials):
+        return np.outer(trials[0], posterior.sum(axis=0))
+    product: Floats = trials.T @ posterior
+    return product
+
+
+# -- the M-step --------------------------------------------------------------------------------
+
+
+def _maximised(problem: Problem, fit: Fit, found: Expected) -> Fit:
+    """Fit the items to the expected counts, by a few steps of Newton."""
+    rows, parts = fit.rows, found.terms
+    for turn in range(3):
+        if turn:
+            parts = terms(problem.model, rows, found.nodes)
+        moved = _newton(problem, rows, found.counts, parts)
+        rows = _ordered(rows, moved) if problem.model == "graded" else moved
+    if not problem.moves:
+        return replace(fit, rows=rows)
+    share = found.posterior.mean(axis=0)
+    mean = float(share @ found.nodes)
+    sd = float(np.sqrt(share @ (found.nodes - mean) ** 2))
+    return replace(fit, rows=rows, mean=mean, sd=sd)
+
+
+def _newton(problem: Problem, rows: Floats, counts: Floats, parts: Terms) -> Floats:
+    gradient = np.einsum("gnk,gpnk->np", counts, parts.slope)
+    matrix = item_information(counts.sum(axis=0), parts)
+    add_priors(problem, rows, gradient, matrix)
+    free = problem.free & present(rows)
+    gradient[~free] = 0.0
+    matrix *= free[:, :, None] & free[:, None, :]
+    entries = np.arange(rows.shape[1])
+    matrix[:, entries, entries] += np.where(free, 1e-9, 1.0)
+    step = _shared(gradient, matrix, free) if problem.is_shared else _solved(matrix, gradient)
+    largest = np.abs(step).max(axis=1, keepdims=True)
+    moved: Floats = rows + step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
+    moved[:, 0] = np.clip(moved[:, 0], -STEEPEST, STEEPEST)
+    return moved
+
+
+def item_information(trials: Floats, parts: Terms) -> Floats:
+    """Return the expected curvature of each item's likelihood, a matrix each."""
+    size = parts.slope.shape[1]
+    weight = trials * np.exp(parts.log)
+    matrix = np.empty((parts.log.shape[1], size, size))
+    for p in range(size):
+        weighted = weight * parts.slope[:, p]
+        for q in range(p + 1):
+            matrix[:, p, q] = (weighted * parts.slope[:, q]).sum(axis=(0, 2))
+            matrix[:, q, p] = matrix[:, p, q]
+    return matrix
+
+
+def _solved(matrix: Floats, gradient: Floats) -> Floats:
+    solution = np.linalg.solve(matrix, gradient[:, :, None])[:, :, 0]
+    return np.asarray(solution, dtype=np.float64)
+
+
+def _shared(gradient: Floats, matrix: Floats, free: Bools) -> Floats:
+    """Solve with one slope for all items, eliminating the intercepts first."""
+    slope, cross, own = matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 1, 1]
+    change: float = 0.0
+    if free[:, 0].all():
+        rest = max(float(np.sum(slope - cross**2 / own)), 1e-9)
+        change = float(np.sum(gradient[:, 0] - cross * gradient[:, 1] / own)) / rest
+        change = min(max(change, -_LARGEST_STEP), _LARGEST_STEP)
+    step = (gradient[:, 1] - cross * change) / own
+    limited: Floats = np.clip(step, -_LARGEST_STEP, _LARGEST_STEP)
+    return np.column_stack([np.full(len(own), change), limited])
+
+
+def add_priors(problem: Problem, rows: Floats, gradient: Floats, matrix: Floats) -> None:
+    """Add what the weak priors say to the gradient and the information of items."""
+    held = problem.held & (rows[:, 0] > 0.0)
+    if held.any():
+        a = rows[held, 0]
+        gradient[held, 0] -= np.log(a) / (a * _SLOPE_SPREAD**2)
+        matrix[held, 0, 0] += 1.0 / (a * _SLOPE_SPREAD) ** 2
+    if problem.model == "3pl":
+        mean, sd = _GUESSING
+        gradient[:, 2] -= (rows[:, 2] - mean) / sd**2
+        matrix[:, 2, 2] += 1.0 / sd**2
+
+
+def _ordered(before: Floats, after: Floats) -> Floats:
+    """Return new rows, half way back as often as it takes to keep the steps of items in order."""
+    for _ in range(30):
+        wrong = (np.diff(after[:, 1:], axis=1) >= 0.0) & present(after[:, 2:])
+        crossed = wrong.any(axis=1)
+        if not crossed.any():
+            return after
+        after[crossed] = (before[crossed] + after[crossed]) / 2.0
+    return after
+
+
+# -- all of it ---------------------------------------------------------------------------------
+
+
+def fitted(problem: Problem, start: Fit, *, tolerance: float, most: int) -> Fit:
+    """Iterate from a start until no parameter moves by more than the tolerance."""
+    fit, iterations, last = start, 0, -np.inf
+    while iterations < most:
+        found = expect(problem, fit)
+        first = _maximised(problem, fit, found)
+        again = expect(problem, first)
+        second = _maximised(problem, first, again)
+        iterations += 2
+        change = np.abs(_vector(second) - _vector(first)).max()
+        if change < tolerance:
+            return replace(
+                second, log_likelihood=again.log_likelihood, iterations=iterations, converged=True
+            )
+        last = again.log_likelihood
+        far = _extrapolated(problem, fit, first, second)
+        ahead = expect(problem, far)
+        iterations += 1
+        fit = _maximised(problem, far, ahead) if ahead.log_likelihood >= last else second
+    return replace(fit, log_likelihood=last, iterations=iterations)
+
+
+def _vector(fit: Fit) -> Floats:
+    return np.concatenate([fit.rows.ravel(), [fit.mean, np.log(fit.sd)]])
+
+
+def _extrapolated(problem: Problem, zero: Fit, first: Fit, second: Fit) -> Fit:
+    x0, x1, x2 = _vector(zero), _vector(first), _vector(second)
+    r, v = x1 - x0, x2 - 2.0 * x1 + x0
+    size = float(np.sqrt((v * v).sum()))
+    length = max(1.0, float(np.sqrt((r * r).sum())) / size) if size > 0.0 else 1.0
+    x = x0 + 2.0 * length * r + length * length * v
+    rows = x[:-2].reshape(second.rows.shape)
+    if problem.model == "graded":
+        rows = _ordered(second.rows, rows)
+    return replace(second, rows=rows, mean=float(x[-2]), sd=float(np.exp(x[-1])))

@@ -1,0 +1,165 @@
+"""Standard errors of calibrated items, from the observed information.
+
+What the responses tell is what they would tell with abilities known, less what not knowing the
+abilities takes away (Louis 1982, Journal of the Royal Statistical Society B 44)::
+
+    information = Σ items' curvature - Σ people Cov(slope of the complete log-likelihood | data)
+
+Up to `MOST_TOGETHER` parameters this is one matrix. Beyond, each item has a matrix of its own,
+which takes the other items' parameters as known; errors that all items share, of about
+1/√people in units of the spread of the abilities, are then left out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from passband.stats.irt.em import Expected, Problem, add_priors, item_information
+from passband.stats.irt.item_terms import present
+from passband.types import Bools, Floats
+
+__all__ = ["MOST_TOGETHER", "ItemErrors", "item_errors"]
+
+MOST_TOGETHER = 100
+
+
+class ItemErrors(NamedTuple):
+    """Standard errors by item; NaN where a parameter is fixed, or the data do not determine it."""
+
+    a: Floats
+    b: Floats
+    c: Floats
+    steps: Floats | None
+
+
+def item_errors(problem: Problem, rows: Floats, found: Expected) -> ItemErrors:
+    """Return the standard errors of items' parameters, by the delta method from slopes."""
+    free = problem.free & present(rows)
+    if problem.is_shared:
+        covariance = _of_shared(problem, rows, found, free)
+    elif rows.size <= MOST_TOGETHER:
+        covariance = _blocks(_inverse(_together(problem, found), free.ravel()), rows.shape)
+    else:
+        covariance = _each(problem, found, free)
+    return _of_parameters(problem, rows, np.where(free, 1.0, np.nan), covariance)
+
+
+def _together(problem: Problem, found: Expected) -> Floats:
+    """Return the observed information of all parameters in one matrix."""
+    slope, data = found.terms.slope, problem.responses
+    grades = (data.trials - sum(data.grades), *data.grades)
+    count, size = slope.shape[2], slope.shape[1]
+    missing = np.zeros((count * size, count * size))
+    average = np.zeros((len(data.trials), count * size))
+    for node in range(len(found.nodes)):
+        parts = [matrix[:, :, None] * slope[g, :, :, node].T for g, matrix in enumerate(grades)]
+        gradient = np.sum(parts, axis=0).reshape(len(average), -1)
+        share = found.posterior[:, node, None] * gradient
+        missing += gradient.T @ share
+        average += share
+    missing -= average.T @ average
+    complete = np.zeros_like(missing)
+    for item, block in enumerate(_complete(problem, found)):
+        at = slice(item * size, (item + 1) * size)
+        complete[at, at] = block
+    result: Floats = complete - missing
+    return result
+
+
+def _complete(problem: Problem, found: Expected) -> Floats:
+    """Return what items would tell if abilities were known, and their priors tell."""
+    matrix = item_information(found.counts.sum(axis=0), found.terms)
+    rows = found.rows
+    add_priors(problem, rows, np.zeros_like(rows), matrix)
+    return matrix
+
+
+def _own(problem: Problem, found: Expected) -> Floats:
+    """Return the observed information of each item by itself."""
+    slope, data = found.terms.slope, problem.responses
+    grades = (data.trials - sum(data.grades), *data.grades)
+    size = slope.shape[1]
+    matrix = _complete(problem, found)
+    for g, one in enumerate(grades):
+        for h, other in enumerate(grades):
+            weight = (one * other).T @ found.posterior
+            for p in range(size):
+                for q in range(size):
+                    matrix[:, p, q] -= (weight * slope[g, p] * slope[h, q]).sum(axis=1)
+    averages = [
+        sum(one * (found.posterior @ slope[g, p].T) for g, one in enumerate(grades))
+        for p in range(size)
+    ]
+    for p in range(size):
+        for q in range(size):
+            matrix[:, p, q] += (averages[p] * averages[q]).sum(axis=0)
+    return matrix
+
+
+def _each(problem: Problem, found: Expected, free: Bools) -> Floats:
+    blocks = _own(problem, found)
+    return np.array([_inverse(block, row) for block, row in zip(blocks, free, strict=True)])
+
+
+def _of_shared(problem: Problem, rows: Floats, found: Expected, free: Bools) -> Floats:
+    """Return the covariance of each item's slope, which is that of all, and intercept."""
+    if rows.size <= MOST_TOGETHER:
+        whole, count = _together(problem, found), len(rows)
+        turn = np.zeros((1 + count, rows.size))
+        turn[0, 0::2] = 1.0
+        turn[1 + np.arange(count), 2 * np.arange(count) + 1] = 1.0
+        together = _inverse(turn @ whole @ turn.T, np.append(free[:, 0].all(), free[:, 1]))
+        return _blocks(turn.T @ together @ turn, rows.shape)
+    own = _own(problem, found)
+    slope, cross, intercept = own[:, 0, 0], own[:, 0, 1], own[:, 1, 1]
+    of_slope = 1.0 / np.sum(slope - cross**2 / intercept) if free[:, 0].all() else 0.0
+    ratio = cross / intercept
+    both = -ratio * of_slope
+    return np.array(
+        [[np.full(len(rows), of_slope), both], [both, 1.0 / intercept + ratio**2 * of_slope]]
+    ).transpose(2, 0, 1)
+
+
+def _inverse(matrix: Floats, free: Bools) -> Floats:
+    """Return the covariance of the free parameters: 0 for fixed ones, NaN if undetermined."""
+    result = np.zeros_like(matrix)
+    at = np.flatnonzero(free)
+    if len(at):
+        try:
+            part = np.linalg.inv(matrix[np.ix_(at, at)])
+        except np.linalg.LinAlgError:
+            part = np.full((len(at), len(at)), np.nan)
+        if (np.diag(part) <= 0.0).any():
+            part = np.full_like(part, np.nan)
+        result[np.ix_(at, at)] = part
+    return result
+
+
+def _blocks(covariance: Floats, shape: tuple[int, ...]) -> Floats:
+    count, size = shape
+    at = np.arange(count)
+    return covariance.reshape(count, size, count, size)[at, :, at]
+
+
+def _of_parameters(problem: Problem, rows: Floats, known: Floats, covariance: Floats) -> ItemErrors:
+    a, d = rows[:, :1], rows[:, 1 : 2 if problem.model == "3pl" else None]
+    errors_a = np.sqrt(covariance[:, 0, 0]) * known[:, 0]
+    of_slope, count = d / a**2, d.shape[1]  # step = -d / a
+    cross = covariance[:, 0, 1 : 1 + count]
+    own = covariance[:, 1 : 1 + count, 1 : 1 + count]
+    there = present(d)
+    weight = np.where(there, of_slope, 0.0)
+    variance = weight**2 * covariance[:, :1, 0] - 2.0 * weight * cross / a
+    steps = np.sqrt(variance + np.diagonal(own, axis1=1, axis2=2) / a**2) * known[:, 1 : 1 + count]
+    c = np.full(len(rows), np.nan)
+    if problem.model == "3pl":
+        chance = 1.0 / (1.0 + np.exp(-rows[:, 2]))
+        c = np.sqrt(covariance[:, 2, 2]) * chance * (1.0 - chance) * known[:, 2]
+    if problem.model != "graded":
+        return ItemErrors(errors_a, steps[:, 0], c, None)
+    share = there / there.sum(axis=1, keepdims=True)
+    gradient = np.column_stack([(share * weight).sum(axis=1), -share / a])
+    b = np.sqrt(np.einsum("np,npq,nq->n", gradient, covariance, gradient))
+    return ItemErrors(errors_a, b, c, np.where(there, steps, np.nan))

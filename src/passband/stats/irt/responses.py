@@ -1,0 +1,110 @@
+"""Responses of many models to the items of a bank, as counts of each grade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from passband.errors import InvalidInput, NotEnoughData, WrongType
+from passband.stats.irt.items import Model
+from passband.types import ArrayLike, Floats, Ints
+
+__all__ = ["Responses", "read_responses"]
+
+_ROUNDING = 1e-6
+_MOST_GRADES = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """How often each person (row) got each grade above 0 on each item (column)."""
+
+    grades: tuple[Floats, ...]  #: of grade 1, 2, ...; one matrix of sums of scores for 0/1 scores
+    trials: Floats  #: 0 where an item was not asked
+    steps: Ints  #: number of grades above 0 of each item
+
+    def columns(self, index: Ints) -> Responses:
+        """Return some of the items."""
+        kept = tuple(grade[:, index] for grade in self.grades)
+        return Responses(kept, self.trials[:, index], self.steps[index])
+
+    def weighed(self, rho: float, phi: Floats) -> Responses:
+        """Return the same with trials that are worth less, or more, than independent 0/1 ones."""
+        if rho == 0.0 and (phi == 1.0).all():
+            return self
+        weight = 1.0 / ((1.0 + np.maximum(self.trials - 1.0, 0.0) * rho) * phi)
+        grades = tuple(grade * weight for grade in self.grades)
+        return Responses(grades, self.trials * weight, self.steps)
+
+    @property
+    def scores(self) -> Floats:
+        """Sums of scores, in [0, trials]."""
+        total: Floats = np.zeros_like(self.trials)
+        for number, grade in enumerate(self.grades, start=1):
+            total += number * grade
+        return total / self.steps
+
+
+def read_responses(
+    successes: ArrayLike, trials: ArrayLike | None, model: Model, grades: int | None
+) -> Responses:
+    """Return checked responses; without `trials` one each, and none where a score is NaN."""
+    total = _matrix("successes", successes)
+    if trials is None:
+        count = np.where(np.isnan(total), 0.0, 1.0)
+        total = np.where(np.isnan(total), 0.0, total)
+    else:
+        count = _matrix("trials", trials)
+    _check(total, count)
+    if model == "graded":
+        return _graded(total, count, grades)
+    if model != "continuous" and (np.abs(total - np.rint(total)) > _ROUNDING).any():
+        raise InvalidInput(f"{model!r} is for scores of 0 or 1; for others use 'continuous'.")
+    return Responses((total,), count, np.ones(total.shape[1], dtype=np.intp))
+
+
+def _matrix(name: str, values: ArrayLike) -> Floats:
+    try:
+        matrix = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WrongType(f"{name} must be a matrix of numbers, a row per model.") from None
+    if matrix.ndim != 2:
+        raise InvalidInput(f"{name} must be a matrix, a row per model; got {matrix.ndim} axes.")
+    return matrix
+
+
+def _check(total: Floats, count: Floats) -> None:
+    if total.shape != count.shape:
+        raise InvalidInput(f"successes are {total.shape} and trials {count.shape}: not the same.")
+    if min(total.shape) < 2 or not (count > 0).any(axis=0).any():
+        raise NotEnoughData(f"calibration needs several models and items; got {total.shape}.")
+    bad = ~((count >= 0) & (count == np.rint(count)) & (total >= 0) & (total <= count + _ROUNDING))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise InvalidInput(
+            f"row {row}, item {column}: {total[row, column]:g} of {count[row, column]:g} trials; "
+            "trials must be whole numbers, and sums of scores between 0 and the trials."
+        )
+
+
+def _graded(total: Floats, count: Floats, grades: int | None) -> Responses:
+    if (count > 1).any():
+        raise InvalidInput(
+            "sums over several trials do not say which grades there were: give every trial of "
+            "graded items a row of its own."
+        )
+    steps = grades or _common_grades(total[count > 0])
+    grade = np.rint(total * steps)
+    if (np.abs(grade - total * steps) > _ROUNDING * steps).any():
+        raise InvalidInput(f"scores of graded items must be multiples of 1/{steps}.")
+    asked = count > 0
+    matrices = tuple(((grade == g) & asked).astype(np.float64) for g in range(1, steps + 1))
+    return Responses(matrices, count, np.full(total.shape[1], steps))
+
+
+def _common_grades(scores: Floats) -> int:
+    for steps in range(1, _MOST_GRADES + 1):
+        if (np.abs(np.rint(scores * steps) - scores * steps) <= _ROUNDING * steps).all():
+            return steps
+    raise InvalidInput(f"scores are not in up to {_MOST_GRADES} equal steps; use 'continuous'.")
