@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+import passband
 from item_banks import solve, write_banks
 from passband.adaptive.remote.faults import NotFound, OtherProtocol, Unreachable, WrongKey
 from passband.adaptive.remote.records import Item
@@ -63,6 +64,25 @@ def test_a_test_on_a_server_is_in_the_trials_table(serve: Serve) -> None:
     assert all("theta" in str(row.reason) for row in rows)
     with Trials(result["trials"]) as trials, pytest.raises(InvalidInput, match="average"):
         trials.outcomes()
+
+
+def test_a_test_on_a_server_is_summarized(serve: Serve) -> None:
+    server = serve()
+    (result,) = evaluate(few, "far:adaptive")
+    (group,) = passband.summarize(result["trials"]).groups
+    (line,) = group.lines
+    assert line.estimate is not None
+    assert (line.metric, line.estimate.value) == ("theta", result["theta"])
+    assert line.estimate.low < result["theta"] < line.estimate.high
+    assert server.url in str(group.notes[0])
+
+
+def test_a_test_that_broke_off_has_no_summary(serve: Serve) -> None:
+    serve(fault=lambda request, number: refused(404, "Gone", "") if number == 4 else None)
+    with pytest.raises(NotFound):
+        evaluate(few, "far:adaptive", out="kept")
+    with pytest.raises(InvalidInput, match="broke off"):
+        passband.summarize("kept/far-adaptive-validation")
 
 
 def test_hyperparameters_and_ids_are_sent(serve: Serve) -> None:

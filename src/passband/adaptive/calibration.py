@@ -55,7 +55,9 @@ def calibrate_bank(
             f"calibration compares models: {len(respondents)} respondents are too few, {_LEAST} "
             "the least, and below 100 parameters are rough. Add runs of other models or settings."
         )
-    keys = list(dict.fromkeys(key for one in respondents for key in one.tallies))
+    asked = {key for one in respondents for key in one.tallies}
+    listed = dict.fromkeys(key for one in respondents for key in one.problems)
+    keys = [key for key in listed if key in asked]  # in the order of the data
     totals, trials = _matrices(respondents, keys)
     fitted = calibrate(totals, trials, model=model, **_anchors(anchor, keys, model))
     records = _records(respondents, [keys[column] for column in fitted.kept])
@@ -215,7 +217,7 @@ def _drawn(key: str, shares: Mapping[str, float]) -> str:
         if luck < share:
             return name
         luck -= share
-    return next(reversed(shares))
+    return list(shares)[-1]  # rounding has left nothing else
 
 
 # -- the bank as a whole ---------------------------------------------------------------------

@@ -16,6 +16,7 @@ from passband.adaptive.design import Design
 from passband.adaptive.selection import Pick, Selector, most_items
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.irt.ability import Ability, ability_of
+from passband.stats.irt.bank_accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
 from passband.stats.irt.evidence import Evidence, check_evidence
 from passband.stats.irt.information import information
 from passband.stats.irt.posterior import Grid, Posterior
@@ -151,6 +152,24 @@ class AdaptiveTest:
         """Estimate ability from the answers of all complete batches, by the design's method."""
         return ability_of(self.posterior, method=self.design.method, level=self.design.level)
 
+    def accuracy(self) -> BankAccuracy:
+        """Return the accuracy on every item of the bank, those not asked as the model expects."""
+        return bank_accuracy(self.posterior, level=self.design.level)
+
+    def random_accuracy(self) -> BankAccuracy | None:
+        """Return the accuracy of the bank from the random stratum alone, whatever the model.
+
+        None without a stratum of two scored items, or before all of it was asked.
+        """
+        if not self._is_sampled():
+            return None
+        drawn = [step for step in self.history if step.is_random]
+        scores = [step.score for step in drawn if step.score is not None]
+        if len(scores) < 2:
+            return None
+        chances = [step.probability or 1.0 for step in drawn if step.score is not None]
+        return stratum_accuracy(scores, chances, len(self.bank.items), level=self.design.level)
+
     # -- choosing ----------------------------------------------------------------------------
 
     def _pick(self) -> Pick | None:
@@ -232,14 +251,17 @@ class AdaptiveTest:
         self.stop = self._stop_reason()
 
     def _stop_reason(self) -> str | None:
-        is_sampled = bool(self._taken[list(self._selector.stratum)].all())
-        if is_sampled and (rule := self._reached()) is not None:
+        if self._is_sampled() and (rule := self._reached()) is not None:
             return rule
         if self.design.max_items is not None and len(self._asked) >= self.design.max_items:
             return "max_items"
         if len(self._asked) == len(self.bank.items):
             return "bank is exhausted"
         return "budget" if len(self._asked) >= self._most else None
+
+    def _is_sampled(self) -> bool:
+        """Return whether all of the random stratum was asked."""
+        return bool(self._taken[list(self._selector.stratum)].all())
 
     def _is_enough(self) -> bool:
         return self._reached() is not None

@@ -67,6 +67,8 @@ class RunReport:
         if self.summary is None:
             return steps
         groups = self.summary.groups
+        if any(group.adaptive is not None for group in groups):
+            return [*steps, (f"passband stats {where} --json", "theta after every item")]
         if all(group.n_trials for group in groups):
             metric = "'pass@*'" if all(group.is_binary for group in groups) else "avg"
             steps += [

@@ -27,6 +27,7 @@ _MEANING = {
     "problems": "Intervals ({level}) are for problems like these, asked the same way",
     "trials": "Intervals ({level}) are for these very problems, the model sampled again",
 }
+_ADAPTIVE = "Intervals ({level}) are for this model's ability, and its accuracy on the whole bank"
 _OTHER_TARGET = {
     "problems": "; --over trials gives them for these very problems.",
     "trials": "; --over problems gives them for problems like these.",
@@ -114,12 +115,15 @@ def remark_lines(summary: Summary, *, quiet: bool = False) -> list[str]:
 def meaning(summary: Summary) -> str:
     """Return what the intervals are for, without a full stop."""
     level = f"{100 * summary.request.level:.10g}%"
+    if all(group.adaptive is not None for group in summary.groups):
+        return _ADAPTIVE.format(level=level)
     return _MEANING[summary.request.over].format(level=level)
 
 
 def explanation(summary: Summary) -> list[str]:
     """Return what the intervals are for and where they are weak."""
-    lines = [meaning(summary) + _OTHER_TARGET[summary.request.over]]
+    is_adaptive = all(group.adaptive is not None for group in summary.groups)
+    lines = [meaning(summary) + ("." if is_adaptive else _OTHER_TARGET[summary.request.over])]
     if any("*" in name for name in summary.request.metrics):
         lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
     return lines + note_lines(summary)

@@ -254,7 +254,8 @@ class Runner:
     async def _record(self, task_run: TaskRun, rows: list[TrialRow], batch: PendingBatch) -> None:
         """Hand rows to the recorder; trials that cost much count as in flight until committed."""
         is_costly = getattr(task_run.subject, "is_costly", False)
-        saved = self.recorder.add(task_run, rows, batch.scores, at_once=is_costly)
+        at_once = is_costly or task_run.counters.is_chosen  # the next choice waits for these rows
+        saved = self.recorder.add(task_run, rows, batch.scores, at_once=at_once)
         if is_costly:
             await saved.wait()
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from passband import notes
 from passband.adaptive.recorded import RecordedTest, read_recorded
+from passband.errors import InvalidInput
 from passband.stats.interval.estimate import Estimate
+from passband.summary.remote_test import remote_group
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
@@ -21,6 +24,9 @@ def adaptive_group(
 
     Metrics by name have a reason instead of a value: they would average over chosen items.
     """
+    _refuse_other_intervals(run, request)
+    if run.adaptive is not None and "server" in run.adaptive:
+        return remote_group(trials, run, scorer, request, by)
     recorded = read_recorded(trials, run, scorer, request.level)
     test = recorded.test
     named = [Line(name, scorer.name, None, notes.ADAPTIVE_ITEMS) for name in request.metrics]
@@ -43,28 +49,57 @@ def adaptive_group(
 
 def _lines(recorded: RecordedTest, request: Request, scorer: str) -> Iterator[Line]:
     """Yield ability, and the accuracy of the whole bank by each road that there is."""
-    ability = recorded.test.ability()
-    template: dict[str, Any] = {
-        "level": request.level,
-        "over": "problems",
-        "n_problems": len(recorded.test.history),
-        "n_trials": recorded.n_trials,
-        "left_out": 0,
-        "n_unscored": recorded.n_unscored,
-        "policy": request.policy,
-        "seed": None,
-    }
-    theta = Estimate(
-        **template,
-        metric="theta",
-        value=ability.theta,
-        low=ability.low,
-        high=ability.high,
-        se=ability.se,
-        method=ability.method,
-        notes=ability.notes,
+    test = recorded.test
+    ability = test.ability()
+    found: dict[str, Any] = {name: getattr(ability, name) for name in ("low", "high", "se")}
+    found |= {"value": ability.theta, "method": ability.method, "notes": ability.notes}
+    yield _line("theta", found, recorded, request, scorer, len(test.history))
+    drawn = sum(step.trials for step in test.history if step.is_random)
+    for metric, accuracy, trials in (
+        ("bank accuracy", test.accuracy(), recorded.n_trials),
+        ("bank accuracy (random items)", test.random_accuracy(), drawn),
+    ):
+        if accuracy is not None:
+            names = ("value", "low", "high", "se", "method", "notes")
+            found = {name: getattr(accuracy, name) for name in names}
+            line = _line(metric, found, recorded, request, scorer, accuracy.n_seen)
+            assert line.estimate is not None
+            yield replace(line, estimate=replace(line.estimate, n_trials=trials))
+
+
+def _refuse_other_intervals(run: RunRecord, request: Request) -> None:
+    for option, value, usual in (
+        ("over", request.over, "problems"),
+        ("method", request.method, "auto"),
+    ):
+        if value != usual:
+            raise InvalidInput(
+                f"{run.task} is an adaptive test, whose intervals are those of ability and of the "
+                f"bank; {option}={value!r} (in the shell, --{option}) does not apply."
+            )
+
+
+def _line(
+    metric: str,
+    found: dict[str, Any],
+    recorded: RecordedTest,
+    request: Request,
+    scorer: str,
+    items: int,
+) -> Line:
+    estimate = Estimate(
+        metric=metric,
+        **found,
+        level=request.level,
+        over="problems",
+        n_problems=items,
+        n_trials=recorded.n_trials,
+        left_out=0,
+        n_unscored=recorded.n_unscored,
+        policy=request.policy,
+        seed=None,
     )
-    yield Line("theta", scorer, theta)
+    return Line(metric, scorer, estimate)
 
 
 def _statuses(trials: Trials, run: RunRecord, recorded: RecordedTest) -> dict[str, int]:

@@ -1,0 +1,90 @@
+"""The summary of an adaptive test, from the table alone."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from banks import bank
+from passband.adaptive.bank import write_bank
+from passband.adaptive.design import Design
+from passband.adaptive.test import AdaptiveTest
+from passband.errors import InvalidInput
+from passband.run.request import make_request
+from passband.summary.summarize import summarize
+from passband.summary.summary import Summary
+from runs import Notes
+
+
+def answers(prompt: str, seed: int = 0) -> str:
+    number = int(prompt.split("+")[0])
+    return str(2 * number if number < 35 else 0)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """A finished test of sums, whose bank is gone."""
+    path = tmp_path / "sums.jsonl"
+    write_bank(bank(60), path)
+    design = {"max_items": 16, "random_share": 0.25, "se": 0.05}
+    request = make_request(
+        f"{path}:adaptive:test", answers, out=tmp_path / "out", n=2, seed="s", design=design
+    )
+    request.run(Notes())
+    path.unlink()
+    return tmp_path / "out"
+
+
+def test_theta_and_accuracy_are_those_of_the_test(made: Path) -> None:
+    design = Design(max_items=16, random_share=0.25, se=0.05, trials=2)
+    test = AdaptiveTest(bank(60), design, "s")
+    while choices := test.next():
+        for choice in choices:
+            score = float(bank(60).position[choice.key] < 35)
+            test.answer(choice.key, [score, score])
+    summary = summarize(made)
+    (group,) = summary.groups
+    assert group.adaptive is not None
+    assert group.adaptive.path == tuple(test.history)
+    assert group.adaptive.stop == "max_items"
+    assert group.adaptive.n_bank == 60
+    theta = summary.estimate("theta")
+    ability = test.ability()
+    assert (theta.value, theta.low, theta.high) == (ability.theta, ability.low, ability.high)
+    model, random = test.accuracy(), test.random_accuracy()
+    assert random is not None
+    found = summary.estimate("bank accuracy")
+    assert (found.value, found.low, found.high) == (model.value, model.low, model.high)
+    found = summary.estimate("bank accuracy (random items)")
+    assert (found.value, found.n_problems, found.n_trials) == (random.value, 4, 8)
+    assert 0.4 < model.value < 0.75  # 35 of 60 items are answered rightly
+
+
+def test_the_level_can_be_chosen_later(made: Path) -> None:
+    wide, narrow = (summarize(made, level=level).estimate("theta") for level in (0.99, 0.5))
+    assert wide.low is not None
+    assert narrow.low is not None
+    assert wide.low < narrow.low < narrow.value == wide.value
+
+
+def test_it_is_written_as_version_2_and_read_again(made: Path) -> None:
+    summary = summarize(made)
+    assert summary.as_json()["version"] == 2
+    again = Summary.from_json(summary.to_json())
+    assert again == summary
+    jsonschema = pytest.importorskip("jsonschema")
+    from passband.summary.wire import schema
+
+    jsonschema.validate(summary.as_json(), schema())
+
+
+@pytest.mark.parametrize("options", [{"over": "trials"}, {"method": "percentile"}])
+def test_other_intervals_are_refused(made: Path, options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=r"is an adaptive test, whose intervals"):
+        summarize(made, **options)
+
+
+def test_metrics_by_name_have_a_reason(made: Path) -> None:
+    summary = summarize(made, ["pass@1", "maj@2"])
+    codes = [line.reason.code for _, line in summary.lines() if line.reason is not None]
+    assert codes == ["no-estimate-adaptive"] * 2
