@@ -19,7 +19,7 @@ from passband.errors import InvalidInput, PassbandWarning, ScoreBookError
 from passband.scorebook import evaluate
 from passband.scorebook.remote import choice_id
 from passband.trials.reader import Trials
-from trismik_server import TrismikServer, refused
+from trismik_server import Run, TrismikServer, refused
 
 Serve = Callable[..., TrismikServer]
 
@@ -158,6 +158,32 @@ def test_a_run_that_breaks_off_keeps_its_answers(serve: Serve) -> None:
         evaluate(few, "far:adaptive", out="kept")
     with Trials("kept/far-adaptive-validation") as trials:
         assert trials.statuses(trials.run().number) == {"ok": 2}
+
+
+def test_a_test_on_a_server_is_not_gone_on_with(serve: Serve) -> None:
+    serve()
+    evaluate(few, "far:adaptive", out="kept")
+    with pytest.raises(InvalidInput, match="earlier test"):
+        evaluate(few, "far:adaptive", out="kept")
+
+
+def test_an_item_that_is_asked_twice_has_two_trials(serve: Serve) -> None:
+    server = serve()
+    before = Run.__init__
+
+    def twice(self: Run, *arguments: Any) -> None:
+        before(self, *arguments)
+        self.order = self.order[:2] * 2
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "__init__", twice)
+        (result,) = evaluate(few, "far:adaptive")
+    assert len(server.runs["run-0"].answers) == 4
+    with Trials(result["trials"]) as trials:
+        rows = list(trials.trials(trials.run()))
+    assert [(row.problem, row.trial, len(row.scores)) for row in rows] == [
+        (0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1),
+    ]  # fmt: skip
 
 
 def test_a_failing_run_of_a_sweep_on_a_server(serve: Serve) -> None:
