@@ -41,20 +41,18 @@ class Run:
         self.order = [f"{split}_{place}" for place in order]
         self.answers: list[tuple[str, str, bool]] = []
         self.keys: dict[str, dict[str, Any]] = {}
+        self.path: list[tuple[float, float]] = []
 
     @property
     def state(self) -> dict[str, Any]:
-        path = [
-            posterior(
-                [self.difficulty[key] for key, *_ in self.answers[:end]],
-                [right for *_, right in self.answers[:end]],
-            )
-            for end in range(1, len(self.answers) + 1)
-        ]
+        for end in range(len(self.path) + 1, len(self.answers) + 1):
+            known = self.answers[:end]
+            difficulties = [self.difficulty[key] for key, *_ in known]
+            self.path.append(posterior(difficulties, [right for *_, right in known]))
         return {
             "responses": [key for key, *_ in self.answers],
-            "thetas": [theta for theta, _ in path],
-            "std_error_history": [se for _, se in path],
+            "thetas": [theta for theta, _ in self.path],
+            "std_error_history": [se for _, se in self.path],
             "kl_info_history": [],
             "effective_difficulties": [self.difficulty[key] for key, *_ in self.answers],
         }

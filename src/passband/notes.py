@@ -71,6 +71,7 @@ __all__ = [
     "ZERO_FACTOR_UNPAIRED",
     "Note",
     "absent_components",
+    "adaptive_remote",
     "adaptive_stop",
     "adaptive_test",
     "adaptive_unscored",
@@ -258,6 +259,20 @@ def adaptive_stop(stop: str, se: float) -> Note:
     stopped: theta is known well enough; standard error 0.29
     """
     return Note("adaptive-stop", f"stopped: {_STOPS.get(stop, stop)}; standard error {se:.2f}")
+
+
+def adaptive_remote(items: int, server: str) -> Note:
+    """Return the note on a test whose items a server has chosen.
+
+    >>> print(adaptive_remote(60, "http://localhost:8411"))
+    adaptive test: 60 items, chosen by http://localhost:8411, which has computed theta too; the \
+interval is theta and its standard error, taken as normal
+    """
+    return Note(
+        "adaptive-remote",
+        f"adaptive test: {_count(items, 'item')}, chosen by {server}, which has computed theta "
+        "too; the interval is theta and its standard error, taken as normal",
+    )
 
 
 def adaptive_unscored(trials: int) -> Note:

@@ -418,6 +418,7 @@ def test_an_item_that_fails_is_no_evidence() -> None:
         ("B", "it returned a value of type str"),
         (None, "it returned nothing"),
         ({"a": 1}, "it returned a value of type dict"),
+        ({"B"}, "it returned a value of type set"),
     ],
 )
 def test_the_wrong_number_of_outputs_is_an_error(outputs: Any, named: str) -> None:
@@ -451,6 +452,14 @@ def test_a_function_that_hangs_is_given_up(kind: str) -> None:
     with pytest.raises(NothingAnswered, match=r"no output within 0\.05 s"):
         evaluate(hang if kind == "plain" else hang_async, "sums:adaptive", timeout=0.05, retries=0)
     release.set()
+
+
+def test_a_timeout_of_the_functions_own_is_its_error() -> None:
+    def answer(inputs: list[Any]) -> list[str]:
+        raise TimeoutError("of the client")
+
+    with pytest.raises(NothingAnswered, match="inference raised TimeoutError: of the client"):
+        evaluate(answer, "sums:adaptive", retries=0)
 
 
 def test_an_input_that_hangs_does_not_stop_the_others() -> None:
@@ -505,6 +514,7 @@ def test_a_key_is_in_no_error_and_no_row(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"seed": -1}, InvalidInput, "seed"),
         ({"seed": True}, InvalidInput, "seed"),
         ({"metadata": [1]}, WrongType, "metadata"),
+        ({"metadata": {"a": {1}}}, InvalidInput, "JSON"),
         ({"experiment_id": " "}, WrongType, "experiment_id"),
         ({"project_id": 7}, WrongType, "project_id"),
         ({"split_order": "test"}, WrongType, "split_order"),

@@ -1,6 +1,6 @@
 """The code that describes splits of adaptive data sets; only its import lines are changed.
 
-Every block is run twice: on local banks, and on a server over HTTP.
+Every block is run on local banks, on a server over HTTP, and on passband's own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from item_banks import solve, write_banks
+from item_banks import make_bank, solve, write_banks
 from passband.errors import ScoreBookError
 from passband.event_loop import complete
 from passband.scorebook import evaluate_async
@@ -25,6 +25,7 @@ from passband.scorebook.evaluate_helpers import (
     create_trismik_async_client,
     resolve_split_async,
 )
+from served_banks import served_banks
 from trismik_server import TrismikServer
 
 BOTH = ("validation", "test")
@@ -183,28 +184,34 @@ class Engine:
         self.kind, self._folder, self._monkeypatch = kind, folder, monkeypatch
         self._stack = ExitStack()
         self.server: TrismikServer | None = None
+        self.name = "local"
 
     def offer(self, splits: dict[str, tuple[str, ...]]) -> None:
         if self.kind == "local":
             write_banks(self._folder, splits)
+            return
+        if self.kind == "served":
+            banks = [make_bank(name, of_name) for name, of_name in splits.items()]
+            served = served_banks(banks, self._folder / "state")
+            self._address(self._stack.enter_context(served), "any")
             return
         named = {f"{name}:adaptive": of_name for name, of_name in splits.items()}
         self.serve(named)
 
     def serve(self, named: dict[str, tuple[str, ...]]) -> None:
         self.server = self._stack.enter_context(TrismikServer(named, items=30))
-        self._monkeypatch.setenv("TRISMIK_SERVICE_URL", self.server.url)
-        self._monkeypatch.setenv("TRISMIK_API_KEY", self.server.key)
+        self._address(self.server.url, self.server.key)
 
-    @property
-    def name(self) -> str:
-        return "local" if self.server is None else self.server.url
+    def _address(self, url: str, key: str) -> None:
+        self.name = url
+        self._monkeypatch.setenv("TRISMIK_SERVICE_URL", url)
+        self._monkeypatch.setenv("TRISMIK_API_KEY", key)
 
     def close(self) -> None:
         self._stack.close()
 
 
-@pytest.fixture(params=["local", "remote"])
+@pytest.fixture(params=["local", "remote", "served"])
 def engine(
     request: pytest.FixtureRequest, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Engine]:
@@ -327,7 +334,7 @@ def test_each_data_set_falls_back(engine: Engine) -> None:
 
 
 def test_available_splits(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
-    engine.serve({"my_dataset:adaptive": BOTH})  # a client is of a server in any case
+    engine.offer({"my_dataset": BOTH})
     run(AVAILABLE_SPLITS)
     assert capsys.readouterr().out == "Available splits: ('validation', 'test')\n"
 
@@ -340,7 +347,7 @@ def test_custom_and_explicit_splits(engine: Engine, block: str) -> None:
 
 
 def test_the_call_of_the_client(engine: Engine) -> None:
-    engine.serve({"my_dataset:adaptive": BOTH})
+    engine.offer({"my_dataset": BOTH})
     spec = AdaptiveEvalRunSpec(
         dataset="my_dataset:adaptive",
         dataset_index=0,
@@ -363,10 +370,10 @@ def test_the_call_of_the_client(engine: Engine) -> None:
         item_processor=lambda item: "B",
     )
     assert names["trismik_results"].score.theta > 1
-    assert engine.server is not None
-    (body,) = engine.server.bodies
-    assert body["datasetId"] == "my_dataset:adaptive"
-    assert body["split"] == "validation"
+    assert names["resolved_split"] == "validation"
+    if engine.server is not None:
+        (body,) = engine.server.bodies
+        assert (body["datasetId"], body["split"]) == ("my_dataset:adaptive", "validation")
 
 
 def test_types() -> None:

@@ -10,6 +10,7 @@ for result in results["aggregate_results"]:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -177,6 +178,10 @@ def _check(seed: object, metadata: object, ids: Mapping[str, object]) -> None:
         raise InvalidInput(f"seed must be a whole number, 0 or more; got {seed!r}.")
     if metadata is not None and not isinstance(metadata, Mapping):
         raise WrongType(f"metadata must be a dict; got {metadata!r:.60}.")
+    try:
+        json.dumps(dict(metadata or {}), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"metadata are recorded as JSON, and cannot be: {error}.") from None
     for name, value in ids.items():
         if value is not None and (not isinstance(value, str) or not value.strip()):
             raise WrongType(f"{name} must be text; got {value!r}.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, WrongType
-from passband.trials.codec import canonical
 
 __all__ = ["Hyperparameters", "expand_grid"]
 
@@ -50,7 +50,7 @@ def _check(setting: dict[Any, Any]) -> None:
         if not isinstance(name, str) or not name.isidentifier():
             raise InvalidInput(f"a hyperparameter has a name of letters and digits; got {name!r}.")
     try:
-        canonical(setting)
+        json.dumps(setting, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
             f"hyperparameters are recorded as JSON, and {setting!r:.80} cannot be: {error}."

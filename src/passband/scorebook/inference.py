@@ -11,7 +11,7 @@ import asyncio
 import inspect
 import os
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, ScoreBookError, WrongType, describe
@@ -29,6 +29,10 @@ _MOST_THREADS = 1 << 16  # one for each call that hangs; calls at the same time 
 
 class WrongOutputs(ScoreBookError):
     """The function does not return one output for each input."""
+
+
+class _DeadlinePassed(Exception):
+    """A call has taken too long."""
 
 
 class Inference:
@@ -63,12 +67,27 @@ class Inference:
 
     async def call(self, inputs: list[Any], hyperparameters: Mapping[str, Any]) -> list[Any]:
         """Call the function once, and return one output for each input."""
-        outputs = await asyncio.wait_for(self._called(inputs, hyperparameters), self.timeout)
+        try:
+            calling = self._outcome(inputs, hyperparameters)
+            outputs, error = await asyncio.wait_for(calling, self.timeout)
+        except asyncio.TimeoutError:
+            raise _DeadlinePassed(f"no output within {self.timeout:g} s") from None
+        if error is not None:
+            raise error
         return _checked(outputs, len(inputs))
 
     def close(self) -> None:
         """End the threads that are idle."""
         self._threads.close()
+
+    async def _outcome(
+        self, inputs: list[Any], hyperparameters: Mapping[str, Any]
+    ) -> tuple[Any, Exception | None]:
+        """Return outputs or an error, so that its own timeouts are not taken for the deadline."""
+        try:
+            return await self._called(inputs, hyperparameters), None
+        except Exception as error:
+            return None, error
 
     async def _called(self, inputs: list[Any], hyperparameters: Mapping[str, Any]) -> Any:
         if self.is_async:
@@ -94,8 +113,8 @@ class InferenceCalls:
         task.add_done_callback(self._tasks.discard)
         try:
             return _text(await future)
-        except asyncio.TimeoutError:
-            raise TimedOut(f"no output within {self.inference.timeout:g} s") from None
+        except _DeadlinePassed as error:
+            raise TimedOut(str(error)) from None
         except WrongOutputs as error:
             raise Hopeless(str(error)) from None
         except (InvalidReply, asyncio.CancelledError):
@@ -126,7 +145,7 @@ class InferenceCalls:
         self, taken: Sequence[tuple[Any, asyncio.Future[Any]]], error: Exception
     ) -> None:
         """Pass an error on; of several inputs, find out which of them it is of."""
-        if len(taken) > 1 and not isinstance(error, (WrongOutputs, asyncio.TimeoutError)):
+        if len(taken) > 1 and not isinstance(error, (WrongOutputs, _DeadlinePassed)):
             for pair in taken:
                 await self._answer([pair])
             return
@@ -144,7 +163,7 @@ def _is_async(function: object) -> bool:
 
 def _checked(outputs: Any, count: int) -> list[Any]:
     rule = "inference must return a list with one output for each input"
-    if isinstance(outputs, (str, bytes, Mapping)) or not hasattr(outputs, "__iter__"):
+    if isinstance(outputs, (str, bytes, Mapping, Set)) or not hasattr(outputs, "__iter__"):
         kind = "nothing" if outputs is None else f"a value of type {type(outputs).__name__}"
         raise WrongOutputs(f"{rule}; it returned {kind}.")
     listed = list(outputs)

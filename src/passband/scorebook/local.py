@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -139,7 +140,7 @@ def _values(run: RunRecord, group: Group) -> dict[str, Any]:
     for line in group.lines:
         if line.estimate is None:
             continue
-        estimate, name = line.estimate, line.metric
+        estimate, name = line.estimate, re.sub(r"\W+", "_", line.metric).strip("_")
         values[name] = estimate.value
         values["std_error" if name == "theta" else f"{name}_std_error"] = estimate.se
         values[f"{name}_interval"] = [estimate.low, estimate.high]

@@ -10,6 +10,7 @@ from typing import Any
 
 from passband.adaptive.dataset import ADAPTIVE
 from passband.adaptive.remote.records import Item, ItemResponse, State
+from passband.errors import InvalidInput
 from passband.scorebook.run_spec import AdaptiveEvalRunSpec
 from passband.trials.codec import canonical
 from passband.trials.imported import IDENTITY, Imported, imported_spec
@@ -33,6 +34,7 @@ class RemoteTrials:
         self._spec, self._server = spec, server
         self._store = Store(directory)
         self._numbers: dict[str, int] = {}
+        self._asked: dict[str, int] = {}  # how often
         try:
             self._source = self._store.add_source("trismik", server, self._digest(directory))
             self._run = self._store.begin(
@@ -43,6 +45,7 @@ class RemoteTrials:
                 address=server,
                 source=self._source,
             )
+            self._refuse_earlier()
             (self._scorer,) = self._store.set_scorers(self._run, [_SCORER])
         except BaseException:
             self._store.close()
@@ -61,27 +64,40 @@ class RemoteTrials:
 
     def add(self, item: Item, text: str | None, status: Status, state: State | None) -> None:
         """Record the answer to an item, and what the server knew after it."""
-        number = len(self._numbers)
-        self._numbers[item.id] = number
+        number = self._numbers.setdefault(item.id, len(self._numbers))
+        trial = self._asked.get(item.id, 0)  # a server may ask an item again
+        self._asked[item.id] = trial + 1
         problem = StoredProblem(number, number, item.id, None, _record(item))
         reason = f"chosen by {self._server}"
         if state is not None and state.thetas and state.std_error_history:
             reason += f"; theta {state.thetas[-1]:.4f} ± {state.std_error_history[-1]:.4f} after it"
-        row = TrialRow(number, 0, status, text, reason=reason, source=self._source)
+        row = TrialRow(number, trial, status, text, reason=reason, source=self._source)
         with self._store.transaction():
             self._store.put_problems(self._run, [problem])
             self._store.append(self._run, [row])
 
     def finish(self, run_id: str, state: State, responses: Sequence[ItemResponse]) -> None:
         """Record the path of the test, and the grades where the server gives them."""
-        graded = [
-            (self._numbers[one.dataset_item_id], 0, ScoreRow(self._scorer, float(one.correct)))
-            for one in responses
-            if one.correct is not None and one.dataset_item_id in self._numbers
-        ]
+        graded, seen = [], dict.fromkeys(self._numbers, 0)
+        for one in responses:
+            trial = seen.get(one.dataset_item_id, 0)
+            if trial >= self._asked.get(one.dataset_item_id, 0):
+                continue  # no answer of this test
+            seen[one.dataset_item_id] = trial + 1
+            if one.correct is not None:
+                score = ScoreRow(self._scorer, float(one.correct))
+                graded.append((self._numbers[one.dataset_item_id], trial, score))
         with self._store.transaction():
             self._store.add_scores(graded)
             self._store.set_config(self._run, self._config(_path(run_id, state)))
+
+    def _refuse_earlier(self) -> None:
+        """Refuse a directory that has answers: a test on a server cannot be gone on with."""
+        if self._store.problems(self._run):
+            raise InvalidInput(
+                f"{self._store.directory} holds an earlier test on {self._server}, and the server "
+                "starts a new one each time. Give another directory with out=, or none."
+            )
 
     def _settings(self) -> dict[str, Any]:
         spec = self._spec

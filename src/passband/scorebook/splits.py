@@ -11,6 +11,7 @@ from passband.adaptive.dataset import parse_dataset
 from passband.adaptive.remote.client import TrismikClient
 from passband.adaptive.splits import FALLBACK, resolve_split
 from passband.event_loop import complete, is_inside_a_loop
+from passband.scorebook.client import BankClient
 
 __all__ = ["InfoClient", "resolve_split_async", "resolve_split_sync"]
 
@@ -60,5 +61,5 @@ async def _resolved(
     try:
         return await resolve_split_async(dataset, split, client, order)
     finally:
-        if isinstance(client, TrismikClient):
+        if isinstance(client, (BankClient, TrismikClient)):
             await client.close()

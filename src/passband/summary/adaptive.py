@@ -10,6 +10,7 @@ from passband import notes
 from passband.adaptive.recorded import RecordedTest, read_recorded
 from passband.errors import InvalidInput
 from passband.stats.interval.estimate import Estimate
+from passband.summary.remote_test import remote_group
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
@@ -24,6 +25,8 @@ def adaptive_group(
     Metrics by name have a reason instead of a value: they would average over chosen items.
     """
     _refuse_other_intervals(run, request)
+    if run.adaptive is not None and "server" in run.adaptive:
+        return remote_group(trials, run, scorer, request, by)
     recorded = read_recorded(trials, run, scorer, request.level)
     test = recorded.test
     named = [Line(name, scorer.name, None, notes.ADAPTIVE_ITEMS) for name in request.metrics]

@@ -235,6 +235,21 @@ class TrismikClient:
         on_step: OnStep | None = None,
     ) -> dict[str, Any]: ...
 
+    @overload
+    async def run(
+        self,
+        test_id: str,
+        split: str,
+        project_id: str | None = None,
+        experiment: str | None = None,
+        run_metadata: Mapping[str, Any] | None = None,
+        item_processor: ItemProcessor | None = None,
+        return_dict: bool = False,
+        seed: int | None = None,
+        *,
+        on_step: OnStep | None = None,
+    ) -> RunResults | dict[str, Any]: ...
+
     async def run(
         self,
         test_id: str,

@@ -34,6 +34,7 @@ KEY, URL = "TRISMIK_API_KEY", "TRISMIK_SERVICE_URL"
 DEFAULT_URL = "https://api.trismik.com/adaptive-testing"
 _CONNECT = 10.0  # seconds to reach the server
 _ATTEMPTS = 3  # of a request that may be sent again
+_PATIENT = 6  # of an answer: a server that restarts has half a minute, and the test goes on
 _LONGEST = 60.0  # seconds that a rate limit is waited for
 
 
@@ -100,11 +101,12 @@ class Service:
     async def _repeated(
         self, method: str, path: str, raw: bytes | None, headers: Mapping[str, str], *, safe: bool
     ) -> Answer:
-        for attempt in range(1, _ATTEMPTS + 1):
+        attempts = _PATIENT if safe and headers else _ATTEMPTS
+        for attempt in range(1, attempts + 1):
             try:
                 return await self._once(method, path, raw, headers)
             except (Refused, Unreachable) as error:
-                if attempt == _ATTEMPTS or not _may_repeat(error, safe):
+                if attempt == attempts or not _may_repeat(error, safe):
                     raise
                 wait = error.wait if isinstance(error, Refused) else None
             await asyncio.sleep(self._pause * 2**attempt if wait is None else wait)
