@@ -147,6 +147,10 @@ def test_all_splits_at_once_and_beside_other_tasks(folder: Path) -> None:
         (("sums:adaptive", "--design", "batches=2"), "no setting 'batches'"),
         (("sums:adaptive", "-m", "pass@1"), "-m pass@1: sums:adaptive:validation is an adaptive"),
         (("sums:adaptive", "--retry-failed"), "--retry-failed: sums:adaptive:validation is"),
+        (
+            ("sums:adaptive", "--until", 0.1),
+            "--until: sums:adaptive:validation is an adaptive test",
+        ),
         (("sums:adaptive", "--limit", 3), "--limit would change the bank"),
     ],
 )

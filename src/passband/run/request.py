@@ -96,14 +96,9 @@ class RunRequest:
         """Refuse metrics that could only fail once every trial is paid for."""
         if not 0 < level < 1:
             raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
-        adaptive = [task for task in self.tasks if "adaptive" in task.config]
-        if adaptive and self.settings.retry_failed:
-            raise InvalidInput(
-                f"--retry-failed: {adaptive[0].name} is an adaptive test, whose path depends on "
-                "every answer; start anew with another --out."
-            )
         if not metrics:
             return
+        adaptive = [task for task in self.tasks if "adaptive" in task.config]
         if adaptive:
             raise InvalidInput(
                 f"-m {metrics[0]}: {adaptive[0].name} is an adaptive test, which gives theta and "
@@ -162,12 +157,14 @@ def make_request(
         connection=connection,
         design=_design(design, options),
     )
+    settings = Settings(**_named(Settings, options))
+    _check_adaptive(chosen, settings)
     label = model if isinstance(model, str) else str(getattr(model, "name", "run"))
     return RunRequest(
         chosen,
         model,
         out or default_directory(label, options.get("name")),
-        Settings(**_named(Settings, options)),
+        settings,
         connection,
         find_price(model, options.get("prices")) if isinstance(model, str) else None,
     )
@@ -226,6 +223,23 @@ def _adaptive(name: Any, design: Mapping[str, Any] | None) -> Sequence[Task]:
     from passband.adaptive.task import adaptive_tasks
 
     return adaptive_tasks(name, Design.of(design or {}))
+
+
+def _check_adaptive(tasks: Iterable[Task], settings: Settings) -> None:
+    """Refuse settings that an adaptive test cannot have: it decides itself what is asked."""
+    test = next((task.name for task in tasks if "adaptive" in task.config), None)
+    if test is None:
+        return
+    if settings.retry_failed:
+        raise InvalidInput(
+            f"--retry-failed: {test} is an adaptive test, whose path depends on every answer; start "
+            "anew with another --out."
+        )
+    if settings.until is not None:
+        raise InvalidInput(
+            f"--until: {test} is an adaptive test, which stops by the standard error of theta; "
+            "give --se."
+        )
 
 
 def _require_adaptive(tasks: Iterable[Task], design: Mapping[str, Any]) -> None:
