@@ -232,8 +232,8 @@ def _check_adaptive(tasks: Iterable[Task], settings: Settings) -> None:
         return
     if settings.retry_failed:
         raise InvalidInput(
-            f"--retry-failed: {test} is an adaptive test, whose path depends on every answer; start "
-            "anew with another --out."
+            f"--retry-failed: {test} is an adaptive test, whose path depends on every answer; "
+            "start anew with another --out."
         )
     if settings.until is not None:
         raise InvalidInput(
