@@ -145,7 +145,7 @@ def provenance(asked: list[Respondent], fitted: Calibration) -> dict[str, object
 def bank(asked: list[BankItem], fitted: Calibration) -> Bank:
     """Return the items that calibration kept and that tell something where respondents are."""
     useful = (fitted.items.a >= LEAST_SLOPE) & (np.abs(fitted.items.b) <= FARTHEST)
-    kept = np.flatnonzero(useful)
+    kept = np.flatnonzero(useful).tolist()
     return Bank(
         name="arithmetic",
         items=tuple(

@@ -32,7 +32,7 @@ class Pick(NamedTuple):
 def generator(seed: str, *words: object) -> np.random.Generator:
     """Return a random generator for one decision of a test: the same for the same words."""
     key = "\0".join((seed, *map(str, words))).encode("utf-8", "surrogatepass")
-    return np.random.default_rng(list(hashlib.sha256(key).digest()))
+    return np.random.default_rng(np.frombuffer(hashlib.sha256(key).digest(), "<u4"))
 
 
 class Selector:
