@@ -201,7 +201,7 @@ def rmse(found: np.ndarray, truth: np.ndarray) -> float:
 
 
 def coverage(quick: bool) -> Iterator[Row]:
-    repeats = 300 if quick else 2000
+    repeats = 200 if quick else 600
     for model in ("2pl", "3pl", "graded", "continuous"):
         for theta in (None, -1.5, 0.0, 1.5):
             methods: tuple[Method, ...] = ("eap", "map") if theta is None else ("mle", "wle")
@@ -325,6 +325,7 @@ def counts(chance: np.ndarray, trials: int, rho: float, rng: np.random.Generator
     """Return successes among trials that are correlated given the ability."""
     if rho and trials > 1:
         total = 1.0 / rho - 1.0
+        chance = np.clip(chance, 1e-9, 1.0 - 1e-9)
         chance = rng.beta(chance * total, (1.0 - chance) * total)
     return rng.binomial(trials, chance)
 
