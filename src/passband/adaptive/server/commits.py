@@ -18,8 +18,8 @@ class Commits:
     """Changes of a database, each of them on disk when its `await` ends, or not made at all.
 
     Rows are written in the event loop, which takes microseconds. Only the commit, which waits for
-    the disk, is made in a thread; what arrives meanwhile becomes the next transaction. A commit takes
-    about as much computing as all else in an answer, so that a busy server waits for a few of them.
+    the disk, is made in a thread; what arrives meanwhile becomes the next transaction. A commit
+    takes as much computing as half of an answer, so that a busy server waits for a few of them.
     """
 
     def __init__(self, connection: sqlite3.Connection, before: Callable[[], None]) -> None:
