@@ -8,6 +8,8 @@ from banks import bank
 from passband.adaptive.bank import write_bank
 from passband.adaptive.banks import find_bank, list_banks, required_bank
 from passband.errors import InvalidInput, UnknownName
+from passband.tasks.find import find_task
+from passband.tasks.loader import load_task
 
 
 @pytest.fixture(autouse=True)
@@ -36,3 +38,18 @@ def test_two_banks_of_one_name_are_refused() -> None:
     write_bank(bank(3), Path("banks/one.parquet"))
     with pytest.raises(InvalidInput, match="in several files"):
         find_bank("one")
+
+
+def test_the_built_in_bank_is_sound() -> None:
+    built_in = required_bank("arithmetic")
+    questions = [item.question for item in built_in.items]
+    assert len(set(questions)) == len(questions)  # so no split shares one with another
+    assert set(built_in.splits) == {"train", "validation", "test"}
+    assert all(len(built_in.of_split(split).items) > 60 for split in built_in.splits)
+    for item in built_in.items:
+        assert item.targets == (str(eval(item.question.removesuffix("="))),)  # digits and + - *
+    problems = load_task(find_task("arithmetic")).load(None)
+    assert not {problem.messages[0].content for problem in problems} & set(questions)
+    assert built_in.parameters.b.min() < -1.5
+    assert built_in.parameters.b.max() > 2.0
+    assert built_in.provenance["respondents"] == 48

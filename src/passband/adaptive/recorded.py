@@ -39,8 +39,8 @@ def read_recorded(
     Another scorer's scores would have led elsewhere; then the items are taken in the order in
     which they were asked.
     """
-    if run.adaptive is None:
-        raise InvalidInput(f"{run.task} is no adaptive test.")
+    if run.adaptive is None or "bank" not in run.adaptive:
+        raise InvalidInput(f"{run.task} is no adaptive test of a bank that is recorded with it.")
     problems = list(trials.problems(run.number))
     bank = _bank(run.adaptive, problems)
     design = Design.of({**run.spec["design"], **({} if level is None else {"level": level})})

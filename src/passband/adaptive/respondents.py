@@ -67,7 +67,7 @@ def _of_run(trials: Trials, run: RunRecord, path: Path) -> Respondent:
     sums = trials.score_sums(run.scorer().number)
     return Respondent(
         name=f"{run.model} ({path.name})",
-        task=run.task if run.adaptive is None else run.adaptive["bank"],
+        task=run.task if run.adaptive is None else run.adaptive.get("bank", run.task),
         tallies={keys[number].key: Tally(total, count) for number, count, total in sums if count},
         problems={problem.key: problem.record for problem in keys.values()},
         scorer=run.scorer().spec,

@@ -19,7 +19,7 @@ class Commits:
 
     Rows are written in the event loop, which takes microseconds. Only the commit, which waits for
     the disk, is made in a thread; what arrives meanwhile becomes the next transaction. A commit
-    takes as much computing as half of an answer, so that a busy server waits for a few of them.
+    takes much of the computing of an answer, so that a busy server waits for a few of them.
     """
 
     def __init__(self, connection: sqlite3.Connection, before: Callable[[], None]) -> None:
