@@ -10,6 +10,7 @@ from contextlib import suppress
 
 __all__ = ["Change", "Commits"]
 
+_GATHERING = 0.005  # seconds to wait for more changes, while several come at a time
 Change = Callable[[sqlite3.Connection], None]
 
 
@@ -17,7 +18,8 @@ class Commits:
     """Changes of a database, each of them on disk when its `await` ends, or not made at all.
 
     Rows are written in the event loop, which takes microseconds. Only the commit, which waits for
-    the disk, is made in a thread; what arrives meanwhile becomes the next transaction.
+    the disk, is made in a thread; what arrives meanwhile becomes the next transaction. A commit
+    takes much of the computing of an answer, so that a busy server waits for a few of them.
     """
 
     def __init__(self, connection: sqlite3.Connection, before: Callable[[], None]) -> None:
@@ -25,6 +27,7 @@ class Commits:
         self._before = before  # called ahead of each transaction; raises if it must not be made
         self._waiting: list[tuple[Change, asyncio.Future[None]]] = []
         self._running: asyncio.Task[None] | None = None
+        self._is_busy = False  # whether several changes came together last time
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
 
     async def make(self, change: Change) -> None:
@@ -46,7 +49,10 @@ class Commits:
         """Commit what is waiting until nothing is."""
         try:
             while self._waiting:
+                if self._is_busy:
+                    await asyncio.sleep(_GATHERING)
                 batch, self._waiting = self._waiting, []
+                self._is_busy = len(batch) > 1
                 if not await self._committed(batch) and len(batch) > 1:
                     for one in batch:  # which of them was the bad one?
                         await self._committed([one])
