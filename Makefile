@@ -11,6 +11,8 @@ PYTEST_ARGS ?= -n auto --dist loadgroup
 KILLS       ?= 200
 CUTS        ?= 30
 SCORIO      := 0.2.3
+MIRT        := 1.2.0
+CATSIM      := 0.21.0
 
 PY  := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
@@ -25,7 +27,7 @@ help:
 	@echo "make quick   the same without tests that are slow or start processes: under a minute"
 	@echo "make lint    style, formatting, types and layers only"
 	@echo "make fuzz    the property tests with thousands of new examples each"
-	@echo "make bench   time metrics, intervals, runs, tables and logs, next to scorio and Inspect"
+	@echo "make bench   time metrics, intervals, runs, tables, logs and adaptive tests, next to others"
 	@echo "make coverage  measure how often the intervals contain the truth"
 	@echo "make kill    kill -9 a run $(KILLS) times at random moments and look for what was lost"
 	@echo "make power   cut the power $(CUTS) times, on a disk inside a file (Linux, root)"
@@ -79,6 +81,12 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/read_logs.py
 	@echo "timing tasks of Inspect ..."
 	@$(PY) benchmarks/inspect_tasks.py
+	@$(PY) -c 'from importlib.metadata import version as v; \
+	    assert (v("mirt"), v("catsim")) == ("$(MIRT)", "$(CATSIM)")' 2>/dev/null || { \
+	    echo "installing mirt $(MIRT) and catsim $(CATSIM) for comparison ..."; \
+	    $(PIP) install "mirt==$(MIRT)" "catsim==$(CATSIM)"; }
+	@echo "timing and measuring adaptive tests ..."
+	@$(PY) benchmarks/adaptive.py
 
 coverage: $(VENV)/.installed
 	@echo "measuring the coverage of the intervals on the published grid (several minutes) ..."

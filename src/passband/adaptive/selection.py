@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,11 +12,12 @@ import numpy as np
 from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
 from passband.errors import InvalidInput
-from passband.stats.irt.information import kl_information
+from passband.stats.irt.information import information, kl_information
+from passband.stats.irt.items import Items
 from passband.stats.irt.posterior import Grid
 from passband.types import Bools
 
-__all__ = ["Pick", "Selector", "generator", "most_items"]
+__all__ = ["Pick", "Selector", "generator", "item_information", "most_items"]
 
 _KL_WIDTH = 3.0  # Chang and Ying (1996): abilities within 3 / sqrt(n) of the present estimate
 
@@ -138,6 +140,23 @@ class Selector:
             if (candidates & self._areas[area]).any()
         }
         return max(lag, key=lag.__getitem__) if lag else None
+
+
+def item_information(items: Items, place: int, theta: float) -> float:
+    """Return the information of one item per trial; as `information`, without making arrays.
+
+    >>> item_information(Items("2pl", a=[1.0, 2.0], b=[0.0, 0.0]), 1, 0.0)
+    1.0
+    """
+    if items.steps is not None:
+        return float(information(items.take([place]), theta)[0])
+    a, b, c = items.a.item(place), items.b.item(place), items.c.item(place)
+    known = 1.0 / (1.0 + math.exp(min(a * (b - theta), 700.0)))
+    right = c + (1.0 - c) * known
+    if not 0.0 < right < 1.0:
+        return 0.0
+    slope = a * (1.0 - c) * known * (1.0 - known)
+    return slope * slope / (right * (1.0 - right)) / items.phi.item(place)
 
 
 def most_items(design: Design, n: int) -> int:

@@ -6,6 +6,7 @@ the same path, so a test is resumed by replaying its answers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,12 +14,11 @@ import numpy as np
 
 from passband.adaptive.bank import Bank
 from passband.adaptive.design import Design
-from passband.adaptive.selection import Pick, Selector, most_items
+from passband.adaptive.selection import Pick, Selector, item_information, most_items
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.irt.ability import Ability, ability_of
 from passband.stats.irt.bank_accuracy import BankAccuracy, bank_accuracy, stratum_accuracy
 from passband.stats.irt.evidence import Evidence, check_evidence
-from passband.stats.irt.information import information
 from passband.stats.irt.posterior import Grid, Posterior
 
 __all__ = ["AdaptiveTest", "Choice", "Scores", "Step", "grid_of", "replayed"]
@@ -198,7 +198,7 @@ class AdaptiveTest:
             reason += "; also in the random sample"
         probability = len(self._selector.stratum) / len(self.bank.items) if is_random else None
         choice = Choice(self.bank.items[place].key, reason, is_random, probability)
-        worth = float(information(self.bank.parameters.take([place]), self.theta)[0])
+        worth = item_information(self.bank.parameters, place, self.theta)
         self._taken[place] = True
         self._asked.append(place)
         self._waiting[place] = choice, worth
@@ -224,7 +224,7 @@ class AdaptiveTest:
         if not scores:
             return _Answer(None, trials, ())
         number = trials if isinstance(score, int | float) else len(scores)
-        mean = float(np.mean(scores))
+        mean = math.fsum(scores) / len(scores)
         if self.bank.parameters.steps is None:  # the mean of 0/1 scores says all that they do
             scores, each = [mean], number
         else:
@@ -261,7 +261,7 @@ class AdaptiveTest:
 
     def _is_sampled(self) -> bool:
         """Return whether all of the random stratum was asked."""
-        return bool(self._taken[list(self._selector.stratum)].all())
+        return all(self._taken[place] for place in self._selector.stratum)
 
     def _is_enough(self) -> bool:
         return self._reached() is not None

@@ -12,7 +12,7 @@ from passband.run.blocks import Block, missing_blocks
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
 
-__all__ = ["AdaptiveSchedule", "adaptive_schedule"]
+__all__ = ["AdaptiveSchedule", "adaptive_schedule", "most_trials"]
 
 
 class AdaptiveSchedule:
@@ -79,12 +79,19 @@ class AdaptiveSchedule:
             self._blocks.append(Block(position, block.trials, reason))
 
 
+def most_trials(run: TaskRun) -> int:
+    """Return how many trials an adaptive test asks at most."""
+    assert isinstance(run.task, AdaptiveTask)
+    design = run.task.design
+    return most_items(design, len(run.task.bank.items)) * design.trials
+
+
 def adaptive_schedule(run: TaskRun, size: int, rows: Iterable[TrialRow]) -> AdaptiveSchedule:
     """Return the schedule of an adaptive task; its path is seeded as its trials are."""
     task = run.task
     assert isinstance(task, AdaptiveTask)
     test = AdaptiveTest(task.bank, task.design, run.seed or "")
     schedule = AdaptiveSchedule(test, run.counters.main, size, rows)
-    run.counters.planned = most_items(task.design, len(task.bank.items)) * task.design.trials
+    run.counters.planned = most_trials(run)
     run.counters.is_chosen = True
     return schedule

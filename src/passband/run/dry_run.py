@@ -193,7 +193,7 @@ def _pace(directory: Path, numbers: set[int]) -> tuple[float | None, float]:
 
 def _plan(run: TaskRun) -> TaskPlan:
     counters = run.counters
-    missing = counters.planned - counters.done
+    missing = _missing(run)
     tokens = counters.prompt_tokens, counters.completion_tokens
     is_measured = counters.done > 0 and tokens != (0, 0)
     completion: int | None
@@ -215,6 +215,16 @@ def _plan(run: TaskRun) -> TaskPlan:
         sampling=asdict(run.sampling),
         first_prompt=_prompt(run.problems[0]),
     )
+
+
+def _missing(run: TaskRun) -> int:
+    """Return the trials to request; of an adaptive test, those that it may request at most."""
+    missing = run.counters.planned - run.counters.done
+    if "adaptive" not in run.task.config:
+        return missing
+    from passband.run.adaptive import most_trials  # heavy, and seldom needed
+
+    return max(0, min(missing, most_trials(run) - run.counters.done))
 
 
 def _prompt(problem: Problem) -> str:

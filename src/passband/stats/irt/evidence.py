@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from numbers import Integral
 from typing import NamedTuple
@@ -65,13 +64,16 @@ def check_evidence(items: Items, evidence: Evidence) -> None:
     score = evidence.score
     item: object = evidence.item
     trials: object = evidence.trials
-    if isinstance(item, bool) or not isinstance(item, Integral):
+    if type(item) is not int and (isinstance(item, bool) or not isinstance(item, Integral)):
         raise WrongType(f"item must be a position in the bank; got {item!r}.")
     if not 0 <= evidence.item < len(items):
         raise InvalidInput(f"item {item} is not in the bank, which has {len(items)} items.")
-    if isinstance(trials, bool) or not isinstance(trials, Integral) or evidence.trials < 1:
+    is_odd = type(trials) is not int and (
+        isinstance(trials, bool) or not isinstance(trials, Integral)
+    )
+    if is_odd or evidence.trials < 1:
         raise InvalidInput(f"trials of item {item} must be 1 or more; got {trials!r}.")
-    if not (math.isfinite(as_number("score", score)) and 0.0 <= score <= 1.0):
+    if not 0.0 <= (score if type(score) is float else as_number("score", score)) <= 1.0:
         raise InvalidInput(f"score of item {item} must be between 0 and 1; got {score!r}.")
     if items.steps is not None:
         _check_grade(evidence, int(np.isfinite(items.steps[evidence.item]).sum()))

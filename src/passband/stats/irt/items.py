@@ -18,7 +18,7 @@ import numpy as np
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 from passband.types import ArrayLike, Floats, Ints
 
-__all__ = ["Items", "Model"]
+__all__ = ["Items", "Model", "check_model"]
 
 Model = Literal["1pl", "2pl", "3pl", "graded", "continuous"]
 
@@ -45,7 +45,7 @@ class Items:
     phi: Floats = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        _check_model(self.model)
+        check_model(self.model)
         a = _column("a", self.a, None)
         steps = _steps(self.model, self.steps, len(a))
         difficulty: Floats | None = self.b if steps is None else np.nanmean(steps, axis=1)
@@ -96,7 +96,8 @@ class Items:
         return count
 
 
-def _check_model(model: object) -> None:
+def check_model(model: object) -> None:
+    """Refuse a name that is not that of a model."""
     known = get_args(Model)
     if not isinstance(model, str):
         raise WrongType(f"model must be one of {', '.join(known)}; got {model!r}.")

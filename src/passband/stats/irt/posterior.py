@@ -33,6 +33,8 @@ SPACE = 0.1  # between the abilities whose information is kept
 MOST_ROWS = 256
 FEW = 8  # items whose evidence is added one by one
 
+_ONES = np.ones(NODES)
+
 Singles = NDArray[np.float32]
 
 
@@ -83,8 +85,7 @@ class Grid:
         if row is None:
             if len(self._rows) >= MOST_ROWS:
                 self._rows.clear()
-            row = slopes(self.items, np.array([node * SPACE])).information[:, 0].astype(np.float32)
-            self._rows[node] = row
+            self._rows[node] = row = _information(self.items, node * SPACE)
         return row
 
     def best(self, theta: float, available: Bools, count: int = 1) -> Ints:
@@ -194,14 +195,18 @@ class Posterior:
     def _of_item(self, evidence: tuple[Evidence, ...], nodes: Floats) -> Floats:
         """Return the log-likelihood of all evidence on one item."""
         items, rho = self.grid.items, self.grid.rho
-        trials = sum(one.trials for one in evidence)
+        trials = sum([one.trials for one in evidence])
         weight = 1.0 / (1.0 + (trials - 1.0) * rho)
         index = evidence[0].item
         if items.steps is None and items.model != "3pl":
-            right = sum(one.trials * one.score for one in evidence)
-            x = items.a[index] * (nodes - items.b[index])
-            weight /= items.phi[index]
-            plain: Floats = weight * (trials * log_sigmoid(x) - (trials - right) * x)
+            missed = trials - sum([one.trials * one.score for one in evidence])
+            x = nodes - items.b.item(index)
+            x *= items.a.item(index)
+            weight /= items.phi.item(index)
+            plain = log_sigmoid(x)
+            plain *= weight * trials
+            x *= weight * missed
+            plain -= x
             return plain
         rows = items.take([index] * len(evidence))
         logs = log_likelihood(rows, nodes, np.array([one.score for one in evidence]))
@@ -219,15 +224,17 @@ class Posterior:
         """Compute mean and spread, on nodes that are wide and close enough."""
         for _ in range(60):
             log, nodes = self._log, self.nodes
-            top = log.max()
+            mode = log.argmax()
+            top = log.item(mode)
             chance = np.exp(log - top)
-            chance /= chance.sum()
-            mean = float(chance @ nodes)
+            total = _ONES.dot(chance).item()
+            mean = chance.dot(nodes).item() / total
             away = nodes - mean
-            self.theta, self.se = mean, float(np.sqrt(chance @ (away * away)))
-            half = (nodes[-1] - nodes[0]) / 2.0
-            if max(log[0], log[-1]) > top - EDGE:
-                self._focus(nodes[log.argmax()], 2.0 * half)
+            away *= away
+            self.theta, self.se = mean, math.sqrt(chance.dot(away).item() / total)
+            half = (nodes.item(-1) - nodes.item(0)) / 2.0
+            if max(log.item(0), log.item(-1)) > top - EDGE:
+                self._focus(nodes.item(mode), 2.0 * half)
             elif self.se < 2.0 * half / (NODES - 1):
                 self._focus(mean, max(FOCUS * self.se, half / 20.0))
             else:
@@ -236,6 +243,26 @@ class Posterior:
     def _focus(self, centre: float, half: float) -> None:
         self.nodes = np.linspace(centre - half, centre + half, NODES)
         self._log = self._log_density(self.nodes)
+
+
+def _information(items: Items, theta: float) -> Singles:
+    """Return the information of each item; with e = exp(-a|θ-b|) it is a² e / (1+e)² / φ."""
+    if items.model in ("3pl", "graded"):
+        exact = slopes(items, np.array([theta])).information[:, 0]
+        return exact.astype(np.float32)
+    x = (items.b - theta).astype(np.float32)
+    a = items.a.astype(np.float32)
+    x *= a
+    e = np.exp(-np.abs(x))
+    whole = e + np.float32(1.0)
+    whole *= whole
+    e /= whole
+    a *= a
+    e *= a
+    if items.model == "continuous":
+        e /= items.phi.astype(np.float32)
+    result: Singles = e
+    return result
 
 
 def _between_nodes(nodes: Floats, log: Floats) -> tuple[Floats, Floats]:

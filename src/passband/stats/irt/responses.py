@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
-from passband.stats.irt.items import Model
+from passband.stats.irt.items import Model, check_model
 from passband.types import ArrayLike, Floats, Ints
 
 __all__ = ["Responses", "read_responses"]
@@ -50,6 +50,7 @@ def read_responses(
     successes: ArrayLike, trials: ArrayLike | None, model: Model, grades: int | None
 ) -> Responses:
     """Return checked responses; without `trials` one each, and none where a score is NaN."""
+    check_model(model)
     total = _matrix("successes", successes)
     if trials is None:
         count = np.where(np.isnan(total), 0.0, 1.0)

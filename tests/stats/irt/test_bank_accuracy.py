@@ -1,0 +1,93 @@
+"""Accuracy of a bank: by hand, at the ends, and under repetition."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from irt_banks import bank, banks, scores, thetas
+from passband.errors import InvalidInput, NotEnoughData
+from passband.stats.irt.bank_accuracy import bank_accuracy, stratum_accuracy
+from passband.stats.irt.evidence import Evidence
+from passband.stats.irt.items import Items
+from passband.stats.irt.posterior import Grid, Posterior
+
+
+def test_seen_items_count_as_seen() -> None:
+    posterior = Posterior(Grid.of(bank("2pl", 4)))
+    posterior.extend([Evidence(0, 1.0), Evidence(1, 0.0), Evidence(2, 0.25, 4), Evidence(3, 1.0)])
+    found = bank_accuracy(posterior)
+    assert found.value == found.low == found.high == pytest.approx(2.25 / 4)
+    assert (found.se, found.n_seen, found.n_items) == (0.0, 4, 4)
+
+
+def test_unseen_items_are_expected_ones() -> None:
+    """Without evidence: the mean of expected scores, their noise and the spread of ability."""
+    items = bank("2pl", 30)
+    nodes = np.linspace(-6, 6, 4001)
+    prior = np.exp(-nodes * nodes / 2)
+    prior /= prior.sum()
+    chance = items.expected(nodes)
+    total = chance.sum(axis=0)
+    noise = prior @ (chance * (1 - chance)).sum(axis=0)
+    between = prior @ (total - prior @ total) ** 2
+    found = bank_accuracy(Posterior(Grid.of(items)))
+    assert found.value == pytest.approx(prior @ total / 30)
+    assert found.se == pytest.approx(np.sqrt(noise + between) / 30, rel=1e-6)
+
+
+@given(banks, thetas, st.integers(0, 2**32 - 1), st.integers(0, 8))
+def test_values_lie_within_what_can_be(items: Items, theta: float, seed: int, some: int) -> None:
+    got = scores(items, theta, np.random.default_rng(seed)).tolist()
+    posterior = Posterior(Grid.of(items))
+    posterior.extend([Evidence(i, score) for i, score in enumerate(got[:some])])
+    found = bank_accuracy(posterior)
+    sure = sum(got[:some]) / len(items)
+    assert sure - 1e-12 <= found.low <= found.value + 1e-12
+    assert found.value - 1e-12 <= found.high <= sure + max(0, 1 - some / len(items)) + 1e-12
+    json.dumps(found.as_json(), allow_nan=False)
+
+
+def test_scores_against_the_model_are_noted() -> None:
+    items = Items("2pl", a=[2.0] * 40, b=np.linspace(-3, 3, 40))
+    posterior = Posterior(Grid.of(items))
+    posterior.extend([Evidence(i, float(i >= 20)) for i in range(40)])  # fails only the easy ones
+    assert [note.code for note in bank_accuracy(posterior).notes] == ["model-accuracy", "misfit"]
+
+
+def test_a_random_stratum_by_hand() -> None:
+    """Σ y/π / Σ 1/π: (1/0.1 + 0 + 1/0.5) / (1/0.1 + 1/0.2 + 1/0.5) = 12/17."""
+    found = stratum_accuracy([1, 0, 1], [0.1, 0.2, 0.5], 100)
+    assert found.value == pytest.approx(12 / 17)
+    assert found.low < found.value < found.high
+    assert [note.code for note in found.notes] == ["few-random"]
+
+
+def test_a_stratum_of_the_whole_bank_is_sure() -> None:
+    found = stratum_accuracy([1, 0, 1, 1], [1.0] * 4, 4)
+    assert found.value == found.low == found.high == 0.75
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=40), st.integers(0, 500), st.floats(0.01, 1))
+def test_a_stratum_stays_within_bounds(got: list[float], more: int, chance: float) -> None:
+    found = stratum_accuracy(got, [chance] * len(got), len(got) + more)
+    assert 0 <= found.low <= found.value <= found.high <= 1
+    if more:
+        assert found.low < found.high
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([1], [0.5], 10), NotEnoughData, "at least two"),
+        (([1, 0], [0.5], 10), InvalidInput, "each score needs its probability"),
+        (([1, 0], [0.5, 0.0], 10), InvalidInput, "above 0 and at most 1"),
+        (([1, 2], [0.5, 0.5], 10), InvalidInput, "between 0 and 1"),
+        (([1, 0, 1], [0.5] * 3, 2), InvalidInput, "more than the bank has"),
+    ],
+)
+def test_what_is_refused(arguments: tuple, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        stratum_accuracy(*arguments)
