@@ -74,6 +74,8 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/run.py
 	@echo "timing large tables ..."
 	@$(PY) benchmarks/tables.py
+	@echo "timing the server of adaptive tests ..."
+	@$(PY) benchmarks/serve.py
 	@$(PY) -c 'import inspect_ai, openai' 2>/dev/null || { \
 	    echo "installing inspect_ai for comparison ..."; \
 	    $(PIP) install --editable ".[inspect]" openai; }
@@ -102,6 +104,8 @@ coverage: $(VENV)/.installed
 kill: $(VENV)/.installed
 	@echo "killing a run $(KILLS) times (200 take about ten minutes) ..."
 	@$(PY) benchmarks/kill.py --kills $(KILLS)
+	@echo "killing the server of adaptive tests 100 times ..."
+	@$(PY) benchmarks/serve.py --kills 100
 
 power: $(VENV)/.installed
 	@echo "cutting the power $(CUTS) times ..."

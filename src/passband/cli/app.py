@@ -44,8 +44,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, score, stats, summarize, compare, plan, calibrate, import_, export, merge, salvage, ls,
-    validate, metrics, serve,
+    run, score, stats, summarize, compare, plan, calibrate, serve, import_, export, merge, salvage,
+    ls, validate, metrics,
 ):  # fmt: skip
     app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
 

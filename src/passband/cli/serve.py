@@ -44,15 +44,16 @@ def serve(
     design = replace(DESIGN, se=se, max_items=max_items)
     settings = Settings(state, host, port, read_keys(key_file), design, rate)
     found = [required_bank(name) for name in banks]
-    listen(found, settings, lambda address: _announce(address, [bank.name for bank in found]))
+    names = ", ".join(f"{bank.name}:adaptive" for bank in found)
+    listen(found, settings, lambda address: _announce(address, names, bool(settings.keys)))
 
 
-def _announce(address: str, names: list[str]) -> None:
-    from passband.report.render import printable
-
-    served = ", ".join(f"{printable(name)}:adaptive" for name in names)
-    typer.echo(f"{address} serves {served}. Ctrl-C stops it.")
-    typer.echo(f"TRISMIK_SERVICE_URL={address} and any TRISMIK_API_KEY lead clients here.")
+def _announce(address: str, names: str, has_keys: bool) -> None:
     import sys
 
-    sys.stdout.flush()
+    from passband.report.render import printable
+
+    key = "one of its keys" if has_keys else "any text"
+    typer.echo(f"{address} serves {printable(names)}. Ctrl-C stops it.")
+    typer.echo(f"Clients need TRISMIK_SERVICE_URL={address} and as TRISMIK_API_KEY {key}.")
+    sys.stdout.flush()  # whoever waits for the address may read a pipe

@@ -58,3 +58,15 @@ def test_an_answer_must_suit_its_item(tmp_path: Path) -> None:
     for value in (1, None, [], True):
         with pytest.raises(Refusal):
             given_answer(item, Fields({"itemChoiceId": value}))
+
+
+@pytest.mark.process
+def test_a_slow_scorer_works_beside_the_server(tmp_path: Path) -> None:
+    step = {"function": "regex", "regex_pattern": r"(?:\S+\s+)*answer is (-?\d+)\."}
+    part = split(tmp_path, open_ended=True, scorer={"name": "exact_match", "steps": [step]})
+    assert part.scorer is not None
+    assert part.scorer.slow
+    try:
+        assert graded(part, "I think the answer is 20.").score == 1.0
+    finally:
+        part.scorer.close()

@@ -41,8 +41,15 @@ class Dataset:
     def __init__(self, bank: Bank, design: Design) -> None:
         self.bank = bank
         self.id = f"{bank.name}:{ADAPTIVE}"
-        scorer = _scorer(bank) if any(item.choices is None for item in bank.items) else None
-        self._splits = {name: Split(bank.of_split(name), design, scorer) for name in bank.splits}
+        self._scorer = _scorer(bank) if any(item.choices is None for item in bank.items) else None
+        self._splits = {
+            name: Split(bank.of_split(name), design, self._scorer) for name in bank.splits
+        }
+
+    def close(self) -> None:
+        """End what the scorer has started."""
+        if self._scorer is not None:
+            self._scorer.close()
 
     def split(self, name: str) -> Split:
         """Return a split by its name; refuse one that is not there."""
@@ -100,6 +107,11 @@ class Catalogue:
 
     def __iter__(self) -> Iterator[Dataset]:
         return iter(self._datasets.values())
+
+    def close(self) -> None:
+        """End what the scorers have started."""
+        for dataset in self:
+            dataset.close()
 
     def find(self, name: str) -> Dataset | None:
         """Return the data set of a bank, by the name of the bank."""

@@ -71,6 +71,7 @@ async def _serve(catalogue: Catalogue, settings: Settings, on_ready: Callable[[s
             await runner.cleanup()
     finally:
         await state.close()
+        catalogue.close()
 
 
 async def _listen(runner: web.AppRunner, settings: Settings) -> None:

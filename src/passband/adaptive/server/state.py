@@ -25,7 +25,7 @@ CREATE TABLE run(id TEXT PRIMARY KEY, dataset TEXT NOT NULL, split TEXT NOT NULL
     experiment TEXT NOT NULL, metadata TEXT NOT NULL, created TEXT NOT NULL, replay_of TEXT)STRICT;
 CREATE TABLE answer(run TEXT NOT NULL, position INT NOT NULL, item TEXT NOT NULL,
     value TEXT NOT NULL, score REAL, detail TEXT, token TEXT, at TEXT NOT NULL,
-    PRIMARY KEY(run, position), UNIQUE(run, item))STRICT, WITHOUT ROWID;
+    PRIMARY KEY(run, position))STRICT, WITHOUT ROWID;
 CREATE TABLE document(id TEXT PRIMARY KEY, kind TEXT NOT NULL, created TEXT NOT NULL,
     body TEXT NOT NULL)STRICT;
 """
