@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 import passband
+from commands import process
 from item_banks import solve, write_banks
 from passband.adaptive.remote.faults import NotFound, OtherProtocol, Unreachable, WrongKey
 from passband.adaptive.remote.records import Item
@@ -240,6 +241,43 @@ def test_a_server_that_restarts_loses_no_answer(serve: Serve) -> None:
     (run,) = server.runs.values()
     assert [key for key, *_ in run.answers] == [step["id"] for step in result["path"]]
     assert len(run.answers) == 6
+
+
+@pytest.mark.process
+def test_a_server_that_is_killed_in_mid_test_loses_no_answer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "elsewhere").mkdir()
+    write_banks(folder / "elsewhere", {"far": ("test",)})
+    bank = folder / "elsewhere" / "banks" / "far.jsonl"
+    with ExitStack() as stack:
+
+        def start(port: int) -> str:
+            words = ("serve", bank, "--state", "state", "--port", port, "--max-items", 8)
+            servers.append(stack.enter_context(process(*words)))
+            stack.callback(servers[-1].kill)
+            assert servers[-1].stdout is not None
+            address: str = servers[-1].stdout.readline().decode().partition(" ")[0]
+            return address
+
+        servers: list[Any] = []
+        url = start(0)
+        monkeypatch.setenv("TRISMIK_SERVICE_URL", url)
+        monkeypatch.setenv("TRISMIK_API_KEY", "any")
+        asked: list[str] = []
+
+        def answer(inputs: list[Any]) -> list[str]:
+            asked.extend(item["id"] for item in inputs)
+            if len(asked) in (2, 5):
+                servers[-1].kill()
+                servers[-1].wait()
+                assert start(int(url.rpartition(":")[2])) == url
+            return solve(inputs)
+
+        (result,) = evaluate(answer, "far:adaptive")
+    assert len(servers) == 3
+    assert len(asked) == len(set(asked)) == result["n_items"]
+    assert [step["id"] for step in result["path"]] == asked
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class ClassicRun:
             [self._task],
             InferenceSubject(calls, model, self._input_of, config=config),
             self.directory,
-            settings=self._options.settings(spec.label, self._seed),
+            settings=self._options.settings(spec.label, self._seed, calls.inference.limit),
             connection=Connection(timeout=self._options.timeout),
             watcher=Watching(),
             on_start=on_start,

@@ -56,8 +56,8 @@ class Inference:
         self.function, self.timeout, self.batch_size = function, timeout, batch_size
         self.is_async = _is_async(function)
         self.loop = asyncio.get_running_loop()
-        limit = concurrency or (_ASYNC_CALLS if self.is_async else 1)
-        self.slots = asyncio.Semaphore(limit)
+        self.limit = concurrency or (_ASYNC_CALLS if self.is_async else 1)  # calls at a time
+        self.slots = asyncio.Semaphore(self.limit)
         self._threads = Threads(_MOST_THREADS)
 
     @property

@@ -65,7 +65,9 @@ class LocalRun:
             [self._task],
             subject,
             self.directory,
-            settings=self._options.settings(spec.test, self._seed, of_bank=True),
+            settings=self._options.settings(
+                spec.test, self._seed, calls.inference.limit, of_bank=True
+            ),
             connection=Connection(timeout=self._options.timeout),
             watcher=Watching(),
             on_start=on_start,

@@ -82,15 +82,18 @@ class Options:
         repeats = {} if self.num_repeats is None else {"trials": self.num_repeats}
         return Design.of({"level": self.level, **repeats, **(self.design or {})})
 
-    def settings(self, name: str, seed: int | None, *, of_bank: bool = False) -> Settings:
+    def settings(
+        self, name: str, seed: int | None, calls: int, *, of_bank: bool = False
+    ) -> Settings:
         """Return the settings of one run; `name` is what its randomness is derived from.
 
-        In a test of a bank, the design says how often an item is asked, and how many are.
+        While so many `calls` go on, the inputs of another may wait. In a test of a bank, the
+        design says how often an item is asked, and how many are.
         """
         return Settings(
             n=self.test_design().trials if of_bank else self.num_repeats,
             limit=None if of_bank else self.limit,
-            concurrency=max(64, 2 * self.batch_size),
+            concurrency=(calls + 1) * self.batch_size,
             name=name,
             seed=None if seed is None else str(seed),
             patience=Patience(replies=self.retries + 1),

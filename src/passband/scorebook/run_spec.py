@@ -72,7 +72,7 @@ def folder_name(spec: RunSpec) -> str:
     >>> folder_name(AdaptiveEvalRunSpec("a:adaptive", 0, {}, 0, split="test"))
     'a-adaptive-test'
     >>> folder_name(AdaptiveEvalRunSpec("a:adaptive", 0, {"temperature": 1}, 0, split="test"))
-    'a-adaptive-test-5c0e8bd8'
+    'a-adaptive-test-54c01160'
     """
     name = default_directory(spec.test).name
     if not spec.hyperparameter_config:
