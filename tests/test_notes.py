@@ -13,11 +13,15 @@ from passband.notes import Note, few_informative, joined, notes_as_json, of_side
 CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
 MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.assumed_correlation: (0.5,),
+    notes.dropped_items: (3,),
     notes.few_clusters: (7,),
     notes.few_informative: (20, 8),
+    notes.few_people: (12,),
     notes.few_repeats: (3, 40),
     notes.few_units: (3,),
     notes.fitted_prior: (0.4, 0.3),
+    notes.held_slopes: (1, 6.0),
+    notes.misfit: (0.001,),
     notes.model_based: (8,),
     notes.no_repeats: (2,),
     notes.noise_partly_measured: (2, 5, 3),
