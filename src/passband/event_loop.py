@@ -7,7 +7,7 @@ import sys
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["complete", "is_inside_a_loop"]
+__all__ = ["complete", "complete_anywhere", "is_inside_a_loop"]
 
 T = TypeVar("T")
 
@@ -22,6 +22,16 @@ def complete(coroutine: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(coroutine)
     with asyncio.Runner() as runner:
         return runner.run(coroutine)
+
+
+def complete_anywhere(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also inside an event loop: then in a thread."""
+    if not is_inside_a_loop():
+        return complete(coroutine)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(complete, coroutine).result()
 
 
 def is_inside_a_loop() -> bool:

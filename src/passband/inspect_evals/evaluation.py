@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,6 +15,7 @@ from passband.errors import ExitCode, PassbandError
 from passband.generate.providers import Connection
 from passband.run.progress import Watcher
 from passband.run.request import RunRequest, load_tasks, make_request
+from passband.run.stop import Stop
 from passband.stats.data.outcomes import Outcomes
 from passband.tasks.inspect_task import inspect_task
 from passband.tasks.task import Task
@@ -24,11 +25,10 @@ from passband.trials.records import RunRecord
 if TYPE_CHECKING:
     from passband.inspect_evals.inspect_evaluators import InspectEvaluatorBuilder
 
-__all__ = ["Evaluation", "Stop", "Stopped", "task_list"]
+__all__ = ["Evaluation", "Stopped", "task_list"]
 
 logger = logging.getLogger(__name__)
 _TURN = threading.Lock()  # Inspect runs one evaluation in a process at a time
-_LOOK = 0.1  # seconds between two looks whether to go on waiting for it
 
 
 class Stopped(PassbandError):
@@ -39,32 +39,6 @@ class Stopped(PassbandError):
         self.exit_code = exit_code
 
 
-class Stop:
-    """Stops a run from another thread, whether it has begun or not."""
-
-    def __init__(self) -> None:
-        self._is_set = threading.Event()
-        self._stop: Callable[[], None] | None = None
-
-    def __call__(self) -> None:
-        """Ask the run to end."""
-        self._is_set.set()
-        if self._stop is not None:
-            self._stop()
-
-    def started(self, stop: Callable[[], None]) -> None:
-        """Note how a run that has begun is stopped."""
-        self._stop = stop
-        if self._is_set.is_set():
-            stop()
-
-    def wait_for(self, lock: threading.Lock) -> None:
-        """Acquire a lock, unless this is stopped first."""
-        while not lock.acquire(timeout=_LOOK):
-            if self._is_set.is_set():
-                raise Stopped("interrupted")
-
-
 class Evaluation:
     """Tasks of Inspect, the model that they are asked of, and where the trials are kept."""
 
@@ -73,7 +47,8 @@ class Evaluation:
 
     def run(self, watcher: Watcher, stop: Stop) -> dict[str, Outcomes]:
         """Request what is missing, and return the outcomes of each task by its name."""
-        stop.wait_for(_TURN)
+        if not stop.acquire(_TURN):
+            raise Stopped("interrupted")
         try:
             request = self._request()
             finished = request.run(watcher, on_start=stop.started)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from passband.errors import InvalidInput, describe
@@ -95,7 +95,9 @@ class Pipeline:
     ) -> Score:
         """Score one completion. Failures are in the score's status; nothing is raised."""
         if self.is_async:
-            return _completed(self.score_async(text, reference, trial))
+            from passband.event_loop import complete_anywhere
+
+            return complete_anywhere(self.score_async(text, reference, trial))
         answer = rule = None
         try:
             answer, rule = self._extracted(text, reference)
@@ -249,15 +251,3 @@ class _BestTarget:
         if self._best is None:
             raise InvalidInput("the problem has no target.")
         return self._best
-
-
-def _completed(scoring: Coroutine[Any, Any, Score]) -> Score:
-    """Run a coroutine to its end, also inside an event loop, such as that of a notebook."""
-    from passband.event_loop import complete, is_inside_a_loop
-
-    if not is_inside_a_loop():
-        return complete(scoring)
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(complete, scoring).result()

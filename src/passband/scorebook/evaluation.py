@@ -11,13 +11,12 @@ for result in results["aggregate_results"]:
 from __future__ import annotations
 
 import json
-from collections.abc import Coroutine, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from passband.adaptive.dataset import ALL_SPLITS
 from passband.errors import InvalidInput, WrongType
-from passband.event_loop import complete, is_inside_a_loop
+from passband.event_loop import complete_anywhere
 from passband.scorebook.datasets import Datasets
 from passband.scorebook.hyperparameters import Hyperparameters
 from passband.scorebook.inference import InferenceFunction
@@ -136,7 +135,7 @@ def evaluate(
 
     A coroutine function is awaited in an event loop of this call.
     """
-    return _completed(
+    return complete_anywhere(
         evaluate_async(
             inference,
             datasets,
@@ -163,14 +162,7 @@ async def evaluate_all_splits_async(
 
 def evaluate_all_splits(inference: InferenceFunction, dataset: str, **arguments: Any) -> Shape:
     """Do what `evaluate_all_splits_async` does, and wait for it."""
-    return _completed(evaluate_all_splits_async(inference, dataset, **arguments))
-
-
-def _completed(evaluation: Coroutine[Any, Any, T]) -> T:
-    if not is_inside_a_loop():
-        return complete(evaluation)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(complete, evaluation).result()
+    return complete_anywhere(evaluate_all_splits_async(inference, dataset, **arguments))
 
 
 def _check(seed: object, metadata: object, ids: Mapping[str, object]) -> None:

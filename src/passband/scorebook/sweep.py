@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from passband.adaptive.splits import resolve_splits
 from passband.errors import InvalidInput, ScoreBookError, describe, warn
 from passband.generate.provider import Hopeless
+from passband.run.stop import Stop
 from passband.scorebook.classic import ClassicRun
 from passband.scorebook.datasets import AdaptiveEvalDataset, Dataset, Datasets, read_datasets
 from passband.scorebook.directories import run_directories
@@ -165,7 +165,7 @@ class _Running:
 
     async def _aside(self, run: ClassicRun | LocalRun, calls: InferenceCalls) -> EvalRun:
         """Run in a thread with an event loop of its own, which a cancellation here stops."""
-        stop = _Stop()
+        stop = Stop()
 
         def session() -> EvalRun:
             run.run(calls, self._model, stop.started)
@@ -180,26 +180,6 @@ class _Running:
             await asyncio.wait([running])
             running.exception()  # that it was stopped
             raise
-
-
-class _Stop:
-    """Stops a run from another thread, whether it has begun or not."""
-
-    def __init__(self) -> None:
-        self._is_set = threading.Event()
-        self._stop: Callable[[], None] | None = None
-
-    def __call__(self) -> None:
-        """Ask the run to end."""
-        self._is_set.set()
-        if self._stop is not None:
-            self._stop()
-
-    def started(self, stop: Callable[[], None]) -> None:
-        """Note how the run is stopped, now that it has begun."""
-        self._stop = stop
-        if self._is_set.is_set():
-            stop()
 
 
 def _named(run: EvalRun) -> str:

@@ -14,12 +14,10 @@ Jennison and Turnbull (1989), JRSS B 51, 305-361.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from passband.errors import InvalidInput
 from passband.stats.checks import Over, as_positive, as_share, as_whole, check_over
@@ -27,6 +25,7 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.compare import Comparison, compare
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.metric.registry import parse_metric
+from passband.stats.plan_file import content_hash, load_content, save_content
 from passband.stats.sequential.spending import (
     Spending,
     boundaries,
@@ -99,35 +98,21 @@ class LookPlan:
     @property
     def sha256(self) -> str:
         """The hash of the plan's content, whatever file it is in."""
-        content = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(content.encode()).hexdigest()
+        return content_hash(asdict(self))
 
     def save(self, path: str | Path) -> None:
         """Write the plan as JSON, with the hash of its content."""
-        whole = {"format": FORMAT, "plan": asdict(self), "sha256": self.sha256}
-        try:
-            Path(path).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InvalidInput(f"{path}: cannot be written; {error.strerror}.") from None
+        save_content(path, FORMAT, asdict(self))
 
     @classmethod
     def load(cls, path: str | Path) -> LookPlan:
         """Read a plan, and refuse one that was changed after it was saved."""
+        names = {field.name for field in fields(cls)}
+        content = load_content(path, FORMAT, names, noun="plan of looks")
         try:
-            whole = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InvalidInput(f"{path}: cannot be read; {error.strerror}.") from None
-        except ValueError as error:
-            raise InvalidInput(f"{path}: a plan of looks must be JSON; {error}.") from None
-        if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-            raise InvalidInput(f"{path}: not a plan of looks; its format must be {FORMAT!r}.")
-        plan = _plan_of(whole.get("plan"), path)
-        if plan.sha256 != whole.get("sha256"):
-            raise InvalidInput(
-                f"{path}: the plan was changed after it was saved; its content has the hash "
-                f"{plan.sha256[:12]}..., the file says {str(whole.get('sha256'))[:12]}..."
-            )
-        return plan
+            return cls(**content)
+        except TypeError as error:
+            raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None
 
 
 @dataclass(frozen=True)
@@ -235,15 +220,3 @@ def _require_rounds(side: str, outcomes: Outcomes, rounds: int, number: int) -> 
         raise InvalidInput(
             f"look {number} is after {rounds} trials of every problem; {side} has {most}."
         )
-
-
-def _plan_of(content: Any, path: str | Path) -> LookPlan:
-    names = {field.name for field in fields(LookPlan)}
-    if not isinstance(content, dict) or set(content) != names:
-        raise InvalidInput(
-            f"{path}: a plan of looks must have exactly the fields {', '.join(sorted(names))}."
-        )
-    try:
-        return LookPlan(**content)
-    except TypeError as error:
-        raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None

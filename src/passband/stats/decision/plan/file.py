@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +10,7 @@ from passband.errors import InvalidInput
 from passband.notes import Note, notes_as_json
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.plan_file import content_hash, load_content, save_content
 
 __all__ = ["Design", "Goal", "Plan"]
 
@@ -65,35 +64,23 @@ class Plan:
     @property
     def sha256(self) -> str:
         """The hash of the plan's content, whatever file it is in."""
-        content = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(content.encode()).hexdigest()
+        return content_hash(self.as_json())
 
     def save(self, path: str | Path) -> None:
         """Write the plan as JSON, with the hash of its content."""
-        whole = {"format": FORMAT, "plan": self.as_json(), "sha256": self.sha256}
-        try:
-            Path(path).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise InvalidInput(f"{path}: cannot be written; {error.strerror}.") from None
+        save_content(path, FORMAT, self.as_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Plan:
         """Read a plan, and refuse one that was changed after it was saved."""
+        content = load_content(path, FORMAT, {field.name for field in fields(cls)})
         try:
-            whole = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"{path}: a plan must be JSON; {error}.") from None
-        except OSError as error:
-            raise InvalidInput(f"{path}: cannot be read; {error.strerror}.") from None
-        if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-            raise InvalidInput(f"{path}: not a plan; its format must be {FORMAT!r}.")
-        plan = _plan_of(whole.get("plan"), path)
-        if plan.sha256 != whole.get("sha256"):
-            raise InvalidInput(
-                f"{path}: the plan was changed after it was saved; its content has the hash "
-                f"{plan.sha256[:12]}..., the file says {str(whole.get('sha256'))[:12]}..."
-            )
-        return plan
+            options = tuple(Design(**option) for option in content["options"])
+            notes = tuple(Note(**note) for note in content["notes"])
+            within = tuple(content["within"])
+            return cls(**{**content, "within": within, "notes": notes, "options": options})
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None
 
     def check(self, outcomes: Outcomes) -> str:
         """Format what was planned and what was done, in scored trials.
@@ -122,18 +109,3 @@ class Plan:
             f"a difference of {self.target:g}" if self.power else f"an interval of ±{self.target:g}"
         )
         return f"{self.problems} x {self.trials} for {what} at level {self.level:g}{power}"
-
-
-def _plan_of(content: Any, path: str | Path) -> Plan:
-    names = {field.name for field in fields(Plan)}
-    if not isinstance(content, dict) or set(content) != names:
-        raise InvalidInput(
-            f"{path}: a plan must have exactly the fields {', '.join(sorted(names))}."
-        )
-    try:
-        options = tuple(Design(**option) for option in content["options"])
-        notes = tuple(Note(**note) for note in content["notes"])
-        within = tuple(content["within"])
-        return Plan(**{**content, "within": within, "notes": notes, "options": options})
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{path}: the plan cannot be read; {error}.") from None
