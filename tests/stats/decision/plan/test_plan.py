@@ -13,6 +13,7 @@ from passband.stats.decision.compare import compare
 from passband.stats.decision.plan.plan import Plan, detectable, plan, plan_difference, plan_width
 from passband.stats.decision.variance import split_variance
 from passband.stats.interval.default.wilson import normal_quantile
+from passband.stats.plan_file import save_content
 
 PILOT = Outcomes.from_counts([0, 1, 3, 5, 8, 8, 2, 7] * 10, 8)
 
@@ -266,7 +267,7 @@ def test_options_that_cannot_be_read(tmp_path: Path) -> None:
     plan_difference(0.03, between=1 / 9).save(path)
     whole = json.loads(path.read_text("utf-8"))
     for options in (3, [{"problems": 3}]):
-        path.write_text(json.dumps(whole | {"plan": whole["plan"] | {"options": options}}), "utf-8")
+        save_content(path, whole["format"], whole["plan"] | {"options": options})
         with pytest.raises(InvalidInput, match="cannot be read"):
             Plan.load(path)
 
