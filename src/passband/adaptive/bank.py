@@ -26,6 +26,7 @@ __all__ = [
     "Bank",
     "BankItem",
     "Option",
+    "check_split",
     "parameters_of",
     "read_bank",
     "row_parameters",
@@ -277,12 +278,7 @@ def _item(row: Mapping[str, Any], place: Place) -> BankItem:
     if not isinstance(targets, list) or not targets or any(not isinstance(t, str) for t in targets):
         raise InvalidInput(f"targets must be a list of texts; got {targets!r:.60}.", place=place)
     choices = _choices(row.get("choices"), targets, place)
-    if row["split"] == "*" or ":" in row["split"] or row["split"] != row["split"].strip():
-        raise InvalidInput(
-            "a split must not be '*', contain a colon, or begin or end with a space; got "
-            f"{row['split']!r}.",
-            place=place,
-        )
+    check_split(row["split"], place)
     return BankItem(
         key=row["id"],
         split=row["split"],
@@ -294,6 +290,16 @@ def _item(row: Mapping[str, Any], place: Place) -> BankItem:
         doc=row.get("doc") or {},
         quality=row.get("quality") or {},
     )
+
+
+def check_split(split: str, place: Place | None = None) -> None:
+    """Raise `InvalidInput` if `BANK:adaptive:SPLIT` could not name a split."""
+    if split in ("", "*") or ":" in split or split != split.strip():
+        raise InvalidInput(
+            "a split must not be empty or '*', contain a colon, or begin or end with a space; got "
+            f"{split!r}.",
+            place=place,
+        )
 
 
 def _choices(given: Any, targets: Sequence[str], place: Place) -> tuple[Option, ...] | None:
