@@ -1,5 +1,6 @@
 """The summary of an adaptive test, from the table alone."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from passband.adaptive.design import Design
 from passband.adaptive.recorded import read_recorded
 from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput
+from passband.report.summary import meaning
 from passband.run.request import make_request
 from passband.run.settings import Patience
 from passband.summary.summarize import summarize
@@ -149,3 +151,12 @@ def test_an_unfinished_batch_is_no_other_path(
     assert group.adaptive is not None
     assert group.adaptive.path == whole.path[:8]  # what complete batches say
     assert "adaptive-unfinished" in [note.code for note in group.notes]
+
+
+def test_intervals_of_both_kinds_are_explained(made: Path) -> None:
+    test, plain = summarize(made), summarize([[1, 0], [0, 1]], "pass@1")
+    assert "ability" in meaning(test)
+    assert "ability" not in meaning(plain)
+    both = meaning(replace(plain, groups=(*plain.groups, *test.groups)))
+    assert both.startswith(meaning(plain))
+    assert "of adaptive tests: for the model's ability" in both
