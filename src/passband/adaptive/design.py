@@ -121,7 +121,8 @@ class Design:
 
     def _check_stability(self) -> None:
         given: Any = self.stability
-        if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
+        is_pair = not isinstance(given, str) and isinstance(given, Sequence) and len(given) == 2
+        if not is_pair or any(isinstance(one, str) for one in given):
             raise InvalidInput(f"stability is a window and a tolerance, [5, 0.1]; got {given!r}.")
         rule = Stability(*given)
         object.__setattr__(self, "stability", rule)
