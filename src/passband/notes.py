@@ -234,8 +234,8 @@ ADAPTIVE_UNFINISHED = Note("adaptive-unfinished", "the test is unfinished: no st
 _STOPS = {
     "se": "theta is known well enough",
     "stability": "theta is stable",
-    "max_items": "the maximum of items is reached",
-    "budget": "the budget of trials is spent",
+    "max_items": "the maximum number of items is reached",
+    "budget": "the trial budget is spent",
     "bank is exhausted": "the bank is exhausted",
 }
 

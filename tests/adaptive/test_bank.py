@@ -106,10 +106,13 @@ def _as(model: str) -> Edit:
     ("edit", "message"),
     [
         (lambda rows: rows[3].update(id="a"), r"jsonl:4: two items have the id 'a'.* line 2"),
-        (lambda rows: rows[2].update(b=float("nan")), r"jsonl:3: b .* must be a number; got nan"),
-        (lambda rows: rows[2].update(a=0), r"jsonl:3: a .* must be above 0; got 0"),
-        (lambda rows: rows[2].update(a=-0.5), r"jsonl:3: a .* above 0; got -0.5"),
-        (lambda rows: rows[2].update(a="1"), r"jsonl:3: a .* above 0; got '1'"),
+        (
+            lambda rows: rows[2].update(b=float("nan")),
+            r"jsonl:3: b .* must be a number .*; got nan",
+        ),
+        (lambda rows: rows[2].update(a=0), r"jsonl:3: a .* must be above 0 .*; got 0"),
+        (lambda rows: rows[2].update(a=-0.5), r"jsonl:3: a .* above 0 .*; got -0.5"),
+        (lambda rows: rows[2].update(a="1"), r"jsonl:3: a .* above 0 .*; got '1'"),
         (lambda rows: rows[2].update(c=1.0), r"jsonl:3: c .* below 1"),
         (lambda rows: rows[2].update(steps=[1]), r"jsonl:3: steps belong to the graded"),
         (lambda rows: rows[0].update(model="4pl"), r"jsonl:1: unknown model '4pl'"),
@@ -125,7 +128,31 @@ def _as(model: str) -> Edit:
         (lambda rows: rows[1].update(targets=["z"]), r"jsonl:2: the target 'z' is none of"),
         (lambda rows: rows[1].update(targets=[]), r"jsonl:2: targets must be"),
         (lambda rows: rows[1].update(question=" "), r"jsonl:2: question must be text"),
-        (lambda rows: rows[1].update(split="*"), r"jsonl:2: a split is no"),
+        (lambda rows: rows[1].update(split="*"), r"jsonl:2: a split must not be"),
+        (lambda rows: rows[1].update(split="a "), r"jsonl:2: a split must not"),
+        (lambda rows: rows[2].update(a=51), r"jsonl:3: a .* at most 50; got 51"),
+        (lambda rows: rows[2].update(a=10**400), r"jsonl:3: a .* at most 50; got 1000"),
+        (lambda rows: rows[2].update(b=1e300), r"jsonl:3: b .* from -1000 to 1000; got 1e\+300"),
+        (lambda rows: rows[2].update(messages="hi"), r"jsonl:3: messages must be a list"),
+        (lambda rows: rows[2].update(messages=["hi"]), r"jsonl:3: messages must be a list"),
+        (
+            lambda rows: rows[2].update(messages=[{"role": "user", "content": "hi"}]),
+            r"jsonl:3: messages must be a list of .*role.*text",
+        ),
+        (lambda rows: rows[2].update(messages=[["robot", "hi"]]), r"one of system, user, assist"),
+        (lambda rows: rows[2].update(doc=[1]), r"jsonl:3: doc must be an object; got \[1\]"),
+        (lambda rows: rows[2].update(quality="x"), r"jsonl:3: quality must be an object"),
+        (lambda rows: rows[2].update(content=3), r"jsonl:3: content must be text; got 3"),
+        (
+            lambda rows: rows[1].update(choices=[{"id": [1], "text": "4"}] * 2),
+            r"jsonl:2: choices must be a list",
+        ),
+        (lambda rows: rows[0].update(scorer="choice"), r"jsonl:1: scorer must be an object"),
+        (lambda rows: rows[0].update(provenance=[1]), r"jsonl:1: provenance must be an object"),
+        (lambda rows: rows[0].update(hash=3), r"jsonl:1: hash must be text; got 3"),
+        (lambda rows: rows[0].update(name=3), r"jsonl:1: name must be text; got 3"),
+        (lambda rows: rows[0].update(sampling={"stop": "END"}), r"stop must be a list of texts"),
+        (lambda rows: rows[0].update(sampling={"top_p": "x"}), r"jsonl:1: top_p must be a number"),
         (
             lambda rows: rows[1].update(choices=[{"id": "y", "text": "4"}]),
             r"jsonl:2: .* two or more",
@@ -168,3 +195,27 @@ def test_choices_and_text_have_scorers_of_their_own() -> None:
         plain.scorer_spec  # noqa: B018
     assert plain.of_split("test").scorer_spec == {"name": "exact_match"}
     assert plain.of_split("train").scorer_spec == {"name": "choice"}
+
+
+@pytest.mark.parametrize(
+    ("header", "doc", "message"),
+    [
+        (b"\xff{", "{}", "parquet:0: not JSON"),
+        (None, "{x", "parquet:1: doc must be JSON, as text; got '{x'"),
+        (None, 3, "parquet:1: doc must be JSON, as text; got 3"),
+    ],
+)
+def test_what_is_wrong_in_parquet_is_named(
+    tmp_path: Path, header: bytes | None, doc: object, message: str
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"id": ["a"], "split": ["test"], "question": ["?"], "targets": [["1"]], "a": [1.0]}
+    table = pa.table({**columns, "b": [0.0], "doc": [doc]})
+    marked = table.replace_schema_metadata(
+        {"passband_bank": header or b'{"passband_bank": 1, "model": "2pl"}'}
+    )
+    pq.write_table(marked, tmp_path / "bank.parquet")
+    with pytest.raises(InvalidInput, match=message):
+        read_bank(tmp_path / "bank.parquet")

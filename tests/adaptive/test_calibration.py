@@ -1,5 +1,7 @@
 """Banks from results."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,9 @@ def test_an_anchor_keeps_its_scale() -> None:
         )
     with pytest.raises(InvalidInput, match="of the model 2pl, not 1pl"):
         calibrate_bank(several, "new", model="1pl", anchor=known)
+    other = tuple(replace(item, targets=("7",)) for item in known.items)
+    with pytest.raises(InvalidInput, match="'i000' of bank 'old' has other targets"):
+        calibrate_bank(several, "new", anchor=Bank("old", other, known.parameters))
 
 
 def test_splits_come_from_a_column_or_from_shares() -> None:
@@ -85,6 +90,11 @@ def test_splits_come_from_a_column_or_from_shares() -> None:
         calibrate_bank(several, "new", split_by="train=0,test=1")
     with pytest.raises(InvalidInput, match="train=2,test=1"):
         calibrate_bank(several, "new", split_by="train=,test=1")
+    with pytest.raises(InvalidInput, match="each split must have one share"):
+        calibrate_bank(several, "new", split_by="a=1,a=2")
+    for name in ("*", "a:b", ""):
+        with pytest.raises(InvalidInput, match="a split must not be"):
+            calibrate_bank(several, "new", split_by=f"{name}=1000,test=1")
 
 
 def test_scorer_and_sampling_are_kept_where_all_share_them() -> None:

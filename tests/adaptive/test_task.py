@@ -42,6 +42,7 @@ def test_names_lead_to_tasks(tmp_path: Path) -> None:
     [
         ({"sampling": {"temprature": 1.0}}, "no 'temprature'. Did you mean 'temperature'"),
         ({"scorer": {"name": "bleu"}}, "scores outside 0 to 1"),
+        ({"scorer": {"x": 1}}, "its scorer cannot be made"),
         ({"scorer": {"name": "exactmatch"}}, "Did you mean 'exact_match'"),
     ],
 )

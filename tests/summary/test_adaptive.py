@@ -1,5 +1,6 @@
 """The summary of an adaptive test, from the table alone."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,16 @@ import pytest
 from banks import bank
 from passband.adaptive.bank import write_bank
 from passband.adaptive.design import Design
+from passband.adaptive.recorded import read_recorded
 from passband.adaptive.test import AdaptiveTest
 from passband.errors import InvalidInput
+from passband.report.summary import meaning
 from passband.run.request import make_request
+from passband.run.settings import Patience
 from passband.summary.summarize import summarize
 from passband.summary.summary import Summary
+from passband.trials.reader import RunRecord, Trials
+from passband.trials.rows import TrialRow
 from runs import Notes
 
 
@@ -78,7 +84,9 @@ def test_it_is_written_as_version_2_and_read_again(made: Path) -> None:
     jsonschema.validate(summary.as_json(), schema())
 
 
-@pytest.mark.parametrize("options", [{"over": "trials"}, {"method": "percentile"}])
+@pytest.mark.parametrize(
+    "options", [{"over": "trials"}, {"method": "percentile"}, {"stopped_after": 1}]
+)
 def test_other_intervals_are_refused(made: Path, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=r"is an adaptive test, whose intervals"):
         summarize(made, **options)
@@ -88,3 +96,67 @@ def test_metrics_by_name_have_a_reason(made: Path) -> None:
     summary = summarize(made, ["pass@1", "maj@2"])
     codes = [line.reason.code for _, line in summary.lines() if line.reason is not None]
     assert codes == ["no-estimate-adaptive"] * 2
+
+
+def test_trials_without_a_score_are_counted_where_they_are(tmp_path: Path) -> None:
+    write_bank(bank(40), tmp_path / "sums.jsonl")
+
+    def fails_often(prompt: str, seed: int = 0) -> str:
+        if int(prompt.split("+")[0]) % 5 == 4:
+            raise ValueError("no")
+        return answers(prompt)
+
+    make_request(
+        f"{tmp_path}/sums.jsonl:adaptive:test",
+        fails_often,
+        out=tmp_path / "out",
+        seed="s",
+        patience=Patience(attempts=1, first_pause=0.0),
+        design={"max_items": 20, "random_share": 0.5, "se": 0.01},
+    ).run(Notes())
+    summary = summarize(tmp_path / "out")
+    with Trials(tmp_path / "out") as trials:
+        steps = read_recorded(trials, trials.run()).test.history
+    for metric, some in (
+        ("theta", steps),
+        ("bank accuracy", steps),
+        ("bank accuracy (random items)", [step for step in steps if step.is_random]),
+    ):
+        scored = sum(step.score is not None for step in some)
+        found = summary.estimate(metric)
+        assert (found.n_problems, found.n_trials) == (scored, scored)
+        assert found.n_unscored == len(some) - scored > 0
+    with pytest.raises(InvalidInput, match=r"cannot count as 0 later; policy='fail'"):
+        summarize(tmp_path / "out", policy="fail")
+    with pytest.raises(InvalidInput, match=r"trials have no score, and policy is 'error'"):
+        summarize(tmp_path / "out", policy="error")
+
+
+def test_an_unfinished_batch_is_no_other_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_bank(bank(40), tmp_path / "sums.jsonl")
+    design = {"max_items": 12, "se": 0.01, "batch": 4}
+    name, out = f"{tmp_path}/sums.jsonl:adaptive:test", tmp_path / "out"
+    make_request(name, answers, out=out, seed="s", design=design).run(Notes())
+    whole = summarize(out).groups[0].adaptive
+    read = Trials.trials
+
+    def all_but_the_last(trials: Trials, run: RunRecord) -> list[TrialRow]:
+        return [row for row in read(trials, run) if not str(row.reason).startswith("item 12:")]
+
+    monkeypatch.setattr(Trials, "trials", all_but_the_last)
+    (group,) = summarize(out).groups
+    assert whole is not None
+    assert group.adaptive is not None
+    assert group.adaptive.path == whole.path[:8]  # what complete batches say
+    assert "adaptive-unfinished" in [note.code for note in group.notes]
+
+
+def test_intervals_of_both_kinds_are_explained(made: Path) -> None:
+    test, plain = summarize(made), summarize([[1, 0], [0, 1]], "pass@1")
+    assert "ability" in meaning(test)
+    assert "ability" not in meaning(plain)
+    both = meaning(replace(plain, groups=(*plain.groups, *test.groups)))
+    assert both.startswith(meaning(plain))
+    assert "of adaptive tests: for the model's ability" in both

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from passband.adaptive.bank_fields import check_header_types, check_item_types, is_number
 from passband.adaptive.bank_file import MARK, BankRows, read_rows, write_rows
 from passband.adaptive.item import BankItem, Option
 from passband.errors import InvalidInput, Place, UnknownName, nearest
@@ -25,6 +26,7 @@ __all__ = [
     "Bank",
     "BankItem",
     "Option",
+    "check_split",
     "parameters_of",
     "read_bank",
     "row_parameters",
@@ -32,6 +34,8 @@ __all__ = [
 ]
 
 VERSION = 1
+_STEEPEST = 50  # no answers tell an item from a steeper one, and posteriors lose their digits
+_FURTHEST = 1000
 MODELS = ("1pl", "2pl", "3pl", "graded", "continuous")
 _HEADER = (MARK, "name", "model", "rho", "scorer", "sampling", "provenance", "hash")
 _ROW = (
@@ -243,6 +247,7 @@ def _checked_header(rows: BankRows) -> Mapping[str, Any]:
             place=place,
         )
     _refuse_unknown(header, _HEADER, "header", place)
+    check_header_types(header, place)
     model = header.get("model")
     if model not in MODELS:
         hint = nearest(str(model), MODELS)
@@ -250,7 +255,7 @@ def _checked_header(rows: BankRows) -> Mapping[str, Any]:
             f"unknown model {model!r}.{hint} Known: {', '.join(MODELS)}.", place=place
         )
     rho = header.get("rho", 0.0)
-    if not _is_number(rho) or not 0 <= rho <= 1:
+    if not is_number(rho) or not 0 <= rho <= 1:
         raise InvalidInput(f"rho must be from 0 to 1; got {rho!r}.", place=place)
     return header
 
@@ -265,6 +270,7 @@ def _refuse_unknown(row: Mapping[str, Any], known: Sequence[str], where: str, pl
 def _item(row: Mapping[str, Any], place: Place) -> BankItem:
     """Return the item of a row; raise if it lacks something or does not fit together."""
     _refuse_unknown(row, _ROW, "item", place)
+    check_item_types(row, place)
     for name in ("id", "split", "question"):
         if not isinstance(row.get(name), str) or not row[name].strip():
             raise InvalidInput(f"{name} must be text; got {row.get(name)!r}.", place=place)
@@ -272,10 +278,7 @@ def _item(row: Mapping[str, Any], place: Place) -> BankItem:
     if not isinstance(targets, list) or not targets or any(not isinstance(t, str) for t in targets):
         raise InvalidInput(f"targets must be a list of texts; got {targets!r:.60}.", place=place)
     choices = _choices(row.get("choices"), targets, place)
-    if row["split"] == "*" or ":" in row["split"]:
-        raise InvalidInput(
-            f"a split is no '*' and has no colon; got {row['split']!r}.", place=place
-        )
+    check_split(row["split"], place)
     return BankItem(
         key=row["id"],
         split=row["split"],
@@ -289,13 +292,19 @@ def _item(row: Mapping[str, Any], place: Place) -> BankItem:
     )
 
 
+def check_split(split: str, place: Place | None = None) -> None:
+    """Raise `InvalidInput` if `BANK:adaptive:SPLIT` could not name a split."""
+    if split in ("", "*") or ":" in split or split != split.strip():
+        raise InvalidInput(
+            "a split must not be empty or '*', contain a colon, or begin or end with a space; got "
+            f"{split!r}.",
+            place=place,
+        )
+
+
 def _choices(given: Any, targets: Sequence[str], place: Place) -> tuple[Option, ...] | None:
     if given is None:
         return None
-    if not isinstance(given, list) or not all(
-        isinstance(c, dict) and c.keys() == {"id", "text"} for c in given
-    ):
-        raise InvalidInput('choices must be a list of {"id": ..., "text": ...}.', place=place)
     ids = [choice["id"] for choice in given]
     if len(ids) < 2 or len(set(ids)) < len(ids):
         raise InvalidInput(
@@ -309,9 +318,12 @@ def _choices(given: Any, targets: Sequence[str], place: Place) -> tuple[Option, 
 
 def _check_parameters(model: str, row: Mapping[str, Any], place: Place) -> None:
     a, c = row.get("a", 1.0), row.get("c", 0.0)
-    if not _is_number(a) or a <= 0:
-        raise InvalidInput(f"a (discrimination) must be above 0; got {a!r}.", place=place)
-    if not _is_number(c) or not 0 <= c < 1 or (c and model != "3pl"):
+    if not is_number(a) or not 0 < a <= _STEEPEST:
+        raise InvalidInput(
+            f"a (discrimination) must be above 0 and at most {_STEEPEST}; got {a!r:.60}.",
+            place=place,
+        )
+    if not is_number(c) or not 0 <= c < 1 or (c and model != "3pl"):
         raise InvalidInput(
             f"c (guessing) must be from 0 to below 1, and 0 outside 3pl; got {c!r}.", place=place
         )
@@ -320,20 +332,28 @@ def _check_parameters(model: str, row: Mapping[str, Any], place: Place) -> None:
         if (
             not isinstance(steps, list)
             or not steps
-            or not all(_is_number(step) for step in steps)
+            or not all(_is_difficulty(step) for step in steps)
             or any(low >= high for low, high in pairwise(steps))
         ):
             raise InvalidInput(f"steps must be ascending numbers; got {steps!r:.60}.", place=place)
         return
     phi = row.get("phi", 1.0)
-    if not _is_number(phi) or phi <= 0 or (phi != 1 and model != "continuous"):
+    if not is_number(phi) or phi <= 0 or (phi != 1 and model != "continuous"):
         raise InvalidInput(
             f"phi (dispersion) must be above 0, and 1 unless continuous; got {phi!r}.", place=place
         )
-    if not _is_number(row.get("b")):
-        raise InvalidInput(f"b (difficulty) must be a number; got {row.get('b')!r}.", place=place)
+    if not _is_difficulty(row.get("b")):
+        raise InvalidInput(
+            f"b (difficulty) must be a number from -{_FURTHEST} to {_FURTHEST}; got "
+            f"{row.get('b')!r:.60}.",
+            place=place,
+        )
     if "steps" in row:
         raise InvalidInput(f"steps belong to the graded model, not to {model}.", place=place)
+
+
+def _is_difficulty(value: object) -> bool:
+    return is_number(value) and abs(float(value)) <= _FURTHEST  # type: ignore[arg-type]
 
 
 def _check_slope(
@@ -345,7 +365,3 @@ def _check_slope(
             f"a (discrimination) must be the same for all items of 1pl; got {a!r}, not {other!r}.",
             place=place,
         )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

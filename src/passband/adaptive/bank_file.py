@@ -99,14 +99,24 @@ def _read_parquet(path: Path) -> BankRows:
     table = read_parquet(path)
     text = (table.schema.metadata or {}).get(MARK.encode())
     if text is None:
-        raise InvalidInput(f"{path}: no bank: the metadata of the file have no {MARK!r}.")
-    rows = [_without_nulls(row) for row in table.to_pylist()]
-    return BankRows(path, _object(text.decode(), Place(path, 0)), list(enumerate(rows, 1)))
+        raise InvalidInput(f"{path}: not a bank: the metadata of the file has no {MARK!r}.")
+    header = _object(text.decode("utf-8", "replace"), Place(path, 0))
+    rows = [(n, _without_nulls(row, Place(path, n))) for n, row in enumerate(table.to_pylist(), 1)]
+    return BankRows(path, header, rows)
 
 
-def _without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(row: Mapping[str, Any], place: Place) -> dict[str, Any]:
     present = {name: value for name, value in row.items() if value is not None}
-    return {n: json.loads(v) if n in _AS_JSON else v for n, v in present.items()}
+    return {n: _loaded(n, v, place) if n in _AS_JSON else v for n, v in present.items()}
+
+
+def _loaded(name: str, text: Any, place: Place) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"{name} must be JSON, as text; got {text!r:.60}.", place=place
+        ) from None
 
 
 def _write_parquet(

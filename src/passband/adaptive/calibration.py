@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from passband.adaptive.bank import Bank, BankItem, Option
+from passband.adaptive.bank import Bank, BankItem, Option, check_split
 from passband.adaptive.respondents import Record, Respondent
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.stats.irt.calibrate import Calibration, calibrate
@@ -59,8 +59,10 @@ def calibrate_bank(
     listed = dict.fromkeys(key for one in respondents for key in one.problems)
     keys = [key for key in listed if key in asked]  # in the order of the data
     totals, trials = _matrices(respondents, keys)
-    fitted = calibrate(totals, trials, model=model, **_anchors(anchor, keys, model))
-    records = _records(respondents, [keys[column] for column in fitted.kept])
+    asked_as = _records(respondents, keys)
+    fitted = calibrate(totals, trials, model=model, **_anchors(anchor, asked_as, model))
+    kept = [keys[column] for column in fitted.kept]
+    records = {key: asked_as[key] for key in kept}
     split_of = _splits(split_by, records)
     items = [
         _item(key, record, split_of[key], content, _quality(fitted, place, trials))
@@ -88,9 +90,10 @@ def _matrices(respondents: Sequence[Respondent], keys: Sequence[str]) -> tuple[F
     return totals, trials
 
 
-def _anchors(anchor: Bank | None, keys: Sequence[str], model: str) -> dict[str, Any]:
+def _anchors(anchor: Bank | None, records: Mapping[str, Record], model: str) -> dict[str, Any]:
     if anchor is None:
         return {}
+    keys = list(records)
     shared = [key for key in keys if key in anchor.position]
     if len(shared) < 2:
         raise NotEnoughData(
@@ -99,11 +102,24 @@ def _anchors(anchor: Bank | None, keys: Sequence[str], model: str) -> dict[str, 
         )
     if anchor.model != model:
         raise InvalidInput(f"bank {anchor.name!r} is of the model {anchor.model}, not {model}.")
+    for key in shared:
+        _check_same(anchor, key, records[key])
     columns = {key: column for column, key in enumerate(keys)}
     return {
         "anchors": anchor.parameters.take([anchor.position[key] for key in shared]),
         "anchored": [columns[key] for key in shared],
     }
+
+
+def _check_same(anchor: Bank, key: str, record: Record) -> None:
+    """Raise if the item of a bank has other targets than the problem of the same id."""
+    item = anchor.item(key)
+    ours = {item.letter(target) or target for target in item.targets}
+    if record.get("targets") and ours != set(_choices(record)[1]):
+        raise InvalidInput(
+            f"item {key!r} of bank {anchor.name!r} has other targets than the problem {key!r} of "
+            "these results: they are different problems under one id, and link nothing."
+        )
 
 
 # -- items -----------------------------------------------------------------------------------
@@ -179,11 +195,15 @@ def _quality(fitted: Calibration, place: int, trials: Floats) -> dict[str, float
 def _splits(split_by: str | None, records: Mapping[str, Record]) -> dict[str, str]:
     if split_by is None:
         return dict.fromkeys(records, "test")
-    if "=" not in split_by:
+    if "=" in split_by:
+        shares = _shares(split_by)
+        found = {key: _drawn(key, shares) for key in records}
+    else:
         docs = {key: record.get("doc") or {} for key, record in records.items()}
-        return {key: str(_value(doc, split_by, key)) for key, doc in docs.items()}
-    shares = _shares(split_by)
-    return {key: _drawn(key, shares) for key in records}
+        found = {key: str(_value(doc, split_by, key)) for key, doc in docs.items()}
+    for split in dict.fromkeys(found.values()):
+        check_split(split)
+    return found
 
 
 def _value(doc: Mapping[str, Any], name: str, key: str) -> Any:
@@ -204,6 +224,8 @@ def _shares(text: str) -> dict[str, float]:
         shares = {name.strip(): float(share) for name, share in pairs}
     except ValueError:
         raise InvalidInput(f"shares of splits are given as train=2,test=1; got {text!r}.") from None
+    if len(shares) < len(pairs):
+        raise InvalidInput(f"each split must have one share; got {text!r}.")
     if any(not (math.isfinite(share) and share > 0) for share in shares.values()):
         raise InvalidInput(f"shares of splits must be above 0; got {text!r}.")
     return shares

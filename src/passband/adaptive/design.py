@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -60,7 +60,7 @@ class Design:
         self._check_names()
         self._check_numbers()
         if self.stability is not None:
-            self._check_stability(Stability(*self.stability))
+            self._check_stability()
         if self.content is not None:
             self._check_content(self.content)
 
@@ -99,6 +99,11 @@ class Design:
             raise InvalidInput(
                 f"min_items ({self.min_items}) must not be above max_items ({self.max_items})."
             )
+        for name in ("se", "prior_sd", "exposure", "random_share", "level", "prior_mean", "start"):
+            value = getattr(self, name)
+            is_named = name == "start" and isinstance(value, str)
+            if not is_named and (value is not None or name not in ("se", "exposure")):
+                _check_number(name, value)
         for name in ("se", "prior_sd", "exposure"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
@@ -114,19 +119,34 @@ class Design:
             if not isinstance(value, str) and not math.isfinite(value):
                 raise InvalidInput(f"{name} must be a finite number; got {value!r}.")
 
-    def _check_stability(self, rule: Stability) -> None:
+    def _check_stability(self) -> None:
+        given: Any = self.stability
+        is_pair = not isinstance(given, str) and isinstance(given, Sequence) and len(given) == 2
+        if not is_pair or any(isinstance(one, str) for one in given):
+            raise InvalidInput(f"stability is a window and a tolerance, [5, 0.1]; got {given!r}.")
+        rule = Stability(*given)
         object.__setattr__(self, "stability", rule)
         _check_count("the window of stability", rule.window)
+        _check_number("the tolerance of stability", rule.tolerance)
         if not (math.isfinite(rule.tolerance) and rule.tolerance > 0):
             raise InvalidInput(f"the tolerance of stability must be above 0; got {rule.tolerance}.")
 
     def _check_content(self, shares: Mapping[str, float]) -> None:
+        if not isinstance(shares, Mapping):
+            raise InvalidInput(f"content is shares by area, {{algebra: 0.5, ...}}; got {shares!r}.")
+        for area, share in shares.items():
+            _check_number(f"the share of content {area!r}", share)
         if not shares or any(not share > 0 for share in shares.values()):
             raise InvalidInput(f"content needs a share above 0 for each area; got {dict(shares)}.")
         if abs(sum(shares.values()) - 1) > 1e-6:
             raise InvalidInput(
                 f"the shares of content must add up to 1; got {sum(shares.values()):g}."
             )
+
+
+def _check_number(name: str, value: Any) -> None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise InvalidInput(f"{name} must be a number; got {value!r}.")
 
 
 def _check_count(name: str, value: Any) -> None:

@@ -52,10 +52,11 @@ def read_recorded(
         for key, values in scores.items()
         if len(rows[key]) >= design.trials
     }
-    test = replayed(bank, design, run.spec.get("seed") or "", complete)
-    is_path = {step.key for step in test.history} == set(complete)
+    seed = run.spec.get("seed") or ""
+    test = replayed(bank, design, seed, complete)
+    is_path = test.answered == set(complete)
     if not is_path:
-        test = _in_order(bank, design, complete, rows)
+        test = _in_order(AdaptiveTest(bank, design, seed), complete, rows)
     scored = sum(map(len, scores.values()))
     total = sum(map(len, rows.values()))
     return RecordedTest(test, scored, total - scored, is_path)
@@ -96,14 +97,12 @@ def _scores(rows: Sequence[TrialRow], scorer: int) -> list[float]:
 
 
 def _in_order(
-    bank: Bank,
-    design: Design,
+    test: AdaptiveTest,
     answers: Mapping[str, tuple[Scores, int]],
     rows: Mapping[str, Sequence[TrialRow]],
 ) -> AdaptiveTest:
-    """Return a test of the recorded items in the order of their reasons, whatever led to them."""
+    """Answer the recorded items in the order of their reasons, whatever led to them."""
     reasons = {key: rows[key][0].reason or "" for key in answers}
-    test = AdaptiveTest(bank, design)
     for key in sorted(reasons, key=lambda key: _number(reasons[key])):
         test.take(key, reasons[key].partition(": ")[2])
         test.answer(key, *answers[key])

@@ -94,11 +94,14 @@ def _sampling(bank: Bank) -> Sampling:
 
 
 def _scorer(bank: Bank) -> Scorer:
-    scorer = make_scorer(**bank.scorer_spec)
+    try:
+        scorer = make_scorer(**bank.scorer_spec)
+    except TypeError as error:  # an argument that no scorer has, or none of the needed
+        raise InvalidInput(f"bank {bank.name!r}: its scorer cannot be made: {error}.") from None
     low, high = (scorer.spec or {}).get("bounds") or (0.0, 1.0)
     if low is None or high is None or low < 0 or high > 1:
         raise InvalidInput(
-            f"bank {bank.name!r}: {scorer.name} gives scores outside 0 to 1, which items have no "
-            "model for."
+            f"bank {bank.name!r}: {scorer.name} gives scores outside 0 to 1, which no model of "
+            "items allows."
         )
     return scorer

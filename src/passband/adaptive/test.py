@@ -134,6 +134,12 @@ class AdaptiveTest:
         return [c for place, (c, _) in self._waiting.items() if place not in self._answers]
 
     @property
+    def answered(self) -> set[str]:
+        """The keys of the items that have an answer, those of an unfinished batch included."""
+        places = (self.bank.items[place].key for place in self._answers)
+        return {*(step.key for step in self.history), *places}
+
+    @property
     def theta(self) -> float:
         """Ability as it is estimated on the way: the mean of the posterior."""
         return self.posterior.theta

@@ -30,12 +30,12 @@ def calibrate(
     ],
     model: Annotated[ItemModel, typer.Option(help="Model of the items.")] = ItemModel.two,
     anchor: Annotated[
-        str | None, typer.Option(help="Bank whose scale is kept, by name or path.")
+        str | None, typer.Option(help="Bank whose scale to keep, by name or path.")
     ] = None,
     split_by: Annotated[
-        str | None, typer.Option(help="Column of the splits, or shares: train=2,test=1.")
+        str | None, typer.Option(help="Column that holds the split, or shares: train=2,test=1.")
     ] = None,
-    content: Annotated[str | None, typer.Option(help="Column of the content areas.")] = None,
+    content: Annotated[str | None, typer.Option(help="Column that holds the content area.")] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
     json: JsonOption = False,
     quiet: Quiet = False,

@@ -95,7 +95,8 @@ def run(
         bool, typer.Option("--proof", help="With --until: an interval that is proven to hold.")
     ] = False,
     over: Annotated[
-        Target | None, typer.Option(help="With --until: these problems (trials), or such problems.")
+        Target | None,
+        typer.Option(help="With --until: for these problems (trials), or for problems like them."),
     ] = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
@@ -103,11 +104,15 @@ def run(
         float | None,
         typer.Option("--se", help="Adaptive: stop at this standard error of theta. Default: 0.3."),
     ] = None,
-    min_items: Annotated[int | None, typer.Option(help="Adaptive: ask at least so many.")] = None,
-    max_items: Annotated[int | None, typer.Option(help="Adaptive: ask at most so many.")] = None,
+    min_items: Annotated[
+        int | None, typer.Option(help="Adaptive: ask at least this many items.")
+    ] = None,
+    max_items: Annotated[
+        int | None, typer.Option(help="Adaptive: ask at most this many items.")
+    ] = None,
     random_share: Annotated[
         float | None,
-        typer.Option(help="Adaptive: share of --max-items drawn at random, for accuracy."),
+        typer.Option(help="Adaptive: share of --max-items to draw at random, for accuracy."),
     ] = None,
     design: Annotated[
         list[str] | None,

@@ -14,26 +14,29 @@ def serve(
     banks: Annotated[list[str], typer.Argument(help="Banks: names, or paths of their files.")],
     port: Annotated[int, typer.Option("--port", help="Port; 0 for any that is free.")] = 8411,
     host: Annotated[
-        str, typer.Option("--host", help="Address to listen on; others than this one need keys.")
+        str,
+        typer.Option("--host", help="Address to listen on; any other than this one needs keys."),
     ] = "127.0.0.1",
-    state: Annotated[Path, typer.Option("--state", help="Folder that keeps the test runs.")] = Path(
+    state: Annotated[Path, typer.Option("--state", help="Folder to keep test runs in.")] = Path(
         "serve-state"
     ),
     key_file: Annotated[
         Path | None,
-        typer.Option("--key-file", help="File of API keys, one a line; also PASSBAND_SERVE_KEYS."),
+        typer.Option(
+            "--key-file", help="File of API keys, one per line; or set PASSBAND_SERVE_KEYS."
+        ),
     ] = None,
     se: Annotated[
-        float, typer.Option("--se", help="Standard error of ability at which a test ends.")
+        float, typer.Option("--se", help="End a test at this standard error of ability.")
     ] = 0.25,
     max_items: Annotated[
-        int, typer.Option("--max-items", help="Items at which a test ends in any case.")
+        int, typer.Option("--max-items", help="End a test after this many items in any case.")
     ] = 150,
     rate: Annotated[
-        float, typer.Option("--rate", help="Requests a second with one key; 0 for no limit.")
+        float, typer.Option("--rate", help="Requests per second for each key; 0 for no limit.")
     ] = 2000.0,
 ) -> None:
-    """Serve adaptive tests over local banks, by the protocol of Trismik."""
+    """Serve adaptive tests over local banks, using the Trismik protocol."""
     from dataclasses import replace
 
     from passband.adaptive.banks import required_bank
@@ -55,5 +58,5 @@ def _announce(address: str, names: str, has_keys: bool) -> None:
 
     key = "one of its keys" if has_keys else "any text"
     typer.echo(f"{address} serves {printable(names)}. Ctrl-C stops it.")
-    typer.echo(f"Clients need TRISMIK_SERVICE_URL={address} and as TRISMIK_API_KEY {key}.")
+    typer.echo(f"Clients need TRISMIK_SERVICE_URL={address} and {key} as TRISMIK_API_KEY.")
     sys.stdout.flush()  # whoever waits for the address may read a pipe

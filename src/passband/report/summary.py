@@ -28,6 +28,7 @@ _MEANING = {
     "trials": "Intervals ({level}) are for these very problems, the model sampled again",
 }
 _ADAPTIVE = "Intervals ({level}) are for this model's ability, and its accuracy on the whole bank"
+_BESIDE = " (of adaptive tests: for the model's ability, and its accuracy on the whole bank)"
 _OTHER_TARGET = {
     "problems": "; --over trials gives them for these very problems.",
     "trials": "; --over problems gives them for problems like these.",
@@ -117,7 +118,8 @@ def meaning(summary: Summary) -> str:
     level = f"{100 * summary.request.level:.10g}%"
     if all(group.adaptive is not None for group in summary.groups):
         return _ADAPTIVE.format(level=level)
-    return _MEANING[summary.request.over].format(level=level)
+    text = _MEANING[summary.request.over].format(level=level)
+    return text + (_BESIDE if any(group.adaptive is not None for group in summary.groups) else "")
 
 
 def explanation(summary: Summary) -> list[str]:

@@ -215,6 +215,8 @@ def load_tasks(
 
 def _design(given: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of adaptive tests; -n is how often each of their items is asked."""
+    if given and "trials" in given:
+        raise InvalidInput("design: the trials of an item are given as n (in the shell, -n).")
     return {**(given or {}), "trials": options.get("n") or 1}
 
 
@@ -246,7 +248,7 @@ def _require_adaptive(tasks: Iterable[Task], design: Mapping[str, Any]) -> None:
     if not any("adaptive" in task.config for task in tasks):
         names = ", ".join(name for name in design if name != "trials")
         raise InvalidInput(
-            f"{names}: for adaptive tests alone, and none is named (BANK:adaptive[:SPLIT])."
+            f"{names}: only for adaptive tests, and no task here is one (BANK:adaptive[:SPLIT])."
         )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from passband import notes
 from passband.adaptive.recorded import RecordedTest, read_recorded
+from passband.adaptive.test import AdaptiveTest, Step
 from passband.errors import InvalidInput
 from passband.stats.interval.estimate import Estimate
 from passband.summary.remote_test import remote_group
@@ -28,6 +28,7 @@ def adaptive_group(
     if run.adaptive is not None and "server" in run.adaptive:
         return remote_group(trials, run, scorer, request, by)
     recorded = read_recorded(trials, run, scorer, request.level)
+    _refuse_unscored(run, recorded.n_unscored, request)
     test = recorded.test
     named = [Line(name, scorer.name, None, notes.ADAPTIVE_ITEMS) for name in request.metrics]
     counts = [step.trials for step in test.history] or [0]
@@ -53,49 +54,65 @@ def _lines(recorded: RecordedTest, request: Request, scorer: str) -> Iterator[Li
     ability = test.ability()
     found: dict[str, Any] = {name: getattr(ability, name) for name in ("low", "high", "se")}
     found |= {"value": ability.theta, "method": ability.method, "notes": ability.notes}
-    yield _line("theta", found, recorded, request, scorer, len(test.history))
-    drawn = sum(step.trials for step in test.history if step.is_random)
-    for metric, accuracy, trials in (
-        ("bank accuracy", test.accuracy(), recorded.n_trials),
+    asked = _counts(test, test.history)
+    yield _line("theta", found, asked, request, scorer)
+    drawn = _counts(test, [step for step in test.history if step.is_random])
+    for metric, accuracy, counts in (
+        ("bank accuracy", test.accuracy(), asked),
         ("bank accuracy (random items)", test.random_accuracy(), drawn),
     ):
         if accuracy is not None:
             names = ("value", "low", "high", "se", "method", "notes")
             found = {name: getattr(accuracy, name) for name in names}
-            line = _line(metric, found, recorded, request, scorer, accuracy.n_seen)
-            assert line.estimate is not None
-            yield replace(line, estimate=replace(line.estimate, n_trials=trials))
+            yield _line(metric, found, counts, request, scorer)
+
+
+def _counts(test: AdaptiveTest, steps: Sequence[Step]) -> dict[str, int]:
+    """Return the items with a score, their trials with one, and the trials without."""
+    scored = [step.trials for step in steps if step.score is not None]
+    return {
+        "n_problems": len(scored),
+        "n_trials": sum(scored),
+        "n_unscored": len(steps) * test.design.trials - sum(scored),
+    }
 
 
 def _refuse_other_intervals(run: RunRecord, request: Request) -> None:
     for option, value, usual in (
         ("over", request.over, "problems"),
         ("method", request.method, "auto"),
+        ("stopped_after", request.stopped_after, None),
     ):
         if value != usual:
             raise InvalidInput(
                 f"{run.task} is an adaptive test, whose intervals are those of ability and of the "
-                f"bank; {option}={value!r} (in the shell, --{option}) does not apply."
+                f"bank; {option}={value!r} (in the shell, --{option.replace('_', '-')}) does not "
+                "apply."
             )
 
 
+def _refuse_unscored(run: RunRecord, unscored: int, request: Request) -> None:
+    """Refuse to count trials without a score as 0, or to leave them out where none may be."""
+    if request.policy == "fail":
+        raise InvalidInput(
+            f"{run.task} is an adaptive test: a trial without a score said nothing about ability "
+            "when the next item was chosen, and cannot count as 0 later; policy='fail' (in the "
+            "shell, --policy) does not apply."
+        )
+    if request.policy == "error" and unscored:
+        raise InvalidInput(f"{run.task}: {unscored} trials have no score, and policy is 'error'.")
+
+
 def _line(
-    metric: str,
-    found: dict[str, Any],
-    recorded: RecordedTest,
-    request: Request,
-    scorer: str,
-    items: int,
+    metric: str, found: dict[str, Any], counts: dict[str, Any], request: Request, scorer: str
 ) -> Line:
     estimate = Estimate(
         metric=metric,
         **found,
         level=request.level,
         over="problems",
-        n_problems=items,
-        n_trials=recorded.n_trials,
+        **counts,
         left_out=0,
-        n_unscored=recorded.n_unscored,
         policy=request.policy,
         seed=None,
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from irt_banks import bank, banks, scores, thetas
 from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import MODEL_ACCURACY
 from passband.stats.irt.bank_accuracy import bank_accuracy, stratum_accuracy
 from passband.stats.irt.evidence import Evidence
 from passband.stats.irt.items import Items
@@ -54,7 +55,7 @@ def test_scores_against_the_model_are_noted() -> None:
     items = Items("2pl", a=[2.0] * 40, b=np.linspace(-3, 3, 40))
     posterior = Posterior(Grid.of(items))
     posterior.extend([Evidence(i, float(i >= 20)) for i in range(40)])  # fails only the easy ones
-    assert [note.code for note in bank_accuracy(posterior).notes] == ["model-accuracy", "misfit"]
+    assert [note.code for note in bank_accuracy(posterior).notes] == ["misfit"]
 
 
 def test_a_random_stratum_by_hand() -> None:
@@ -91,3 +92,12 @@ def test_a_stratum_stays_within_bounds(got: list[float], more: int, chance: floa
 def test_what_is_refused(arguments: tuple, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         stratum_accuracy(*arguments)
+
+
+def test_a_bank_that_was_asked_whole_needs_no_model() -> None:
+    posterior = Posterior(Grid.of(Items("2pl", a=[1.0, 1.0], b=[0.0, 1.0])))
+    posterior.add(Evidence(0, 1.0))
+    assert MODEL_ACCURACY in bank_accuracy(posterior).notes
+    posterior.add(Evidence(1, 0.0))
+    found = bank_accuracy(posterior)
+    assert (found.value, found.low, found.high, found.notes) == (0.5, 0.5, 0.5, ())

@@ -180,3 +180,15 @@ def test_best_items_are_those_with_most_information(model: str) -> None:
     assert grid.best(0.4, free).tolist() == []
     free[[3, 7]] = True
     assert sorted(grid.best(0.4, free, 5).tolist()) == [3, 7]
+
+
+@pytest.mark.parametrize("slope", [20.0, 100.0, 1000.0])
+def test_an_interval_holds_beside_a_cliff(slope: float) -> None:
+    items = Items("2pl", a=[1.0, slope], b=[0.0, 0.3])
+    posterior = Posterior(Grid.of(items))
+    posterior.extend([Evidence(0, 1.0), Evidence(1, 1.0)])
+    nodes = np.linspace(-8, 8, 400_001)
+    log = -0.5 * nodes**2 + log_likelihood(items, nodes, np.array([1.0, 1.0])).sum(axis=0)
+    below = np.cumsum(np.exp(log - log.max()))
+    expected = np.interp([0.025, 0.975], below / below[-1], nodes)
+    assert posterior.interval(0.95) == pytest.approx(tuple(expected), abs=0.05)

@@ -21,7 +21,7 @@ _LONGEST = 10_000  # characters in a name or an id
 
 
 async def read_fields(request: web.Request, most: int) -> Fields:
-    """Read the body of a request, at most so many bytes of it."""
+    """Read the body of a request, up to a limit in bytes."""
     reading = _read(request, most)
     try:
         if request.content.is_eof():  # all of it is here, so that nothing has to be waited for

@@ -90,7 +90,7 @@ def bank_accuracy(posterior: Posterior, *, level: float = 0.95) -> BankAccuracy:
         method="model",
         n_items=size,
         n_seen=int(size - unseen.sum()),
-        notes=(MODEL_ACCURACY, *_misfit(posterior)),
+        notes=(*((MODEL_ACCURACY,) if unseen.any() else ()), *_misfit(posterior)),
     )
 
 

@@ -28,6 +28,7 @@ REACH = 6.0  # of the first nodes, in standard deviations of the prior
 FOCUS = 8.0  # of later nodes, in standard deviations of the posterior
 EDGE = 14.0  # log of the largest density over that at the last node: 1e-6 of the peak is cut off
 FINE = 0.25  # standard deviations between nodes for quantiles, at most
+PEAK = 0.1  # log of the most that a density is above the nodes around a peak
 PARTS = 16  # of the space between two nodes, for quantiles
 SPACE = 0.1  # between the abilities whose information is kept
 MOST_ROWS = 256
@@ -266,11 +267,15 @@ def _information(items: Items, theta: float) -> Singles:
 
 
 def _between_nodes(nodes: Floats, log: Floats) -> tuple[Floats, Floats]:
-    """Return more nodes, with the log density by the parabola through the nearest three."""
+    """Return more nodes, with the log density by the parabola through the nearest three.
+
+    At a cliff, which a steep item makes, the parabola would tower over all three; it is cut off.
+    """
     step = nodes[1] - nodes[0]
     place = np.arange((len(nodes) - 1) * PARTS + 1) / PARTS
     centre = np.clip(np.rint(place).astype(np.intp), 1, len(nodes) - 2)
     t = place - centre
     left, middle, right = log[centre - 1], log[centre], log[centre + 1]
     bent = middle + t * (right - left) / 2.0 + t * t * (left - 2.0 * middle + right) / 2.0
-    return nodes[0] + place * step, bent
+    highest = np.maximum(np.maximum(left, middle), right)
+    return nodes[0] + place * step, np.minimum(bent, highest + PEAK)
