@@ -207,6 +207,13 @@ def test_with_a_proof_it_takes_longer_and_says_so(bench: Bench, another: Bench) 
     assert "looks only at the width" in stood(bench).statement
 
 
+def test_another_level_is_said_and_not_vouched_for(bench: Bench) -> None:
+    start(bench, until=Until(0.1, level=0.9))
+    assert "] at 90 % for these" in stood(bench).statement
+    assert "at 90 % was not measured" in stood(bench).statement
+    assert "held the truth" not in stood(bench).statement
+
+
 def test_a_floor_is_said_after_four_rounds_and_before_the_rest(bench: Bench) -> None:
     start(bench, until=Until(0.19, over="problems"))
     result = stood(bench)
@@ -244,6 +251,10 @@ def test_what_is_refused(bench: Bench, another: Bench) -> None:
     with pytest.raises(InvalidInput, match="needs scores of 0 or 1"):
         start(bench, tasks=[sums(10, scorers=[Halves()])])  # type: ignore[list-item]
     assert len(bench.keys) == 20  # one stage
+    (group,) = summarize(bench.directory, "avg").groups  # the trials are not lost
+    assert group.until is None
+    assert group.lines[0].estimate is not None
+    assert group.lines[0].estimate.value == 0.5
     clustered = sums(10)
     problems = [replace(problem, cluster="c") for problem in clustered.load(None)]
 
