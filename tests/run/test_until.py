@@ -153,6 +153,8 @@ def test_an_incomplete_round_is_left_out_of_every_number(bench: Bench) -> None:
         problems=[f"p{at}" for at in range(len(RATES))],
     )
     assert compare(str(bench.directory), outcomes, "pass@1").value == 0.0
+    said = run("export", bench.directory, "-o", bench.directory.parent / "trials.jsonl").err
+    assert "sums: 7 of the trials written are of incomplete rounds" in said
 
 
 def test_before_the_first_complete_round_there_is_no_value(bench: Bench) -> None:
@@ -205,6 +207,11 @@ def test_with_a_proof_it_takes_longer_and_says_so(bench: Bench, another: Bench) 
     assert stood(another).rounds > stood(bench).rounds
     assert "holds with at least 95 %" in stood(another).statement
     assert "looks only at the width" in stood(bench).statement
+    assert "unless" not in stood(another).statement
+    before = stood(another).rounds
+    start(another, until=Until(0.14, proof=True))
+    said = f"unless ±0.14, set when {before} rounds were there, was chosen by what they showed"
+    assert said in stood(another).statement
 
 
 def test_another_level_is_said_and_not_vouched_for(bench: Bench) -> None:

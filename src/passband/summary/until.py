@@ -99,7 +99,14 @@ class UntilResult:
         kind = "guarded" if is_guarded else "default"
         if self.proof or self.level != _MEASURED:
             kind = "proof" if self.proof else "unmeasured"
-        return _GUARANTEES[kind].format(level=self._level)
+        return _GUARANTEES[kind].format(level=self._level) + self._proviso()
+
+    def _proviso(self) -> str:
+        """What the proof takes for granted of a goal that was set after some rounds."""
+        if not self.proof or not self.start:
+            return ""
+        there = f"{_count(self.start, 'round')} {'was' if self.start == 1 else 'were'} there"
+        return f", unless ±{self.half_width:g}, set when {there}, was chosen by what they showed"
 
     @property
     def _level(self) -> str:
