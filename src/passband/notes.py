@@ -77,6 +77,7 @@ __all__ = [
     "adaptive_unscored",
     "assumed_correlation",
     "beyond_trials",
+    "compared_stopped",
     "dropped_items",
     "eva_unseen",
     "few_clusters",
@@ -688,6 +689,16 @@ def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
         f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
         f"of c/n is then far too large: use --stopped-after 1 --cap {cap}, or --stopped-after 0 if "
         f"the numbers of trials were fixed beforehand",
+    )
+
+
+def compared_stopped(p_value: float, problems: int, cap: int) -> Note:
+    """Return the note on compared trials whose outcomes seem to have decided when to stop."""
+    return Note(
+        "compared-stopped-by-outcome",
+        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
+        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
+        f"of c/n is then far too large, and the difference wrong: compare first trials alone",
     )
 
 

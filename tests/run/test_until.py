@@ -153,6 +153,8 @@ def test_an_incomplete_round_is_left_out_of_every_number(bench: Bench) -> None:
         problems=[f"p{at}" for at in range(len(RATES))],
     )
     assert compare(str(bench.directory), outcomes, "pass@1").value == 0.0
+    said = run("export", bench.directory, "-o", bench.directory.parent / "trials.jsonl").err
+    assert "sums: 7 of the trials written are of incomplete rounds" in said
 
 
 def test_before_the_first_complete_round_there_is_no_value(bench: Bench) -> None:
@@ -205,6 +207,18 @@ def test_with_a_proof_it_takes_longer_and_says_so(bench: Bench, another: Bench) 
     assert stood(another).rounds > stood(bench).rounds
     assert "holds with at least 95 %" in stood(another).statement
     assert "looks only at the width" in stood(bench).statement
+    assert "unless" not in stood(another).statement
+    before = stood(another).rounds
+    start(another, until=Until(0.14, proof=True))
+    said = f"unless ±0.14, set when {before} rounds were there, was chosen by what they showed"
+    assert said in stood(another).statement
+
+
+def test_another_level_is_said_and_not_vouched_for(bench: Bench) -> None:
+    start(bench, until=Until(0.1, level=0.9))
+    assert "] at 90 % for these" in stood(bench).statement
+    assert "at 90 % was not measured" in stood(bench).statement
+    assert "held the truth" not in stood(bench).statement
 
 
 def test_a_floor_is_said_after_four_rounds_and_before_the_rest(bench: Bench) -> None:
@@ -244,6 +258,10 @@ def test_what_is_refused(bench: Bench, another: Bench) -> None:
     with pytest.raises(InvalidInput, match="needs scores of 0 or 1"):
         start(bench, tasks=[sums(10, scorers=[Halves()])])  # type: ignore[list-item]
     assert len(bench.keys) == 20  # one stage
+    (group,) = summarize(bench.directory, "avg").groups  # the trials are not lost
+    assert group.until is None
+    assert group.lines[0].estimate is not None
+    assert group.lines[0].estimate.value == 0.5
     clustered = sums(10)
     problems = [replace(problem, cluster="c") for problem in clustered.load(None)]
 

@@ -225,3 +225,19 @@ def test_outcomes_are_the_same_as_in_python(tmp_path: Path) -> None:
     (task,) = compare_sources([a, b], METRIC).tasks
     expected = compare(Outcomes.from_file(a), Outcomes.from_file(b), "pass@1")
     assert task.comparisons == (expected,)
+
+
+def test_trials_that_were_stopped_by_their_outcome_are_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    paths = tmp_path / "retried.csv", tmp_path / "fixed.csv"
+    for path in paths:
+        rows = ["problem,score"]
+        for problem, rate in enumerate(rng.beta(1.0, 1.0, 60)):
+            scores = (rng.random(8) < rate).astype(int).tolist()
+            if path.stem == "retried" and 1 in scores:
+                scores = scores[: scores.index(1) + 1]
+            rows += [f"p{problem},{score}" for score in scores]
+        path.write_text("\n".join(rows) + "\n")
+    found = [str(one) for one in compare_sources(paths, METRIC).remarks if one.important]
+    (said,) = (text for text in found if "tried until it succeeded" in text)
+    assert said.startswith("retried: ")

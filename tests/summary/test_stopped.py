@@ -75,3 +75,5 @@ def test_the_command(retried: Outcomes, tmp_path: Path) -> None:
     done = run("stats", path, "--stopped-after", 1, "--cap", 8)
     assert done.code == 0
     assert "solved within 8 trials" in done.err
+    assert "--over trials" not in done.err  # which is refused
+    assert run("stats", path, "--stopped-after", 1, "--cap", 8, "--over", "trials").code == 2

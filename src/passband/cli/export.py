@@ -6,11 +6,14 @@ import enum
 import io
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from passband.cli.options import SkipBad
+
+if TYPE_CHECKING:
+    from passband.trials.records import RunRecord
 
 __all__ = ["export"]
 
@@ -68,3 +71,14 @@ def export(
             to = output or typer.get_binary_stream("stdout")
             losses = write(trials, runs, form, to, timing=timing)
         print_notes(losses)
+        print_notes(filter(None, (_incomplete(each, trials.beyond_rounds(each)) for each in runs)))
+
+
+def _incomplete(run: RunRecord, trials: int) -> str:
+    """Say that the file has trials which the statistics of the run leave out."""
+    if not trials:
+        return ""
+    return (
+        f"{run.task}: {trials} of the trials written are of incomplete rounds; `passband stats` "
+        f"leaves them out of the run's numbers, but not of the file's"
+    )

@@ -124,8 +124,9 @@ def meaning(summary: Summary) -> str:
 
 def explanation(summary: Summary) -> list[str]:
     """Return what the intervals are for and where they are weak."""
-    is_adaptive = all(group.adaptive is not None for group in summary.groups)
-    lines = [meaning(summary) + ("." if is_adaptive else _OTHER_TARGET[summary.request.over])]
+    is_only = all(group.adaptive is not None for group in summary.groups)
+    is_only |= bool(summary.request.stopped_after)  # these have no interval over trials
+    lines = [meaning(summary) + ("." if is_only else _OTHER_TARGET[summary.request.over])]
     if any("*" in name for name in summary.request.metrics):
         lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
     return lines + note_lines(summary)

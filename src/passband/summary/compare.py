@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from passband import notes
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import Group, Groups, Remark, read
 from passband.readers.table import MODEL_NAMES, TASK_NAMES
@@ -111,6 +112,7 @@ def compare_sources(
     if by != "scorer":
         left_out += _scorer_remarks(readings, shared)
     left_out += _target_remarks(readings, shared)
+    left_out += _stopped_remarks(field, shared, contest.policy)
     compared = [_compared(task, field.models(task), contest) for task in shared]
     return ComparisonSummary(contest, tuple(compared), (*remarks, *left_out))
 
@@ -150,6 +152,22 @@ def _target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> 
         )
         for task, keys in other.items()
     ]
+
+
+def _stopped_remarks(field: _Field, tasks: Sequence[str | None], policy: Policy) -> list[Remark]:
+    """Say which trials look stopped by their own outcome: their mean of c/n is too large."""
+    from passband.stats.sequential.detect import detect_by_counts
+
+    remarks = []
+    for task in tasks:
+        for model, outcomes in field.models(task).items():
+            counted = outcomes.under(policy)
+            found = detect_by_counts(counted)
+            if found.is_alarm:
+                text = notes.compared_stopped(found.p_value, found.problems, counted.most_trials())
+                where = model if task is None else f"{task} / {model}"
+                remarks.append(Remark(f"{where}: {text}", True))
+    return remarks
 
 
 def _held(source: str | Path, tasks: Sequence[str]) -> list[str]:

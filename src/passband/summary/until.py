@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from passband.errors import InvalidInput
 from passband.stats.checks import Over
 from passband.stats.interval.rounding import rounded
 from passband.trials.reader import RunRecord, Trials
@@ -22,7 +23,10 @@ _GUARANTEES = {
     "at 95 % held the truth (docs/sequential.md)",
     "default": "the rule looks only at the width of the default interval; in simulations of it "
     "92-97 % of such intervals at 95 % held the truth (docs/sequential.md)",
+    "unmeasured": "the rule looks only at the width; what that does to an interval at {level} was "
+    "not measured, only to those at 95 % (docs/sequential.md)",
 }
+_MEASURED = 0.95  # the level of the simulations
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class UntilResult:
             f"these {self.n_problems} problems" if self.over == "trials" else "problems like these"
         )
         shown = f"{self.metric} {rounded(self.value, self.low, self.high)}"
+        if self.level != _MEASURED:
+            shown += f" at {self._level}"
         state = f"{_count(self.rounds, 'round')} ({self.n_trials} trials): {shown} for {where}"
         width = f"±{self.reached:.2g}"
         if self.reason == "reached":
@@ -90,18 +96,38 @@ class UntilResult:
         if self.reason != "reached":
             return ""
         is_guarded = self.over == "trials" and self.metric in ("pass@1", "pass^1", "avg")
-        kind = "proof" if self.proof else "guarded" if is_guarded else "default"
-        return _GUARANTEES[kind].format(level=f"{100 * self.level:g} %")
+        kind = "guarded" if is_guarded else "default"
+        if self.proof or self.level != _MEASURED:
+            kind = "proof" if self.proof else "unmeasured"
+        return _GUARANTEES[kind].format(level=self._level) + self._proviso()
+
+    def _proviso(self) -> str:
+        """What the proof takes for granted of a goal that was set after some rounds."""
+        if not self.proof or not self.start:
+            return ""
+        there = f"{_count(self.start, 'round')} {'was' if self.start == 1 else 'were'} there"
+        return f", unless ±{self.half_width:g}, set when {there}, was chosen by what they showed"
+
+    @property
+    def _level(self) -> str:
+        return f"{100 * self.level:.10g} %"
 
 
 def until_result(trials: Trials, run: RunRecord) -> UntilResult | None:
-    """Return where a run's rule stands; None if it has none, or nothing was scored."""
+    """Return where a run's rule stands; None if it has none, or none that its scores allow.
+
+    A run with scores other than 0 and 1 ended with an error at its first look; its trials are
+    there nonetheless.
+    """
     if "until" not in run.config or not run.scorers:
         return None
     from passband.stats.sequential.width import WidthRule, replay
 
     rule = WidthRule(**run.config["until"])
-    stop = replay(rule, _rounds(trials, run))
+    try:
+        stop = replay(rule, _rounds(trials, run))
+    except InvalidInput:
+        return None
     return _result(rule.as_json(), stop, trials.beyond_rounds(run))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
 from irt_banks import bank, banks, scores, thetas
 from passband.errors import InvalidInput, NotEnoughData
@@ -56,6 +57,32 @@ def test_scores_against_the_model_are_noted() -> None:
     posterior = Posterior(Grid.of(items))
     posterior.extend([Evidence(i, float(i >= 20)) for i in range(40)])  # fails only the easy ones
     assert [note.code for note in bank_accuracy(posterior).notes] == ["misfit"]
+
+
+@pytest.mark.parametrize("difficulty", [-3.0, 0.0, 4.0])
+def test_scores_from_the_model_are_seldom_noted(difficulty: float) -> None:
+    """At most 1 % of models that are as the items say, on easy, fitting and hard banks alike."""
+    rng = np.random.default_rng(11)
+    items = Items("2pl", a=1.5 * rng.lognormal(0, 0.2, 200), b=rng.normal(difficulty, 1.0, 200))
+    grid, noted = Grid.of(items), 0
+    for _ in range(400):
+        right = rng.random(200) < items.expected(rng.normal())
+        posterior = Posterior(grid)
+        posterior.extend(
+            [Evidence(i, float(right[i])) for i in rng.choice(200, 20, False).tolist()]
+        )
+        noted += len(bank_accuracy(posterior).notes) > 1
+    assert noted <= 10  # P = 0.003 at a rate of 1 %
+
+
+@pytest.mark.parametrize("size", [7, 10, 49])
+def test_all_right_is_not_taken_for_certainty(size: int) -> None:
+    """Wilson with t quantiles, whatever the weights add up to: n' / (n' + t²), n' = n / (1 - f)."""
+    found = stratum_accuracy([1.0] * size, [size / 200] * size, 200)
+    t = stdtrit(size - 1, 0.975)
+    trials = size / (1 - size / 200)
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(trials / (trials + t * t))
 
 
 def test_a_random_stratum_by_hand() -> None:

@@ -198,6 +198,45 @@ def test_anchors_hold_the_scale() -> None:
 # -- what is dropped and refused ---------------------------------------------------------------
 
 
+def test_errors_of_anchored_items_allow_for_the_abilities_that_were_estimated() -> None:
+    """By a numerical Hessian in the items' slopes and places, and in mean and log spread."""
+    truth = Items("2pl", a=[1.0, 1.4, 0.8, 1.3, 1.7], b=[-0.8, 0.3, 1.0, 0.6, 1.3])
+    theta = np.random.default_rng(2).normal(1.0, 0.7, 800)
+    right = answers(truth, theta)
+    found = calibrate(right, anchors=truth.take([0, 1, 2]), anchored=range(3), tolerance=1e-7)
+    z = np.linspace(-6, 6, 121)
+    prior = np.exp(-z * z / 2) / np.exp(-z * z / 2).sum()
+
+    def height(x: np.ndarray) -> float:
+        a, b = np.append(truth.a[:3], x[2:4]), np.append(truth.b[:3], x[4:])
+        logits = a[:, None] * (x[0] + np.exp(x[1]) * z - b[:, None])
+        log = right @ -np.logaddexp(0, -logits) + (1 - right) @ -np.logaddexp(0, logits)
+        return float(np.log(np.exp(log) @ prior).sum())
+
+    at = np.r_[found.mean, np.log(found.sd), found.items.a[3:], found.items.b[3:]]
+    steps = 1e-3 * np.eye(6)
+    hessian = [
+        [
+            (height(at + i + j) - height(at + i - j) - height(at - i + j) + height(at - i - j))
+            / 4e-6
+            for j in steps
+        ]
+        for i in steps
+    ]
+    errors = np.sqrt(np.diag(np.linalg.inv(-np.array(hessian))))[2:]
+    assert np.r_[found.se.a[3:], found.se.b[3:]] == pytest.approx(errors, rel=0.01)
+
+
+def test_anchors_of_1pl_items_give_the_slope() -> None:
+    truth = Items("1pl", a=[1.5] * 8, b=np.linspace(-1, 2, 8))
+    theta = np.random.default_rng(3).normal(1.0, 0.7, 2000)
+    anchors = truth.take([0, 1, 2, 3])
+    found = calibrate(answers(truth, theta), model="1pl", anchors=anchors, anchored=range(4))
+    assert found.items.a.tolist() == [1.5] * 8
+    assert found.items.b == pytest.approx(truth.b, abs=0.2)
+    assert (found.mean, found.sd) == pytest.approx((1.0, 0.7), abs=0.1)
+
+
 def test_bad_items_are_dropped_with_the_reason() -> None:
     got = answers(bank("2pl", 20, 5), np.random.default_rng(11).normal(size=600))
     got[:, 0], got[:, 1], got[:, 2] = 1.0, 0.0, np.nan

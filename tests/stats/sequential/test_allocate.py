@@ -31,6 +31,19 @@ def test_sizes_add_up_and_allow_the_metric(successes: list[int], k: int, more: i
     assert sizes.max() <= max(8 * total / len(successes) + 1, k)
 
 
+@pytest.mark.parametrize(
+    ("successes", "n", "k"),
+    [([4096, 1, 8000], 8192, 4), ([400] * 4, 400, 100), ([3, 400], 400, 64)],
+)
+def test_many_trials_of_the_other_model_do_not_underflow(
+    successes: list[int], n: int, k: int
+) -> None:
+    total = 3 * k * len(successes)
+    sizes = sizes_from(Outcomes.from_counts(successes, n), f"pass@{k}", total)
+    assert sizes.sum() == total
+    assert sizes.min() >= k
+
+
 def test_like_problems_get_like_sizes() -> None:
     sizes = sizes_from(Outcomes.from_counts([4] * 10, 8), "pass@4", 160)
     assert sizes.tolist() == [16] * 10

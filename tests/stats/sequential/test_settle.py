@@ -90,6 +90,15 @@ def test_a_plan_is_kept_as_it_was(tmp_path: Path) -> None:
         LookPlan.load(path)
 
 
+def test_rounds_must_be_complete_though_trials_may_have_no_score() -> None:
+    whole = Outcomes.from_array([[1, 0], [1, 1], [0, 1]])
+    lost = Outcomes.from_array([[1, 0], [1, None], [0, 1]])
+    assert take_look(PLAN, 1, whole, lost).rounds == 2
+    ragged = Outcomes.from_counts([1, 1, 0], [2, 1, 2])
+    with pytest.raises(InvalidInput, match="b has 1 of problem"):
+        take_look(PLAN, 1, whole, ragged)
+
+
 def test_what_is_refused(tmp_path: Path) -> None:
     a, b = sides([3, 0, 4, 1], [2, 0, 4, 1], 4)
     with pytest.raises(InvalidInput, match="look 1 is after 2 trials of every problem; a has 4"):

@@ -173,3 +173,22 @@ def test_graded_scores_are_refused() -> None:
         Rounds.of([[1, 0], [1]])
     with pytest.raises(InvalidInput, match="problems x rounds"):
         Rounds.of([1, 0])
+
+
+def test_no_rounds_are_promised_where_lost_trials_keep_the_proof_wide() -> None:
+    """Two of ten problems never have a score, so that the ends stay 0.2 apart."""
+    rng = np.random.default_rng(4)
+    scores = (rng.random((10, 400)) < 0.5).astype(float)
+    scores[:2] = np.nan
+    rounds = Rounds.of(scores)
+    stop = replay(WidthRule(0.05, most=400, proof=True), rounds)
+    assert stop is not None
+    assert (stop.reason, stop.needed) == ("most", None)
+    assert stop.look.estimate.n_problems == 10
+    wider = replay(WidthRule(0.3, most=500, proof=True), Rounds.of(scores[:, :4]))
+    assert wider is not None
+    assert wider.needed is not None
+    reached = replay(WidthRule(0.3, most=500, proof=True), rounds)
+    assert reached is not None
+    assert reached.reason == "reached"
+    assert wider.needed == pytest.approx(reached.look.rounds, rel=0.5)

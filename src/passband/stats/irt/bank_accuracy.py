@@ -25,6 +25,7 @@ __all__ = ["BankAccuracy", "bank_accuracy", "stratum_accuracy"]
 
 _FEW = 30
 _UNLIKELY = 0.01  # p-value of the fit below which the model is doubted
+_LEAST_SPREAD = 0.02  # of a score, in judging the fit
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,10 @@ def _seen(posterior: Posterior) -> tuple[float, Floats]:
 def _misfit(posterior: Posterior) -> tuple[Note, ...]:
     """Return the note on scores that are further from the model than chance allows.
 
-    Σ (y - p)² / (p (1 - p)) over the seen items, at the posterior mean, is about chi² with a
-    degree of freedom less than items; large where scores contradict the model.
+    Σ (y - p)² / (p (1 - p)) over the seen items, at the posterior mean, is large where scores
+    contradict the model. A single miss of an easy item makes it large as well, so p (1 - p) is
+    taken for no less than `_LEAST_SPREAD`, and the sum for a multiple of chi² with its own mean,
+    one degree of freedom less, and its own variance, or that of chi² where it is larger.
     """
     from scipy.special import chdtrc
 
@@ -119,9 +122,14 @@ def _misfit(posterior: Posterior) -> tuple[Note, ...]:
         return ()
     seen = weighted(grid.items, evidence, grid.rho)
     mean = expected_scores(seen.items, np.array([posterior.theta]))[:, 0]
-    spread = seen.items.phi * mean * (1.0 - mean)
-    surprise = float((seen.weights * (seen.scores - mean) ** 2 / np.maximum(spread, 1e-9)).sum())
-    chance = float(chdtrc(len(evidence) - 1, surprise))
+    spread = np.maximum(seen.items.phi * mean * (1.0 - mean), 1e-9)
+    taken = np.maximum(spread, _LEAST_SPREAD)
+    surprise = float((seen.weights * (seen.scores - mean) ** 2 / taken).sum())
+    share = spread / taken  # expected of each item
+    varied = share**2 * (2.0 + (1.0 / spread - 6.0) / seen.weights)
+    degrees = max(float(share.sum()) - 1.0, 0.1)
+    scale = float(np.maximum(varied, 2.0 * share).sum()) / (2.0 * degrees)
+    chance = float(chdtrc(degrees / scale, surprise / scale))
     return (misfit(chance),) if chance < _UNLIKELY else ()
 
 
@@ -149,7 +157,7 @@ def stratum_accuracy(
     y, chance = _drawn(scores, probabilities, size)
     weight = 1.0 / chance
     weight /= weight.sum()
-    value = float(weight @ y)
+    value = float(y[0] if (y == y[0]).all() else weight @ y)  # exactly 1 where all are right
     effective = float(1.0 / (weight @ weight))
     left = max(0.0, 1.0 - len(y) / size)  # of the variance, once a part of the bank is seen
     if left == 0.0:

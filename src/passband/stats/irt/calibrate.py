@@ -101,6 +101,8 @@ def calibrate(
     if discrimination is not None and (model != "1pl" or fixed):
         raise ConflictingArguments("discrimination fixes the slope of 1pl items without anchors.")
     slope = None if discrimination is None else as_positive("discrimination", discrimination)
+    if model == "1pl" and anchors is not None:
+        slope = float(anchors.a[0])  # the anchors' slope is that of all
     given = None if rho is None else as_rho(rho)
     dropped = screened_before(data, protected=fixed)
     task = _Task(model, slope, given, fixed, as_positive("tolerance", tolerance), most_iterations)

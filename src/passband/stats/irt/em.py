@@ -18,6 +18,7 @@ from passband.stats.irt.responses import Responses
 from passband.types import Bools, Floats
 
 __all__ = [
+    "REACH",
     "STEEPEST",
     "Expected",
     "Fit",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passband.stats.irt.em import Expected, Problem, add_priors, item_information
+from passband.stats.irt.em import REACH, Expected, Problem, add_priors, item_information
 from passband.stats.irt.item_terms import present
 from passband.types import Bools, Floats
 
@@ -40,22 +40,29 @@ def item_errors(problem: Problem, rows: Floats, found: Expected) -> ItemErrors:
     if problem.is_shared:
         covariance = _of_shared(problem, rows, found, free)
     elif rows.size <= MOST_TOGETHER:
-        covariance = _blocks(_inverse(_together(problem, found), free.ravel()), rows.shape)
+        free_too = np.append(free.ravel(), [problem.moves] * 2)
+        covariance = _blocks(_inverse(_together(problem, found), free_too), rows.shape)
     else:
         covariance = _each(problem, found, free)
     return _of_parameters(problem, rows, np.where(free, 1.0, np.nan), covariance)
 
 
 def _together(problem: Problem, found: Expected) -> Floats:
-    """Return the observed information of all parameters in one matrix."""
+    """Return the observed information of all parameters in one matrix.
+
+    The last two are mean and log spread of the abilities, in units of that spread.
+    """
     slope, data = found.terms.slope, problem.responses
     grades = (data.trials - sum(data.grades), *data.grades)
     count, size = slope.shape[2], slope.shape[1]
-    missing = np.zeros((count * size, count * size))
-    average = np.zeros((len(data.trials), count * size))
-    for node in range(len(found.nodes)):
+    missing = np.zeros((count * size + 2, count * size + 2))
+    average = np.zeros((len(data.trials), count * size + 2))
+    gradient = np.zeros_like(average)
+    place = np.linspace(-REACH, REACH, len(found.nodes))
+    for node, z in enumerate(place):
         parts = [matrix[:, :, None] * slope[g, :, :, node].T for g, matrix in enumerate(grades)]
-        gradient = np.sum(parts, axis=0).reshape(len(average), -1)
+        gradient[:, :-2] = np.sum(parts, axis=0).reshape(len(average), -1)
+        gradient[:, -2:] = z, z * z - 1.0
         share = found.posterior[:, node, None] * gradient
         missing += gradient.T @ share
         average += share
@@ -64,6 +71,8 @@ def _together(problem: Problem, found: Expected) -> Floats:
     for item, block in enumerate(_complete(problem, found)):
         at = slice(item * size, (item + 1) * size)
         complete[at, at] = block
+    people, first, second = (found.posterior.sum(axis=0) @ place**power for power in range(3))
+    complete[-2:, -2:] = [[people, 2.0 * first], [2.0 * first, 2.0 * second]]
     result: Floats = complete - missing
     return result
 
@@ -106,7 +115,7 @@ def _each(problem: Problem, found: Expected, free: Bools) -> Floats:
 def _of_shared(problem: Problem, rows: Floats, found: Expected, free: Bools) -> Floats:
     """Return the covariance of each item's slope, which is that of all, and intercept."""
     if rows.size <= MOST_TOGETHER:
-        whole, count = _together(problem, found), len(rows)
+        whole, count = _together(problem, found)[:-2, :-2], len(rows)
         turn = np.zeros((1 + count, rows.size))
         turn[0, 0::2] = 1.0
         turn[1 + np.arange(count), 2 * np.arange(count) + 1] = 1.0
@@ -140,7 +149,8 @@ def _inverse(matrix: Floats, free: Bools) -> Floats:
 def _blocks(covariance: Floats, shape: tuple[int, ...]) -> Floats:
     count, size = shape
     at = np.arange(count)
-    return covariance.reshape(count, size, count, size)[at, :, at]
+    items = covariance[: count * size, : count * size]
+    return items.reshape(count, size, count, size)[at, :, at]
 
 
 def _of_parameters(problem: Problem, rows: Floats, known: Floats, covariance: Floats) -> ItemErrors:

@@ -49,7 +49,8 @@ def sizes_from(other: Outcomes, metric: str, total: int) -> Ints:
     c, n = other.required_successes(), other.trials
     common = (c.sum() + 0.5) / (n.sum() + 1.0)
     a, b = _COUNTS_AS * c + common, _COUNTS_AS * (n - c) + 1.0 - common
-    density = np.exp(np.outer(a - 1.0, np.log(_RATES)) + np.outer(b - 1.0, np.log1p(-_RATES)))
+    log = np.outer(a - 1.0, np.log(_RATES)) + np.outer(b - 1.0, np.log1p(-_RATES))
+    density = np.exp(log - log.max(axis=1, keepdims=True))  # 1e4 trials leave no double otherwise
     variance = (k * (1.0 - _RATES) ** (k - 1)) ** 2 * _RATES * (1.0 - _RATES)
     spread = np.sqrt(density @ variance / density.sum(axis=1))
     return _whole(_bounded(spread, total, k, 8.0 * total / problems), total)
@@ -57,7 +58,8 @@ def sizes_from(other: Outcomes, metric: str, total: int) -> Ints:
 
 def _bounded(weights: Floats, total: int, least: int, most: float) -> Floats:
     """Return shares of the total in proportion to weights, between bounds."""
-    low, high = 0.0, 1e9 * total
+    weights = np.maximum(weights / weights.max(), 1e-12)  # so that some factor reaches the total
+    low, high = 0.0, 1e12 * most
     for _ in range(200):
         middle = (low + high) / 2.0
         if np.clip(middle * weights, least, most).sum() < total:

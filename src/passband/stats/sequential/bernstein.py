@@ -151,8 +151,13 @@ class BernsteinSequence:
         self._upper.add(_joined(np.nan_to_num(a, nan=0.0), np.nan_to_num(b, nan=1.0)), pair=True)
 
     def rounds_left(self) -> float:
-        """Return about how many more rounds will bring the half-width that the bets aim at."""
-        return max(track.rounds_left(self._log) for track in (self._lower, self._upper))
+        """Return about how many more rounds will bring the half-width that the bets aim at.
+
+        It is infinite where trials without a score keep the two ends apart.
+        """
+        apart = (self._upper.centre - self._lower.centre) / 2.0
+        tracks = (self._lower, self._upper)
+        return max(track.rounds_left(self._log, self._target - apart) for track in tracks)
 
     def ends(self) -> BernsteinEnds:
         """Return the interval after the rounds so far."""
@@ -199,12 +204,13 @@ class _Track:
             return math.inf
         return (log + self._paid) / (self._count / self._per_unit * self._bets)
 
-    def rounds_left(self, log: float) -> float:
-        """Return what is lacking, over what a round brings at the present bet."""
+    def rounds_left(self, log: float, reach: float) -> float:
+        """Return what is lacking to this reach, over what a round brings at the present bet."""
         units, variance = self._count / self._per_unit, self._per_unit * self._variance()
         bet = best_bet(self._target, variance)
-        lacking = log + self._paid - units * self._bets * self._target
-        return lacking / (units * (bet * self._target - psi(bet) * variance))
+        lacking = log + self._paid - units * self._bets * reach
+        brought = units * (bet * reach - psi(bet) * variance)
+        return lacking / brought if brought > 0.0 else math.inf
 
     def _predictions(self) -> Floats:
         """Return the next score of each stratum as each pull predicts it."""

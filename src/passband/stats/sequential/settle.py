@@ -19,6 +19,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from passband.errors import InvalidInput
 from passband.stats.checks import Over, as_positive, as_share, as_whole, check_over
 from passband.stats.data.outcomes import Outcomes, Policy
@@ -215,8 +217,11 @@ def _verdict(low: float | None, high: float | None, tolerance: float) -> Verdict
 
 def _require_rounds(side: str, outcomes: Outcomes, rounds: int, number: int) -> None:
     """Refuse outcomes that are not those of the look's rounds."""
-    most = outcomes.most_trials()
-    if most > rounds or (most < rounds and not outcomes.n_unscored):
+    asked = outcomes.trials + sum(outcomes.unscored.values())
+    wrong = np.flatnonzero(asked != rounds)
+    if len(wrong):
+        first = int(wrong[0])
         raise InvalidInput(
-            f"look {number} is after {rounds} trials of every problem; {side} has {most}."
+            f"look {number} is after {rounds} trials of every problem; {side} has {asked[first]} "
+            f"of problem {outcomes.problems[first]!r}."
         )

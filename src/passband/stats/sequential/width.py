@@ -208,6 +208,8 @@ def look_at(rule: WidthRule, rounds: Rounds, count: int) -> Look:
         low=min(max(low, 0.0), measured.value),
         high=max(min(high, 1.0), measured.value),
         method="bernstein" if rule.proof else "guarded",
+        # A problem without a score has one of 0 at the lower end and one of 1 at the upper.
+        n_problems=rounds.n_problems if rule.proof else measured.n_problems,
     )
     return Look(count, hull, (high - low) / 2.0)
 
@@ -246,7 +248,8 @@ def forecast(rule: WidthRule, look: Look, rounds: Rounds) -> int | None:
     """Return about how many rounds will do: t (half-width / h)^2.
 
     The width falls as one over the root of the rounds; the forecast is rough while trials are few.
-    With the proof it is what the sequence lacks, over what a round brings.
+    With the proof it is what the sequence lacks, over what a round brings; None where trials
+    without a score keep its ends apart for ever.
     """
     if not math.isfinite(look.half_width):
         return None
@@ -255,6 +258,8 @@ def forecast(rule: WidthRule, look: Look, rounds: Rounds) -> int | None:
         seen = Rounds(rounds.scores[:, : look.rounds])
         sequence = BernsteinSequence.of(seen, rule.half_width, rule.level)
         needed = look.rounds + sequence.rounds_left()
+        if not math.isfinite(needed):
+            return None
     return max(look.rounds + 1, math.ceil(needed))
 
 
