@@ -3,11 +3,13 @@
 #
 #   make test PYTHON=python3.13 VENV=.venv-3.13     another interpreter, another environment
 #   make test PYTEST_ARGS="-n 8"                    options for pytest; the default is one
-#                                                   worker process per core
+#                                                   worker more than there are cores, as many
+#                                                   tests wait for a process
 
 PYTHON      ?= python3
 VENV        ?= .venv
-PYTEST_ARGS ?= -n auto --dist loadgroup
+WORKERS     ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 1)')
+PYTEST_ARGS ?= -n $(WORKERS) --dist loadgroup
 KILLS       ?= 200
 CUTS        ?= 30
 SCORIO      := 0.2.3

@@ -15,11 +15,12 @@ def dry_run_lines(plan: DryRun) -> list[str]:
     answer = f"{plan.answer_seconds:.3g} s an answer"
     assumed = f"at {answer}, {plan.concurrency} at a time"
     basis = assumed if plan.rate is None else f"at {pace(plan.rate)}, as so far"
+    most = "at most " if plan.may_stop_early else ""
     return [
         *(line for task in plan.tasks for line in _task_lines(task)),
         f"model     {plan.model}",
-        f"trials    {plan.missing} to request, into {plan.directory}",
-        f"time      about {duration(plan.seconds)} ({basis})",
+        f"trials    {most}{plan.missing} to request, into {plan.directory}",
+        f"time      {most}about {duration(plan.seconds)} ({basis})",
         f"cost      {_cost(plan)}",
         *(f"warning   {text}" for text in plan.warnings),
         "No request was sent.",
@@ -32,7 +33,8 @@ def _cost(plan: DryRun) -> str:
     if plan.cost is None:
         return "unknown: nothing limits the length of an answer (--max-tokens)"
     measured = all(task.is_measured for task in plan.tasks)
-    return f"about {money(plan.cost)}" if measured else f"at most about {money(plan.cost)}"
+    most = "at most " if plan.may_stop_early or not measured else ""
+    return f"{most}about {money(plan.cost)}"
 
 
 def _task_lines(task: TaskPlan) -> list[str]:

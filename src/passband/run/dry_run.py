@@ -46,6 +46,7 @@ class TaskPlan:
     is_measured: bool  # whether the tokens are estimated from recorded trials
     sampling: dict[str, Any]
     first_prompt: str
+    may_stop_early: bool = False  # whether `missing` is the most that it may take
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ class DryRun:
     def missing(self) -> int:
         """Trials to request."""
         return sum(task.missing for task in self.tasks)
+
+    @property
+    def may_stop_early(self) -> bool:
+        """Whether fewer trials may do."""
+        return any(task.may_stop_early and task.missing for task in self.tasks)
 
     @property
     def cost(self) -> float | None:
@@ -214,6 +220,7 @@ def _plan(run: TaskRun) -> TaskPlan:
         is_measured=is_measured,
         sampling=asdict(run.sampling),
         first_prompt=_prompt(run.problems[0]),
+        may_stop_early=run.rule is not None or "adaptive" in run.task.config,
     )
 
 

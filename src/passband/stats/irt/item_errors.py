@@ -1,10 +1,12 @@
-"""Standard errors of calibrated items, from the observed information.
+"""Standard errors of calibrated items, from the information in the responses.
 
 What the responses tell is what they would tell with abilities known, less what not knowing the
 abilities takes away (Louis 1982, Journal of the Royal Statistical Society B 44)::
 
     information = Σ items' curvature - Σ people Cov(slope of the complete log-likelihood | data)
 
+The curvature is the expected one given abilities, which for 3pl differs from the observed: errors
+of 3pl items came out 1 to 20 % above those of a numerical Hessian (5 items, 2,000 people).
 Up to `MOST_TOGETHER` parameters this is one matrix. Beyond, each item has a matrix of its own,
 which takes the other items' parameters as known; errors that all items share, of about
 1/√people in units of the spread of the abilities, are then left out.
@@ -48,7 +50,7 @@ def item_errors(problem: Problem, rows: Floats, found: Expected) -> ItemErrors:
 
 
 def _together(problem: Problem, found: Expected) -> Floats:
-    """Return the observed information of all parameters in one matrix.
+    """Return the information of all parameters in one matrix.
 
     The last two are mean and log spread of the abilities, in units of that spread.
     """
@@ -86,7 +88,7 @@ def _complete(problem: Problem, found: Expected) -> Floats:
 
 
 def _own(problem: Problem, found: Expected) -> Floats:
-    """Return the observed information of each item by itself."""
+    """Return the information of each item by itself."""
     slope, data = found.terms.slope, problem.responses
     grades = (data.trials - sum(data.grades), *data.grades)
     size = slope.shape[1]
