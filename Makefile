@@ -9,7 +9,7 @@
 PYTHON      ?= python3
 VENV        ?= .venv
 WORKERS     ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 1)')
-PYTEST_ARGS ?= -n $(WORKERS) --dist loadgroup
+PYTEST_ARGS ?= -n $(WORKERS)
 KILLS       ?= 200
 CUTS        ?= 30
 SCORIO      := 0.2.3

@@ -1,8 +1,9 @@
-"""Hypothesis profiles, SIGINT as in a terminal, and what no test may leave behind."""
+"""Hypothesis profiles, workers, SIGINT as in a terminal, and what no test may leave behind."""
 
 import asyncio
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -18,6 +19,21 @@ settings.register_profile("steady", _COMMON, derandomize=True, max_examples=40)
 settings.register_profile("quick", _COMMON, derandomize=True, max_examples=10)
 settings.register_profile("fuzz", _COMMON, max_examples=2000, print_blob=True)
 settings.load_profile("steady")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give all blocks of a documentation page to one worker, which runs it from its top once.
+
+    Marks of `--dist loadgroup` would say the same, but pytest 9.2 hides them from xdist 3.8.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Pages(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid.partition(".md:")[0]
+
+    return Pages(config, log)
 
 
 @pytest.fixture(autouse=True, scope="session")

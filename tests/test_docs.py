@@ -211,12 +211,8 @@ def parameters() -> Iterator[Any]:
         blocks = [block for block in fenced_blocks(path.read_text("utf-8")) if block.is_run]
         for index, block in enumerate(blocks):
             name = path.relative_to(ROOT).as_posix()
-            yield pytest.param(
-                path,
-                index,
-                id=f"{name}:{block.line}:{block.language}",
-                marks=pytest.mark.xdist_group(name),  # one worker runs a page from its top
-            )
+            # The id tells conftest.py which blocks belong to one page.
+            yield pytest.param(path, index, id=f"{name}:{block.line}:{block.language}")
 
 
 @pytest.fixture(scope="session")
