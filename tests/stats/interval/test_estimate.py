@@ -112,6 +112,13 @@ def test_always_solved_mirrors_never_solved(problems: int, trials: int) -> None:
 # -- wherever the outcomes are ---------------------------------------------------------------
 
 
+@pytest.mark.parametrize("over", TARGETS)
+def test_an_end_that_is_the_value_but_for_rounding_is_the_value(over: Over) -> None:
+    found = estimate(Outcomes.from_counts([5] * 3, 5), "mg-pass@5", over=over, level=0.75)
+    assert found.value == pytest.approx(0.8, rel=1e-15)
+    assert found.high == found.value
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("key", list(families))
 @pytest.mark.parametrize("over", TARGETS)

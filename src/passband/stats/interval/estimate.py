@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import operator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, overload
 
@@ -20,6 +23,7 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, parse_metric
+from passband.stats.tolerance import ROUNDING
 
 __all__ = ["Estimate", "Over", "estimate"]
 
@@ -149,8 +153,8 @@ class _Template:
         return Estimate(
             metric=metric.name,
             value=value,
-            low=interval.low,
-            high=interval.high,
+            low=_moved(interval.low, value, is_beyond=operator.gt),
+            high=_moved(interval.high, value, is_beyond=operator.lt),
             se=interval.se,
             level=self.level,
             over=self.over,
@@ -163,3 +167,16 @@ class _Template:
             seed=interval.seed,
             notes=interval.notes,
         )
+
+
+def _moved(
+    end: float | None, value: float, *, is_beyond: Callable[[float, float], bool]
+) -> float | None:
+    """Return an end of an interval, or the value if the end passes it by a rounding error.
+
+    At the end of a metric's range the value is a sum and the end a product: 0.8 in both cases, but
+    for the last digit.
+    """
+    if end is not None and is_beyond(end, value) and math.isclose(end, value, rel_tol=ROUNDING):
+        return value
+    return end
