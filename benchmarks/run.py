@@ -1,13 +1,15 @@
-"""What a run costs, next to a bare aiohttp loop: rates, CPU, memory, disk, and the first request.
+"""What a run costs, next to two bare loops: rates, CPU, memory, disk, and the first request.
 
     python benchmarks/run.py            a few minutes
     python benchmarks/run.py --quick    fewer repetitions and a tenth of the trials
+    python benchmarks/run.py --floors   the comparison with the two loops alone
 
 Everything talks to a server on this machine (loopback.py), which answers at once or after a fixed
 time. Each comparison is made in one process and in turns, because the machine may be busy: rates
 are the best of the repetitions, CPU times the least, and the ratio is of those. A run is measured
 from opening its directory to closing it: scored by exact match after extraction, every trial
-committed to disk with an fsync.
+committed to disk with an fsync. One loop asks and keeps nothing (bare_loop.py), the other extracts
+answers and inserts completions into one table, committed with an fsync too (insert_loop.py).
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import bare_loop
+import insert_loop
 import loopback
 
 from passband.generate.providers import Connection
@@ -115,21 +118,35 @@ def best(measured: list[Measured]) -> Measured:
 
 
 def compare(folder: Path, repeat: int) -> None:
-    """Next to a bare loop, one completion at a time and sixteen."""
-    bare, single, batched = [], [], []
+    """Next to a bare loop, one completion at a time; next to one that keeps them, sixteen."""
+    bare, single, inserted, batched = [], [], [], []
     with loopback.started() as url:
         for _ in range(repeat):
-            floor = bare_loop.measure(url, requests=3200, concurrency=64)
-            bare.append(Measured(floor.rate, floor.cpu_ms_per_generation))
+            bare.append(floor(bare_loop.measure(url, requests=3200, concurrency=64)))
             single.append(run_once(folder, url, n=16, concurrency=64, batch=1))
-            batched.append(run_once(folder, url, n=16, concurrency=64, batch=16))
-    floor_, one, many = best(bare), best(single), best(batched)
-    turns = sorted(s.rate / b.rate for s, b in zip(single, bare, strict=True))
-    print("3,200 generations, concurrency 64, no latency")
-    show("bare aiohttp loop", floor_)
-    show("passband run", one, f"{one.rate / floor_.rate:.0%} of the bare loop (at least 60%)")
-    print(f"    turn by turn: median {turns[len(turns) // 2]:.0%}, {turns[0]:.0%}-{turns[-1]:.0%}")
-    show("passband run, n = 16", many, f"{many.rate / one.rate:.1f} x single (at least 1.5)")
+            inserted.append(floor(insert_loop.measure(url, requests=800, concurrency=64, n=16)))
+            batched.append(run_once(folder, url, n=64, concurrency=64, batch=16))
+    rates = [s.rate / b.rate for s, b in zip(single, bare, strict=True)]
+    one, kept, many = best(single), best(inserted), best(batched)
+    print("concurrency 64, no latency")
+    show("bare loop", best(bare), "3,200 generations, one a request")
+    show("passband run", one, f"{spread(rates)} of the bare loop's rate (at least 0.65)")
+    show("loop that inserts", kept, "12,800 generations, n = 16")
+    ratio = f"{many.cpu_ms / kept.cpu_ms:.2f} of the CPU of the loop that inserts (at most 1.4)"
+    show("passband run, n = 16", many, ratio)
+    cpu = [m.cpu_ms / k.cpu_ms for m, k in zip(batched, inserted, strict=True)]
+    print(f"    CPU {spread(cpu)}")
+
+
+def floor(measured: bare_loop.Floor) -> Measured:
+    return Measured(measured.rate, measured.cpu_ms_per_generation)
+
+
+def spread(ratios: list[float]) -> str:
+    """Return the median of ratios turn by turn, and the least and largest."""
+    ordered = sorted(ratios)
+    middle = ordered[len(ordered) // 2]
+    return f"turn by turn {middle:.2f} (median; {ordered[0]:.2f}-{ordered[-1]:.2f})"
 
 
 def against_latency(folder: Path, repeat: int, n: int) -> None:
@@ -212,11 +229,15 @@ def listening() -> Iterator[tuple[int, Callable[[], float]]]:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--quick", action="store_true")
-    quick = options.parse_args().quick
+    options.add_argument("--floors", action="store_true", help="the comparison with loops alone")
+    parsed = options.parse_args()
+    quick = parsed.quick
     os.environ.pop("OPENAI_API_KEY", None)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         compare(folder, 3 if quick else 12)
+        if parsed.floors:
+            return
         against_latency(folder, 1 if quick else 3, 16 if quick else 64)
         large(folder, 100 if quick else 1_000, 100)
         first_request(folder, 3 if quick else 10)

@@ -1,0 +1,110 @@
+"""The second floor: a loop that asks, extracts the answers, and keeps them in one table.
+
+    python benchmarks/insert_loop.py URL [--requests 3200] [--concurrency 64] [--n 16] [--repeat 5]
+
+This is the least that has to be done for answers which survive a power cut: the requests of
+bare_loop.py, the extraction rules of a run, and one SQLite table of problem, trial, completion,
+answer and rule with synchronous=FULL. What has come is committed every 50 ms with one executemany.
+There is no score, no checksum, no count, no retry, and nothing can be resumed. It prints JSON, as
+bare_loop.py does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import bare_loop
+
+from passband.score.extract import extract
+
+EVERY = 0.05  # seconds between commits
+TABLE = (
+    "CREATE TABLE completion(problem INT, trial INT, text TEXT, answer TEXT, rule TEXT, "
+    "PRIMARY KEY(problem, trial))"
+)
+
+Row = tuple[int, int, str, str | None, str | None]
+
+
+class Table:
+    """Rows that have come, and those that are committed."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._waiting: list[Row] = []
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(TABLE)
+
+    def add(self, problem: int, trial: int, text: str) -> None:
+        """Extract the answer of a completion, and keep both."""
+        self._waiting.append((problem, trial, text, *extract(text)))
+
+    def commit(self) -> None:
+        """Write what has come."""
+        rows, self._waiting = self._waiting, []
+        with self._connection:
+            self._connection.executemany("INSERT INTO completion VALUES (?,?,?,?,?)", rows)
+
+    async def commit_again_and_again(self) -> None:
+        """Write what has come, every twentieth of a second."""
+        while True:
+            await asyncio.sleep(EVERY)
+            self.commit()
+
+
+async def with_table(url: str, asked: Iterator[bare_loop.Body], concurrency: int) -> int:
+    """Send every request and keep every completion; return how many are in the table."""
+    numbered = enumerate(asked)
+    connector = aiohttp.TCPConnector(limit=concurrency)
+    with tempfile.TemporaryDirectory() as folder:
+        with closing(sqlite3.connect(Path(folder) / "completions.sqlite")) as connection:
+            table = Table(connection)
+            async with aiohttp.ClientSession(connector=connector) as session:
+
+                async def work() -> None:
+                    for number, body in numbered:
+                        async with session.post(f"{url}/chat/completions", json=body) as reply:
+                            reply.raise_for_status()
+                            choices = json.loads(await reply.read())["choices"]
+                        turn, problem = divmod(number, bare_loop.PROBLEMS)
+                        for index, choice in enumerate(choices):
+                            trial = turn * len(choices) + index
+                            table.add(problem, trial, choice["message"]["content"])
+
+                committing = asyncio.ensure_future(table.commit_again_and_again())
+                await asyncio.gather(*(work() for _ in range(concurrency)))
+                committing.cancel()
+                table.commit()
+            return int(connection.execute("SELECT count(*) FROM completion").fetchone()[0])
+
+
+def measure(url: str, **options: Any) -> bare_loop.Floor:
+    """Time one pass."""
+    return bare_loop.measure(url, client=with_table, **options)
+
+
+def main() -> None:
+    """Read the options, measure and print."""
+    parser = argparse.ArgumentParser(description="Time a loop that keeps completions in a table.")
+    parser.add_argument("url", help="such as http://127.0.0.1:8000/v1")
+    parser.add_argument("--requests", type=int, default=3200)
+    parser.add_argument("--concurrency", type=int, default=64)
+    parser.add_argument("--n", type=int, default=1, help="choices asked for in each request")
+    parser.add_argument("--repeat", type=int, default=1, help="passes, of which the best is kept")
+    options = vars(parser.parse_args())
+    print(json.dumps(asdict(bare_loop.best(client=with_table, **options))))
+
+
+if __name__ == "__main__":
+    main()
