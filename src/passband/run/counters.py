@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -43,16 +44,13 @@ class Counters:
     known_cost: float = 0.0  # of trials that came with their cost
     known_tokens: tuple[int, int] = (0, 0)  # of those trials
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
-    _scored: list[int] = field(default_factory=list)
-    _sums: list[float] = field(default_factory=list)
-    _first: dict[int, int] = field(default_factory=dict)  # hash of each problem's first answer
-    _answers: dict[int, int] = field(default_factory=dict)
-    _varied: set[int] = field(default_factory=set)
     _characters: int = 0  # of all answers compared
 
     def __post_init__(self) -> None:
-        self._scored = [0] * self.problems
-        self._sums = [0.0] * self.problems
+        zeros = bytes(8 * self.problems)
+        self._scored, self._sums = array("q", zeros), array("d", zeros)
+        self._answers, self._first = array("q", zeros), array("q", zeros)  # number; hash of one
+        self._varied = bytearray(self.problems)  # 1 where answers differ
 
     def start_from(
         self, statuses: Mapping[str, int], tokens: tuple[int, int], cost: float = 0.0
@@ -108,19 +106,21 @@ class Counters:
         """Note whether a problem's answers are all the same."""
         problem, text = row.problem, hash((row.text, row.reasoning))
         self._characters += len(row.text or "") + len(row.reasoning or "")
-        self._answers[problem] = self._answers.get(problem, 0) + 1
-        if self._first.setdefault(problem, text) != text:
-            self._varied.add(problem)
+        if not self._answers[problem]:
+            self._first[problem] = text
+        elif self._first[problem] != text:
+            self._varied[problem] = 1
+        self._answers[problem] += 1
 
     @property
     def has_short_answers(self) -> bool:
         """Whether answers are so short that a confident model may well repeat itself."""
-        return self._characters < _SHORT * sum(self._answers.values())
+        return self._characters < _SHORT * sum(self._answers)
 
     def identical(self, least: int = 4) -> tuple[int, int]:
         """Return (problems with identical answers, problems checked)."""
-        checked = [problem for problem, count in self._answers.items() if count >= least]
-        return sum(problem not in self._varied for problem in checked), len(checked)
+        checked = [problem for problem, count in enumerate(self._answers) if count >= least]
+        return sum(not self._varied[problem] for problem in checked), len(checked)
 
     def estimate(self) -> Estimate | None:
         """Return the mean score so far with its interval, for problems like these."""

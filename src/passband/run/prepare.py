@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from passband.generate.subject import Subject
 from passband.run.blocks import count_missing
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
+from passband.run.references import References
 from passband.run.settings import Settings
 from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.until import make_rule, start_rule
@@ -72,11 +74,13 @@ def prepare(
     config = _config(store, task, truncated, subject, rule)
     with store.transaction():
         number = store.begin(task.name, model, spec=spec, config=config, name=name, address=address)
-        problem_numbers = store.add_problems(number, _problem_rows(problems, positions))
+        rows = _problem_rows(problems, positions)
+        elsewhere = partial(_all_keys, task, settings)
+        problem_numbers = store.add_problems(number, rows, elsewhere)
         numbers = store.set_scorers(number, scorers)
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
-        [problem.reference for problem in problems],
+        References(problems),
         truncated,
     )
     brought = _brought(store, number)
@@ -116,12 +120,17 @@ def problem_record(problem: Problem) -> str:
     )
 
 
-def _problem_rows(problems: Sequence[Problem], positions: Sequence[int] | None) -> list[ProblemRow]:
+def _problem_rows(
+    problems: Sequence[Problem], positions: Sequence[int] | None
+) -> Iterator[ProblemRow]:
     places = range(len(problems)) if positions is None else positions
-    return [
-        ProblemRow(position, problem.key, problem_record(problem), problem.cluster)
-        for position, problem in zip(places, problems, strict=True)
-    ]
+    for position, problem in zip(places, problems, strict=True):
+        yield ProblemRow(position, problem.key, problem_record(problem), problem.cluster)
+
+
+def _all_keys(task: Task, settings: Settings) -> set[str]:
+    """Return the keys of all problems, where a limit leaves some out."""
+    return set() if settings.limit is None else {problem.key for problem in task.load(None)}
 
 
 def _seed(store: Store, task: Task, model: str, settings: Settings, name: str | None) -> str | None:

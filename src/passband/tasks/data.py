@@ -6,7 +6,7 @@ asked for, where the format allows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -16,6 +16,7 @@ from typing import Any, get_args
 
 from passband.errors import InvalidInput, Place, nearest
 from passband.records import Form, form_of, read_records
+from passband.tasks.spool import spooled
 
 __all__ = ["DataSource", "plain_rows", "read_rows"]
 
@@ -40,24 +41,31 @@ class DataSource:
 
 def read_rows(
     source: DataSource, split: str | None, limit: int | None = None
-) -> list[dict[str, Any]]:
-    """Read the first `limit` rows of a split, or all; without a split, of the test split."""
+) -> Sequence[dict[str, Any]]:
+    """Read the first `limit` rows of a split, or all; without a split, of the test split.
+
+    A long file is read in blocks, so that its rows are never all in memory.
+    """
     form, files = _files(source)
     if form is None or any("://" in str(name) for names in files.values() for name in names):
         return _hub_rows(source, split, limit)
     _check_options(source)
-    rows = list(islice(_rows(source, form, _of_split(source, files, split)), limit))
+    records = _rows(source, form, _of_split(source, files, split))
+    rows = spooled(_plain_row(record) for record in islice(records, limit))
     if not rows:
         raise source.error(f"the data set has no rows{f' in split {split!r}' if split else ''}.")
-    return plain_rows(rows)
+    return rows
 
 
 def plain_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of plain values alone: text, numbers, true and false, null, lists, mappings."""
-    return [
-        {str(name): plain for name, value in row.items() if (plain := _plain(value)) is not _NONE}
-        for row in rows
-    ]
+    return [_plain_row(row) for row in rows]
+
+
+def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        str(name): plain for name, value in row.items() if (plain := _plain(value)) is not _NONE
+    }
 
 
 # -- which files ---------------------------------------------------------------------------
@@ -170,7 +178,7 @@ def _rows(source: DataSource, form: Form, names: Iterable[str]) -> Iterator[dict
 # -- the hub -------------------------------------------------------------------------------
 
 
-def _hub_rows(source: DataSource, split: str | None, limit: int | None) -> list[dict[str, Any]]:
+def _hub_rows(source: DataSource, split: str | None, limit: int | None) -> Sequence[dict[str, Any]]:
     try:
         import datasets
     except ImportError:
@@ -183,7 +191,7 @@ def _hub_rows(source: DataSource, split: str | None, limit: int | None) -> list[
     try:
         loaded = datasets.load_dataset(source.path, source.name, split=split or "test", **options)
         rows = loaded.select(range(min(limit, len(loaded)))) if limit is not None else loaded
-        return plain_rows(dict(row) for row in rows)
+        return spooled(_plain_row(dict(row)) for row in rows)
     except Exception as error:
         # The library raises dozens of kinds: no network, no such name, no such split, a script.
         hint = nearest(source.path, _FORMS)

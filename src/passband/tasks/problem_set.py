@@ -13,6 +13,7 @@ from passband.score.scorer import Reference
 from passband.tasks.data import DataSource, read_rows
 from passband.tasks.fewshot import ExamplePool, Prompt
 from passband.tasks.schema import TaskKeys
+from passband.tasks.spool import spooled
 from passband.tasks.task import Problem
 from passband.tasks.trusted import made_rows, made_split, process_rows
 from passband.tasks.yaml_file import FunctionReference
@@ -49,12 +50,12 @@ class ProblemSet:
     prompt: Prompt  # without its examples, which are read with the data
     places: Mapping[str, Place]
 
-    def load(self, limit: int | None = None) -> list[Problem]:
-        """Return the first `limit` problems, or all."""
+    def load(self, limit: int | None = None) -> Sequence[Problem]:
+        """Return the first `limit` problems, or all; of many only some are in memory."""
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit must be at least 1; got {limit}.")
-        rows = self.rows(limit)
-        return [made for made in self._made(rows, stop=True) if isinstance(made, Problem)]
+        made = self._made(self.rows(limit), stop=True)
+        return spooled((each for each in made if isinstance(each, Problem)), _plain, _problem)
 
     def errors(self, limit: int | None) -> list[InvalidInput]:
         """Return the errors of the first `limit` problems, or of all."""
@@ -115,7 +116,8 @@ class ProblemSet:
         if not number:
             return None
         config = self.keys.fewshot_config
-        examples = self._examples()
+        # Each stays one object, by which its text is known.
+        examples: Rows = list(self._examples())
         if config.fewshot_indices is not None:
             examples = self._picked(examples, config.fewshot_indices)
         place = self.places["num_fewshot"]
@@ -145,15 +147,14 @@ class ProblemSet:
 
     # -- names -----------------------------------------------------------------------------
 
-    def _names(self, rows: Rows, columns: Collection[str]) -> list[str]:
-        """Return a name for every problem.
+    def _names(self, rows: Rows, columns: Collection[str]) -> Iterator[str]:
+        """Yield a name for every problem.
 
         A name never depends on later rows, so that a problem has the same name in a limited run
         and in a full one: the second "a" is "a#2".
         """
         column = self.keys.problem_id or next((n for n in USUAL_NAMES if n in rows[0]), None)
         seen: dict[str, int] = {}
-        names: list[str] = []
         for index, row in enumerate(rows):
             value = None if column is None else row.get(column)
             usable = isinstance(value, str | int | float) and str(value).strip()
@@ -165,8 +166,7 @@ class ProblemSet:
                 seen[name] += 1
             unique = name if seen[name] == 1 else f"{name}#{seen[name]}"
             seen.setdefault(unique, 1)
-            names.append(unique)
-        return names
+            yield unique
 
     def _check_name(self, name: str | None, seen: Mapping[str, int], index: int) -> None:
         place, column = self.places["problem_id"], self.keys.problem_id
@@ -198,3 +198,19 @@ class ProblemSet:
         turn.text.check_column(columns, constant=False)
         if turn.answers.target is not None:
             turn.answers.target.check_column(columns, constant=True)
+
+
+def _plain(problem: Problem) -> tuple[Any, ...]:
+    """Return a problem as built-in values."""
+    reference = problem.reference
+    messages = [(message.role, message.content) for message in problem.messages]
+    return (
+        problem.key, messages, reference.targets, reference.choices, reference.doc, problem.cluster,
+    )  # fmt: skip
+
+
+def _problem(values: tuple[Any, ...]) -> Problem:
+    """Return the problem of such values."""
+    key, messages, targets, choices, doc, cluster = values
+    asked = tuple(Message(role, content) for role, content in messages)
+    return Problem(key, asked, Reference(targets, choices, doc), cluster)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from passband.trials.codec import canonical
 from passband.trials.differences import SettingsChanged, differences
 from passband.trials.imported import is_imported
 from passband.trials.packing import MARKS, STATUS, packed
-from passband.trials.problems import StoredProblem, placed
+from passband.trials.problems import KnownProblem, Placing, StoredProblem
 from passband.trials.rows import FAILED, AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.unpacking import scores_of, trials_of
 from passband.trials.writer import LOW_WATER, DiskNearlyFull, Writer
@@ -38,6 +40,7 @@ __all__ = [
     "utc_now",
 ]
 
+_CHUNK = 500  # problems that are in memory with their records
 _FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 
 
@@ -104,39 +107,72 @@ class Store(Writer):
         self._begun.add(number)
         return number
 
-    def add_problems(self, run: int, problems: Iterable[ProblemRow]) -> list[int]:
+    def add_problems(
+        self,
+        run: int,
+        problems: Iterable[ProblemRow],
+        elsewhere: Callable[[], Collection[str]] = tuple,
+    ) -> list[int]:
         """Record problems, and return their numbers in the order of the rows.
 
-        Those that are there already must be what they were, once one was asked; see `placed`.
+        Those that are there already must be what they were, once one was asked; see `Placing`.
         """
-        rows = list(problems)
         with self.transaction():
-            if not self._is_asked(run):
-                self._forget_problems(run, {row.key: row.record for row in rows})
-            numbers, changed = placed(self.problems(run), rows, self.directory)
-            self.put_problems(run, changed)
-        return numbers
+            known = self._known_problems(run)
+            if known and not self._is_asked(run):
+                problems = list(problems)
+                self._forget_problems(run, {row.key: row.record for row in problems})
+                known = self._known_problems(run)
+            placing = Placing(known, self.directory, partial(self._record, run), elsewhere)
+            source = iter(problems)
+            while rows := list(islice(source, _CHUNK)):
+                before = placing.added
+                self._write_problems(run, placing.place(rows), placing.added - before)
+            self._write_problems(run, placing.displaced(), 0)
+        return placing.numbers.tolist()
+
+    def _known_problems(self, run: int) -> dict[str, KnownProblem]:
+        known = {p.key: KnownProblem.of(p) for p in self._each_problem(run)}
+        self._require_problems(run, len(known))
+        return known
+
+    def _record(self, run: int, number: int) -> str:
+        """Return the record of a problem."""
+        ((*_, record),) = self._checked.rows("problem", "run=? AND problem=?", run, number)
+        return str(record)
 
     def problems(self, run: int) -> dict[str, StoredProblem]:
         """Return the problems of a run by their keys."""
-        rows = self.rows("problem", "run=?", run)
-        if len(rows) != self._tallies.value("problem", run):
+        problems = {problem.key: problem for problem in self._each_problem(run)}
+        self._require_problems(run, len(problems))
+        return problems
+
+    def _each_problem(self, run: int) -> Iterator[StoredProblem]:
+        rows = self._checked.rows("problem", "run=?", run, order="1, 2")
+        return (StoredProblem(*row[1:6]) for row in rows)
+
+    def _require_problems(self, run: int, count: int) -> None:
+        if count != self._tallies.value("problem", run):
             raise self._checked.corrupt("problems are lost")
-        return {row[3]: StoredProblem(*row[1:6]) for row in rows}
 
     def put_problems(self, run: int, problems: Sequence[StoredProblem]) -> None:
         """Write problems under their numbers, in place of what is there."""
-        before = self._one("SELECT count(*) FROM problem WHERE run=?", run)
-        rows = [(run, p.number, p.position, p.key, p.cluster, p.record) for p in problems]
         with self.transaction():
-            self._connection.executemany(
-                f"INSERT INTO problem VALUES {MARKS['problem']} ON CONFLICT(run, problem) "
-                "DO UPDATE SET position=excluded.position, cluster=excluded.cluster, "
-                "crc=excluded.crc",
-                [packed("problem", row) for row in rows],
-            )
+            before = self._one("SELECT count(*) FROM problem WHERE run=?", run)
+            self._write_problems(run, problems, 0)
             after = self._one("SELECT count(*) FROM problem WHERE run=?", run)
             self._tallies.count("problem", run, after - before)
+
+    def _write_problems(self, run: int, problems: Sequence[StoredProblem], new: int) -> None:
+        """Write problems, of which so many are not there yet."""
+        rows = [(run, p.number, p.position, p.key, p.cluster, p.record) for p in problems]
+        self._connection.executemany(
+            f"INSERT INTO problem VALUES {MARKS['problem']} ON CONFLICT(run, problem) "
+            "DO UPDATE SET position=excluded.position, cluster=excluded.cluster, "
+            "crc=excluded.crc",
+            [packed("problem", row) for row in rows],
+        )
+        self._tallies.count("problem", run, new)
 
     def set_scorers(self, run: int, scorers: Sequence[ScorerEntry]) -> list[int]:
         """Make these the scorers of the run, the first the main one, and return their numbers.
