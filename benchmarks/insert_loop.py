@@ -65,28 +65,35 @@ class Table:
 
 async def with_table(url: str, asked: Iterator[bare_loop.Body], concurrency: int) -> int:
     """Send every request and keep every completion; return how many are in the table."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(sqlite3.connect(Path(folder) / "completions.sqlite")) as connection,
+    ):
+        table = Table(connection)
+        committing = asyncio.ensure_future(table.commit_again_and_again())
+        await ask(url, asked, concurrency, table)
+        committing.cancel()
+        table.commit()
+        return int(connection.execute("SELECT count(*) FROM completion").fetchone()[0])
+
+
+async def ask(url: str, asked: Iterator[bare_loop.Body], concurrency: int, table: Table) -> None:
+    """Send every request, and give every completion to the table."""
     numbered = enumerate(asked)
     connector = aiohttp.TCPConnector(limit=concurrency)
-    with tempfile.TemporaryDirectory() as folder:
-        with closing(sqlite3.connect(Path(folder) / "completions.sqlite")) as connection:
-            table = Table(connection)
-            async with aiohttp.ClientSession(connector=connector) as session:
+    async with aiohttp.ClientSession(connector=connector) as session:
 
-                async def work() -> None:
-                    for number, body in numbered:
-                        async with session.post(f"{url}/chat/completions", json=body) as reply:
-                            reply.raise_for_status()
-                            choices = json.loads(await reply.read())["choices"]
-                        turn, problem = divmod(number, bare_loop.PROBLEMS)
-                        for index, choice in enumerate(choices):
-                            trial = turn * len(choices) + index
-                            table.add(problem, trial, choice["message"]["content"])
+        async def work() -> None:
+            for number, body in numbered:
+                async with session.post(f"{url}/chat/completions", json=body) as reply:
+                    reply.raise_for_status()
+                    choices = json.loads(await reply.read())["choices"]
+                turn, problem = divmod(number, bare_loop.PROBLEMS)
+                for index, choice in enumerate(choices):
+                    trial = turn * len(choices) + index
+                    table.add(problem, trial, choice["message"]["content"])
 
-                committing = asyncio.ensure_future(table.commit_again_and_again())
-                await asyncio.gather(*(work() for _ in range(concurrency)))
-                committing.cancel()
-                table.commit()
-            return int(connection.execute("SELECT count(*) FROM completion").fetchone()[0])
+        await asyncio.gather(*(work() for _ in range(concurrency)))
 
 
 def measure(url: str, **options: Any) -> bare_loop.Floor:

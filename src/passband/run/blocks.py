@@ -30,9 +30,14 @@ def missing_blocks(
     [(0, [1]), (1, [0, 1]), (0, [2]), (1, [2])]
     """
     for start in range(0, n, size):
+        stop = min(start + size, n)
+        wanted = (1 << stop) - (1 << start)
         for problem in range(problems):
             done = recorded.get(problem, 0)
-            yield from _gaps(problem, done, start, min(start + size, n))
+            if not done & wanted:
+                yield Block(problem, range(start, stop))
+            elif done & wanted != wanted:
+                yield from _gaps(problem, done, start, stop)
 
 
 def count_missing(problems: int, n: int, recorded: Mapping[int, int]) -> int:

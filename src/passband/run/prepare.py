@@ -18,6 +18,7 @@ from passband.run.grade import Grader, scorer_entry
 from passband.run.references import References
 from passband.run.settings import Settings
 from passband.run.task_run import BROUGHT, TaskRun
+from passband.run.unread import UnreadProblems, enter, known_numbers
 from passband.run.until import make_rule, start_rule
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials
@@ -72,11 +73,17 @@ def prepare(
     truncated = settings.truncated or task.truncated
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
     config = _config(store, task, truncated, subject, rule)
+    known = {name: earlier[name] for name in ("problems",) if name in earlier}
     with store.transaction():
-        number = store.begin(task.name, model, spec=spec, config=config, name=name, address=address)
-        rows = _problem_rows(problems, positions)
-        elsewhere = partial(_all_keys, task, settings)
-        problem_numbers = store.add_problems(number, rows, elsewhere)
+        number = store.begin(
+            task.name, model, spec=spec, config={**config, **known}, name=name, address=address
+        )
+        problem_numbers = known_numbers(store, number, problems, earlier)
+        if problem_numbers is None:
+            rows = _problem_rows(problems, positions)
+            elsewhere = partial(_all_keys, task, settings)
+            problem_numbers = store.add_problems(number, rows, elsewhere)
+            enter(store, number, problems, config)
         numbers = store.set_scorers(number, scorers)
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
@@ -91,9 +98,11 @@ def prepare(
         numbers=problem_numbers, brought=brought, rule=rule,
     )  # fmt: skip
     resumed = _resumed(store.directory, task_run)
+    if resumed.counters.done < resumed.counters.planned and isinstance(problems, UnreadProblems):
+        problems.read()  # here, where it holds up no request
     started = start_rule(resumed, earlier)
     if started.rule != rule:
-        store.set_config(number, _config(store, task, truncated, subject, started.rule))
+        record_subject(store, started)
     return started
 
 
@@ -168,7 +177,10 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     """Record how a task was asked, where that has changed while it was."""
     recorded = store.config(task_run.task.name, task_run.subject.name)
     truncated = task_run.grader.truncated
-    config = _config(store, task_run.task, truncated, task_run.subject, task_run.rule)
+    config = {
+        **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
+        **{name: recorded[name] for name in ("problems",) if name in recorded},
+    }
     if json.loads(canonical(config)) != recorded:
         store.set_config(task_run.number, config)
 
@@ -214,4 +226,8 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
             if number in places
         }
         unasked = len(masks) - len(recorded)
-        return replace(task_run, recorded=recorded, attempts=attempts, unasked=unasked)
+        seen = [trials.has_scored(task_run.number, scorer, task_run.grader.scored_statuses)
+                for scorer, _ in task_run.grader.scorers]  # fmt: skip
+        return replace(
+            task_run, recorded=recorded, attempts=attempts, unasked=unasked, is_scored=all(seen)
+        )

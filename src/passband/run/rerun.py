@@ -25,7 +25,7 @@ def read_earlier(directory: Path, tasks: Sequence[str], model: str) -> list[Earl
     """Return what is recorded of a model's tasks, those without trials left out."""
     with Trials(directory, trusted=True) as trials:
         runs = [run for run in trials.runs() if run.task in tasks and run.model == model]
-        recorded = [Earlier(sum(trials.statuses(run.number).values()), run.address) for run in runs]
+        recorded = [Earlier(trials.trial_count(run.number), run.address) for run in runs]
     return [earlier for earlier in recorded if earlier.trials]
 
 

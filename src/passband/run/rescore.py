@@ -177,7 +177,7 @@ async def catch_up(store: Store, task_run: TaskRun, is_stopping: Callable[[], bo
     def note(problem: int, score: ScoreRow) -> None:
         task_run.counters.scored(problem, score)
 
-    if any(task_run.recorded.values()):
+    if not task_run.is_scored and any(task_run.recorded.values()):
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(
             None,

@@ -27,6 +27,7 @@ from passband.run.rerun import read_earlier, warn_before_asking
 from passband.run.schedule import ScheduleFactory, every_problem
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
+from passband.run.unread import opened
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from passband.trials.schema import EmptyStore
@@ -103,7 +104,7 @@ def run_session(
     began, started = time.monotonic(), utc_now()
     budget = Budget(price, settings.max_cost)
     subjects = make_subjects(tasks, model, connection)
-    problems = [load_problems(task, settings) for task in tasks]
+    problems = [opened(task, settings, directory, load_problems) for task in tasks]
     store = Store(directory, low_water=low_water)
     try:
         runner = Runner(

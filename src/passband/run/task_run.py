@@ -43,6 +43,7 @@ class TaskRun:
     brought: dict[str, int] = field(default_factory=dict)  # scorers of the model's own scores
     numbers: Sequence[int] = ()  # of its problems in the store
     unasked: int = 0  # problems with trials that are not among its problems
+    is_scored: bool = False  # whether its scorers have seen every trial that was there before
     rule: WidthRule | None = None  # that ends it, where it has no fixed number of trials
 
     @property

@@ -18,7 +18,7 @@ from passband.errors import InvalidInput, Place, nearest
 from passband.records import Form, form_of, read_records
 from passband.tasks.spool import spooled
 
-__all__ = ["DataSource", "plain_rows", "read_rows"]
+__all__ = ["DataSource", "data_files", "plain_rows", "read_rows"]
 
 _FORMS: tuple[Form, ...] = get_args(Form)
 _OPTIONS = ("data_files", "data_dir", "field", "delimiter", "sep", "column_names", "names")
@@ -55,6 +55,15 @@ def read_rows(
     if not rows:
         raise source.error(f"the data set has no rows{f' in split {split!r}' if split else ''}.")
     return rows
+
+
+def data_files(source: DataSource, split: str | None) -> list[Path] | None:
+    """Return the files that the rows of a split are read from; None if they are not files here."""
+    form, files = _files(source)
+    if form is None or any("://" in str(name) for names in files.values() for name in names):
+        return None
+    names = _of_split(source, files, split)
+    return [path for name in names for path in _paths(source, name)]
 
 
 def plain_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,9 @@ def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
     if prompt is None or any(diagnostic.level == "error" for diagnostic in file.diagnostics):
         return TaskReading(file.diagnostics)
     name = keys.task or file.path.stem
-    problem_set = ProblemSet(name, keys, _source(file, keys), prompt, _places(file))
+    config = _config(file)
+    text = None if "code" in config else json.dumps(config, sort_keys=True)
+    problem_set = ProblemSet(name, keys, _source(file, keys), prompt, _places(file), text)
     task = Task(
         name=name,
         path=file.path,
@@ -83,11 +86,11 @@ def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
         repeats=keys.repeats,
         scorers=metrics.scorers,
         metrics=metrics.entries,
-        load=problem_set.load,
+        load=problem_set,
         truncated=keys.truncated,
         version=str(keys.metadata.get("version", "1")),
         num_fewshot=keys.num_fewshot,
-        config=_config(file),
+        config=config,
     )
     return TaskReading(file.diagnostics, task, problem_set)
 

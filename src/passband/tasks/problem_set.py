@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.metadata import version
 from typing import Any
 
 from passband.errors import InvalidInput, Place, nearest
 from passband.generate.provider import Message
 from passband.score.scorer import Reference
-from passband.tasks.data import DataSource, read_rows
+from passband.tasks.data import DataSource, data_files, read_rows
+from passband.tasks.digest import digest_of
 from passband.tasks.fewshot import ExamplePool, Prompt
 from passband.tasks.schema import TaskKeys
 from passband.tasks.spool import spooled
 from passband.tasks.task import Problem
 from passband.tasks.trusted import made_rows, made_split, process_rows
 from passband.tasks.yaml_file import FunctionReference
+from passband.version import __version__
 
 __all__ = ["ProblemSet"]
 
@@ -49,6 +52,10 @@ class ProblemSet:
     source: DataSource
     prompt: Prompt  # without its examples, which are read with the data
     places: Mapping[str, Place]
+    text: str | None = None  # the task file, all of it; None if code of the task's own is part
+
+    def __call__(self, limit: int | None = None) -> Sequence[Problem]:
+        return self.load(limit)
 
     def load(self, limit: int | None = None) -> Sequence[Problem]:
         """Return the first `limit` problems, or all; of many only some are in memory."""
@@ -56,6 +63,21 @@ class ProblemSet:
             raise InvalidInput(f"limit must be at least 1; got {limit}.")
         made = self._made(self.rows(limit), stop=True)
         return spooled((each for each in made if isinstance(each, Problem)), _plain, _problem)
+
+    def digest(self, limit: int | None) -> str | None:
+        """Return a hash of everything that the problems are made of, without making them.
+
+        Where it is what it was, so are the problems. There is none for data of the hub, and for
+        tasks with code of their own.
+        """
+        files = data_files(self.source, self._test_split) if self.text is not None else None
+        if files is not None and self.keys.num_fewshot and not self._has_samples:
+            more = data_files(self.source, self._example_split)
+            files = None if more is None else [*files, *more]
+        if files is None or self.text is None:
+            return None
+        made_by = f"{__version__} {version('jinja2')} {self.name} {limit}\n{self.text}"
+        return digest_of(made_by, files)
 
     def errors(self, limit: int | None) -> list[InvalidInput]:
         """Return the errors of the first `limit` problems, or of all."""
@@ -126,12 +148,22 @@ class ProblemSet:
     def _examples(self) -> Rows:
         """Return the rows that examples come from, by the order of precedence of lm-eval."""
         config = self.keys.fewshot_config
-        split = config.split or self.keys.fewshot_split
-        if split is None and config.samples is not None:
+        if self._has_samples:
             return self._samples(config.samples)
-        if split is None:
-            split = self.keys.training_split or self.keys.validation_split or self._test_split
-        return self._split(split, config.process_docs or self.keys.process_docs, None)
+        process = config.process_docs or self.keys.process_docs
+        return self._split(self._example_split, process, None)
+
+    @property
+    def _has_samples(self) -> bool:
+        """Whether examples are part of the task file."""
+        config = self.keys.fewshot_config
+        return (config.split or self.keys.fewshot_split) is None and config.samples is not None
+
+    @property
+    def _example_split(self) -> str | None:
+        named = self.keys.fewshot_config.split or self.keys.fewshot_split
+        others = self.keys.training_split or self.keys.validation_split or self._test_split
+        return others if named is None else named
 
     def _samples(self, samples: Any) -> Rows:
         return made_rows(samples) if isinstance(samples, FunctionReference) else samples

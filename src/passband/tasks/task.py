@@ -31,7 +31,11 @@ class MetricEntry:
 
 @dataclass(frozen=True)
 class Task:
-    """Problems, sampling, scorers and metrics under one name."""
+    """Problems, sampling, scorers and metrics under one name.
+
+    `load` may have a method `digest`: a limit in, a hash of all that the problems are made of out.
+    Where it has not changed, a run that lacks nothing does without the problems.
+    """
 
     name: str
     path: Path | None  # the file that defines it

@@ -194,6 +194,10 @@ class Trials(Framed):
     def _places(self, run: int) -> list[Place]:
         return [Place(row[0], row[2], row[3]) for row in self._problem_rows(run)]
 
+    def trial_count(self, run: int) -> int:
+        """Return how many trials of a run are recorded."""
+        return self._rows.counter("trial", run)
+
     def recorded(self, run: int, without: Sequence[Status] = ()) -> dict[int, int]:
         """Return for each problem the set of its recorded trials, as the bits of a number."""
         masks: dict[int, int] = {}
@@ -294,6 +298,13 @@ class Trials(Framed):
         for _, status, _, tally in self._counts.score_tallies(scorer):
             counts[status] = counts.get(status, 0) + tally.valued
         return {self._rows.status(status): n for status, n in sorted(counts.items()) if n}
+
+    def has_scored(self, run: int, scorer: int, statuses: Sequence[Status]) -> bool:
+        """Return whether a scorer has seen every trial with one of these statuses."""
+        chosen = {STATUSES.index(status) for status in statuses}
+        trials = (tally.trials for _, s, tally in self._counts.trial_tallies(run) if s in chosen)
+        scores = (t.scores for _, s, _, t in self._counts.score_tallies(scorer) if s in chosen)
+        return sum(trials) == sum(scores)
 
     def score_sums(self, scorer: int) -> list[tuple[int, int, float]]:
         """Return for each problem how many trials have a score, and their sum.

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from passband.errors import InvalidInput
 from passband.trials import packing
@@ -154,6 +156,17 @@ class Store(Writer):
     def _require_problems(self, run: int, count: int) -> None:
         if count != self._tallies.value("problem", run):
             raise self._checked.corrupt("problems are lost")
+
+    def problem_digest(self, run: int) -> int:
+        """Return a number that changes with any problem of a run: its checksum, its position."""
+        rows = self._all("SELECT problem, position, crc FROM problem WHERE run=? ORDER BY 1", run)
+        self._require_problems(run, len(rows))
+        return crc32(array("q", chain.from_iterable(rows)).tobytes())
+
+    def numbers_by_position(self, run: int) -> list[int]:
+        """Return the numbers of all problems in the order of the data."""
+        query = "SELECT problem FROM problem WHERE run=? ORDER BY position, problem"
+        return [number for (number,) in self._all(query, run)]
 
     def put_problems(self, run: int, problems: Sequence[StoredProblem]) -> None:
         """Write problems under their numbers, in place of what is there."""

@@ -1,0 +1,25 @@
+"""A hash of a text and of files, by which a task knows that its data are what they were."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+__all__ = ["digest_of"]
+
+_PIECE = 1 << 20  # bytes
+
+
+def digest_of(text: str, files: Iterable[Path]) -> str | None:
+    """Return the SHA-256 of a text and the contents of files; None if one cannot be read."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+    try:
+        for path in files:
+            digest.update(b"\0%d\0" % path.stat().st_size)
+            with path.open("rb") as file:
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+    except OSError:
+        return None
+    return digest.hexdigest()
