@@ -8,28 +8,26 @@ on disk.
 from __future__ import annotations
 
 import json
+import os
 import shutil
-from array import array
+import socket
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
-from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 from passband.errors import InvalidInput
 from passband.trials import packing
 from passband.trials.codec import canonical
 from passband.trials.differences import SettingsChanged, differences
 from passband.trials.imported import is_imported
-from passband.trials.packing import MARKS, STATUS, packed
-from passband.trials.problems import KnownProblem, Placing, StoredProblem
-from passband.trials.rows import FAILED, AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.packing import STATUS
+from passband.trials.problem_table import ProblemTable
+from passband.trials.rows import FAILED, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.unpacking import scores_of, trials_of
-from passband.trials.writer import LOW_WATER, DiskNearlyFull, Writer
+from passband.trials.writer import LOW_WATER, DiskNearlyFull
 from passband.version import __version__
 
 __all__ = [
@@ -42,11 +40,10 @@ __all__ = [
     "utc_now",
 ]
 
-_CHUNK = 500  # problems that are in memory with their records
 _FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 
 
-class Store(Writer):
+class Store(ProblemTable):
     """The one writer of a run directory."""
 
     def __init__(self, directory: Path, *, low_water: int = LOW_WATER) -> None:
@@ -109,84 +106,6 @@ class Store(Writer):
         self._begun.add(number)
         return number
 
-    def add_problems(
-        self,
-        run: int,
-        problems: Iterable[ProblemRow],
-        elsewhere: Callable[[], Collection[str]] = tuple,
-    ) -> list[int]:
-        """Record problems, and return their numbers in the order of the rows.
-
-        Those that are there already must be what they were, once one was asked; see `Placing`.
-        """
-        with self.transaction():
-            known = self._known_problems(run)
-            if known and not self._is_asked(run):
-                problems = list(problems)
-                self._forget_problems(run, {row.key: row.record for row in problems})
-                known = self._known_problems(run)
-            placing = Placing(known, self.directory, partial(self._record, run), elsewhere)
-            source = iter(problems)
-            while rows := list(islice(source, _CHUNK)):
-                before = placing.added
-                self._write_problems(run, placing.place(rows), placing.added - before)
-            self._write_problems(run, placing.displaced(), 0)
-        return placing.numbers.tolist()
-
-    def _known_problems(self, run: int) -> dict[str, KnownProblem]:
-        known = {p.key: KnownProblem.of(p) for p in self._each_problem(run)}
-        self._require_problems(run, len(known))
-        return known
-
-    def _record(self, run: int, number: int) -> str:
-        """Return the record of a problem."""
-        ((*_, record),) = self._checked.rows("problem", "run=? AND problem=?", run, number)
-        return str(record)
-
-    def problems(self, run: int) -> dict[str, StoredProblem]:
-        """Return the problems of a run by their keys."""
-        problems = {problem.key: problem for problem in self._each_problem(run)}
-        self._require_problems(run, len(problems))
-        return problems
-
-    def _each_problem(self, run: int) -> Iterator[StoredProblem]:
-        rows = self._checked.rows("problem", "run=?", run, order="1, 2")
-        return (StoredProblem(*row[1:6]) for row in rows)
-
-    def _require_problems(self, run: int, count: int) -> None:
-        if count != self._tallies.value("problem", run):
-            raise self._checked.corrupt("problems are lost")
-
-    def problem_digest(self, run: int) -> int:
-        """Return a number that changes with any problem of a run: its checksum, its position."""
-        rows = self._all("SELECT problem, position, crc FROM problem WHERE run=? ORDER BY 1", run)
-        self._require_problems(run, len(rows))
-        return crc32(array("q", chain.from_iterable(rows)).tobytes())
-
-    def numbers_by_position(self, run: int) -> list[int]:
-        """Return the numbers of all problems in the order of the data."""
-        query = "SELECT problem FROM problem WHERE run=? ORDER BY position, problem"
-        return [number for (number,) in self._all(query, run)]
-
-    def put_problems(self, run: int, problems: Sequence[StoredProblem]) -> None:
-        """Write problems under their numbers, in place of what is there."""
-        with self.transaction():
-            before = self._one("SELECT count(*) FROM problem WHERE run=?", run)
-            self._write_problems(run, problems, 0)
-            after = self._one("SELECT count(*) FROM problem WHERE run=?", run)
-            self._tallies.count("problem", run, after - before)
-
-    def _write_problems(self, run: int, problems: Sequence[StoredProblem], new: int) -> None:
-        """Write problems, of which so many are not there yet."""
-        rows = [(run, p.number, p.position, p.key, p.cluster, p.record) for p in problems]
-        self._connection.executemany(
-            f"INSERT INTO problem VALUES {MARKS['problem']} ON CONFLICT(run, problem) "
-            "DO UPDATE SET position=excluded.position, cluster=excluded.cluster, "
-            "crc=excluded.crc",
-            [packed("problem", row) for row in rows],
-        )
-        self._tallies.count("problem", run, new)
-
     def set_scorers(self, run: int, scorers: Sequence[ScorerEntry]) -> list[int]:
         """Make these the scorers of the run, the first the main one, and return their numbers.
 
@@ -217,17 +136,16 @@ class Store(Writer):
                 self.put("scorer", [(*known[:4], spec, known[5])])
         return int(known[0])
 
-    def add_session(
-        self,
-        started: str,
-        seconds: float,
-        trials: int,
-        concurrency: int,
-        address: str | None = None,
-    ) -> None:
-        """Record the session of one process: its time, its trials, its concurrency."""
-        values = (started, utc_now(), seconds + 0.0, trials, concurrency, __version__, address)
-        self.add("session", values)
+    def begin_session(self, concurrency: int, address: str | None = None) -> int:
+        """Record that this process begins to ask, and return the number of its session."""
+        values = (utc_now(), None, None, None, concurrency, __version__, address, os.getpid(),
+                  socket.gethostname())  # fmt: skip
+        return self.add("session", values)
+
+    def end_session(self, number: int, seconds: float, trials: int) -> None:
+        """Record how long a session asked and how many trials it recorded."""
+        (row,) = (row for row in self.rows("session") if row[0] == number)
+        self.put("session", [(*row[:2], utc_now(), seconds + 0.0, trials, *row[5:])])
 
     def add_source(self, reader: str, file: str, sha256: str) -> int:
         """Record a file that trials are imported from, and return its number."""
@@ -305,17 +223,6 @@ class Store(Writer):
             self._insert("score", list(rows.values()), "OR REPLACE")
             self._tallies.recount_scores(run, scorer, {problem for problem, _ in rows})
 
-    def add_attempts(self, run: int, attempts: Sequence[AttemptRow]) -> None:
-        """Record attempts that returned no completion."""
-        self._require_room()
-        rows = [
-            packed("attempt", (run, row.problem, row.trial, row.attempt, row.at_ms, row.outcome,
-                               row.http, row.detail))
-            for row in attempts
-        ]  # fmt: skip
-        with self.transaction():
-            self._tallies.count("attempt", run, self._insert("attempt", rows, "OR IGNORE"))
-
     def _remove_failed(self, run: int, trials: Sequence[TrialRow]) -> bool:
         """Remove failed trials that others take the place of, and return whether there are any."""
         places = [(run, trial.problem, trial.trial) for trial in trials]
@@ -355,25 +262,6 @@ class Store(Writer):
                 with self.transaction():
                     for table in ("attempt", "scorer", "problem", "run"):
                         self._delete(table, row[0])
-
-    def _forget_problems(self, run: int, records: Mapping[str, str]) -> None:
-        """Delete the problems of a run without trials that have changed or are gone.
-
-        Attempts at them go too: their numbers may be reused.
-        """
-        known = self.problems(run).values()
-        unchanged = {p.number: p for p in known if records.get(p.key) == p.record}
-        if len(unchanged) == len(known):
-            return
-        attempts = [AttemptRow(*row[1:]) for row in self.rows("attempt", "run=?", run)]
-        self._delete("problem", run)
-        self._delete("attempt", run)
-        self.put_problems(run, list(unchanged.values()))
-        if kept := [attempt for attempt in attempts if attempt.problem in unchanged]:
-            self.add_attempts(run, kept)
-
-    def _is_asked(self, run: int) -> bool:
-        return bool(self._one("SELECT EXISTS (SELECT 1 FROM trial WHERE run=?)", run))
 
     def _refuse_changes(self, earlier: tuple[Any, ...], name: str | None, spec: Any) -> None:
         before = json.loads(earlier[4])
