@@ -8,10 +8,12 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
 from passband.generate.provider import Completion, Crashed, InvalidReply, Request, TimedOut
+from passband.generate.source_digests import function_spec
 from passband.generate.threads import Threads
 
 __all__ = ["Function", "function_named"]
@@ -37,6 +39,11 @@ class Function:
         )
         self._timeout = timeout
         self._threads = Threads(threads)
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """Digests of the function's source, which a resumed run has to have too."""
+        return {"function": function_spec(self._function)}
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Call the function once."""

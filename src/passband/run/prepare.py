@@ -25,7 +25,14 @@ from passband.trials.store import Store, canonical
 if TYPE_CHECKING:
     from passband.stats.sequential.width import WidthRule
 
-__all__ = ["load_problems", "prepare", "problem_record", "record_subject", "resolved_sampling"]
+__all__ = [
+    "further_spec",
+    "load_problems",
+    "prepare",
+    "problem_record",
+    "record_subject",
+    "resolved_sampling",
+]
 
 
 def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
@@ -65,13 +72,21 @@ def prepare(
         "model": model,
         "sampling": asdict(sampling),
         "seed": seed,
-        **_further_spec(task, subject),
+        **further_spec(task, subject),
     }
     truncated = settings.truncated or task.truncated
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
     config = _config(store, task, truncated, subject, rule)
     with store.transaction():
-        number = store.begin(task.name, model, spec=spec, config=config, name=name, address=address)
+        number = store.begin(
+            task.name,
+            model,
+            spec=spec,
+            config=config,
+            name=name,
+            address=address,
+            moved_server=settings.moved_server,
+        )
         problem_numbers = store.add_problems(number, _problem_rows(problems, positions))
         numbers = store.set_scorers(number, scorers)
     grader = Grader(
@@ -150,7 +165,7 @@ def _brought(store: Store, number: int) -> dict[str, int]:
     }
 
 
-def _further_spec(task: Task, subject: Subject) -> dict[str, Any]:
+def further_spec(task: Task, subject: Subject) -> dict[str, Any]:
     """Return what trials depend on beyond model, sampling and seeds."""
     return {**task.spec, **getattr(subject, "spec", {})}
 
