@@ -4,6 +4,7 @@ import functools
 import importlib
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,27 @@ def test_variables_of_an_outer_function_count() -> None:
 
     assert function_spec(made("1"))["values"] != function_spec(made("2"))["values"]
     assert function_spec(made(object()))["unseen"] == ["the values of answer"]
+
+
+def test_what_a_function_counts_with_is_no_change() -> None:
+    calls, listed = 0, []
+
+    def model(prompt: str) -> str:
+        nonlocal calls
+        calls += 1
+        listed.append(prompt)
+        return prompt
+
+    before = function_spec(model)
+    model("")
+    assert function_spec(model) == before
+    assert before["unseen"] == ["the values of listed"]
+
+
+def test_digests_are_made_in_many_threads() -> None:
+    source = Path(__file__).read_bytes()
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(source_digest, [source] * 64))) == 1
 
 
 def test_the_state_of_an_object_is_not_seen() -> None:

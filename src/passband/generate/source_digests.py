@@ -8,6 +8,7 @@ do not. What cannot be seen is said in words: the state of an object, a function
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import hashlib
 import inspect
@@ -15,15 +16,18 @@ import json
 import sys
 import sysconfig
 import textwrap
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 __all__ = ["file_digests", "function_spec", "source_digest"]
 
 _MOST = 500  # files that one file may bring along
 _LAYERS = 100  # of partials, decorators and methods around a function
+_PARSES = 100  # attempts
+_parsing = threading.Lock()
 _PRIVATE = ("key", "token", "secret", "password")  # values that may change and are not kept
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -35,7 +39,7 @@ def source_digest(source: bytes | str) -> str:
     True
     """
     try:
-        shown = _shape(ast.parse(source))
+        shown = _shape(_parsed(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         shown = source if isinstance(source, str) else source.hex()
     return _digest(shown)
@@ -114,16 +118,30 @@ def _unwrapped(function: Any) -> tuple[Any, dict[str, Any], list[str]]:
 
 
 def _closed_over(function: FunctionType) -> dict[str, Any]:
-    """Return the variables of an outer function that a function uses; functions are in its file."""
+    """Return the variables of an outer function that a function uses and does not set.
+
+    Lists and the like may be what it counts its calls with; functions are in its file.
+    """
     bound = {}
+    own = set(_assigned(function.__code__))
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             value = cell.cell_contents
         except ValueError:  # not assigned yet
             continue
-        if not isinstance(value, FunctionType | type | ModuleType):
-            bound[name] = value
+        if name not in own and not isinstance(value, FunctionType | type | ModuleType):
+            bound[name] = value if isinstance(value, _PLAIN) else object()
     return bound
+
+
+def _assigned(code: CodeType) -> Iterator[str]:
+    """Yield the variables of outer functions that a function sets, or a function inside it."""
+    for step in dis.get_instructions(code):
+        if step.opname == "STORE_DEREF":
+            yield str(step.argval)
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _assigned(inner)
 
 
 def _code_of(function: Any) -> dict[str, str]:
@@ -152,7 +170,7 @@ def _slice(source: bytes, name: str) -> str | None:
     A script is edited between runs, in what it asks for; the model is only part of it.
     """
     try:
-        tree = ast.parse(source)
+        tree = _parsed(source)
     except (SyntaxError, ValueError):
         return None
     defined = {name: node for node in tree.body for name in _defined(node)}
@@ -211,7 +229,7 @@ def _import_root(module: str, path: Path) -> Path:
 def _imported(file: Path, source: bytes, root: Path) -> Iterator[Path]:
     """Yield the files that a file imports from its own folder or the root."""
     try:
-        tree = ast.parse(source)
+        tree = _parsed(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     folders = [] if _is_installed(file) else [file.parent, root]
@@ -248,6 +266,17 @@ def _name(file: Path, base: Path) -> str:
 
 
 # -- digests -------------------------------------------------------------------------------
+
+
+def _parsed(source: bytes | str) -> ast.Module:
+    """Return the syntax tree; CPython 3.11 may fail at that while another thread does the same."""
+    for _ in range(_PARSES):
+        try:
+            with _parsing:
+                return ast.parse(source)
+        except SystemError:
+            continue
+    return ast.parse(source)
 
 
 def _shape(node: object) -> str:
