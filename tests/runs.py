@@ -112,7 +112,7 @@ class Bench:
         """RunRecord in this process, with `settings` as in `Settings`."""
         low_water = settings.pop("low_water", 0)
         price = settings.pop("price", None)
-        settings = {"seed": "bench", "concurrency": 8} | settings
+        settings = {"seed": "bench", "concurrency": 8, "moved_server": True} | settings
         connection = Connection(
             server if isinstance(server, str) else server.url,
             timeout=timeout,

@@ -31,6 +31,7 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.solved_within: (4,),
     notes.stopped_by_outcome: (0.002, 8, 8),
     notes.compared_stopped: (0.002, 8, 8),
+    notes.moved_server: (["http://a/v1", "http://b/v1"],),
     notes.task_errors: (3, "KeyError: x"),
     notes.unequal_trials: (3, 8),
     notes.unscored_by_model: ({"base": 2}, "drop"),

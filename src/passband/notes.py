@@ -91,6 +91,7 @@ __all__ = [
     "left_out",
     "misfit",
     "model_based",
+    "moved_server",
     "never_solved",
     "no_failing_score",
     "no_interval",
@@ -809,6 +810,12 @@ def scorer_errors(scorer: str, count: int, detail: str | None) -> Note:
 def task_errors(count: int, detail: str) -> Note:
     """Return the note on trials in which the task's own code failed, with the first error."""
     return Note("task-errors", f"the task failed on {_count(count, 'trial')}; the first: {detail}")
+
+
+def moved_server(addresses: Sequence[str]) -> Note:
+    """Return the note on trials of several servers, which were taken for one model."""
+    text = f"trials are from {len(addresses)} addresses of one model: {', '.join(addresses)}"
+    return Note("moved-server", text)
 
 
 def scored_incomplete(counts: Mapping[str, int]) -> Note:

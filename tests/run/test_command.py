@@ -23,7 +23,7 @@ def asked(task: Path, bench: Bench, script: Script, *more: object) -> tuple[Done
         usual = {"--model": "openai:m", "--base-url": server.url, "--out": bench.directory}
         usual |= {"--batch": 1, "--limit": 3}
         words = [word for pair in usual.items() if pair[0] not in more for word in pair]
-        done = run("run", task, *words, *more)
+        done = run("run", task, *words, "--moved-server", *more)
     return done, server
 
 

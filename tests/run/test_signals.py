@@ -31,6 +31,7 @@ Event = dict[str, Any]
 
 def words(task: Path, server: FaultServer, bench: Bench, *more: object) -> list[object]:
     where = ["--model", "openai:m", "--base-url", server.url, "--out", bench.directory]
+    where.append("--moved-server")
     return ["run", task, *where, "--batch", 1, "--seed", "s", *more]
 
 

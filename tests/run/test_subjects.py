@@ -1,6 +1,8 @@
 """Subjects of one's own in a run: transcripts, costs, scores; and scorers that wait."""
 
 import asyncio
+import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -355,3 +357,37 @@ def test_a_costly_trial_is_on_disk_before_the_next_takes_its_place(bench: Bench)
     assert finished.ending == "finished"
     assert on_disk == asked
     assert len(asked) > 2
+
+
+# --- functions that hang ---------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:a call of the model's function is late")
+@pytest.mark.parametrize("kind", ["plain", "async"])
+def test_calls_that_hang_cost_their_own_trials_only(bench: Bench, kind: str) -> None:
+    release = threading.Event()
+    prompts = [f"{'hang' if at % 5 == 0 else 'answer'} {at}" for at in range(60)]
+
+    def plain(prompt: str) -> str:
+        if prompt.startswith("hang"):
+            release.wait(60)
+        return "42"
+
+    async def waiting(prompt: str) -> str:
+        if prompt.startswith("hang"):
+            await asyncio.Event().wait()
+        return "42"
+
+    try:
+        run_watched(
+            bench.notes,
+            [sums(prompts=prompts)],
+            plain if kind == "plain" else waiting,
+            bench.directory,
+            settings=Settings(n=4, concurrency=16, patience=HURRIED),
+            connection=Connection(timeout=0.25, concurrency=16),
+        )
+    finally:
+        release.set()
+    statuses = Counter((row.problem % 5 == 0, row.status) for row in bench.rows)
+    assert statuses == {(True, "gave_up"): 48, (False, "ok"): 192}

@@ -440,6 +440,7 @@ def test_an_output_that_is_no_text_is_an_invalid_trial() -> None:
     assert result["accuracy"] == pytest.approx(1 / 3)
 
 
+@pytest.mark.filterwarnings("ignore:a call of the model's function is late")
 @pytest.mark.parametrize("kind", ["plain", "async"])
 def test_a_function_that_hangs_is_given_up(kind: str) -> None:
     release = threading.Event()
@@ -452,7 +453,7 @@ def test_a_function_that_hangs_is_given_up(kind: str) -> None:
         await asyncio.Event().wait()
         return solve(inputs)
 
-    with pytest.raises(NothingAnswered, match=r"no output within 0\.05 s"):
+    with pytest.raises(NothingAnswered, match=r"no answer within 0\.05 s"):
         evaluate(hang if kind == "plain" else hang_async, "sums:adaptive", timeout=0.05, retries=0)
     release.set()
 
@@ -465,6 +466,7 @@ def test_a_timeout_of_the_functions_own_is_its_error() -> None:
         evaluate(answer, "sums:adaptive", retries=0)
 
 
+@pytest.mark.filterwarnings("ignore:a call of the model's function is late")
 def test_an_input_that_hangs_does_not_stop_the_others() -> None:
     release = threading.Event()
 

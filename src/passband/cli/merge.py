@@ -17,6 +17,10 @@ def merge(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Run directory to write; it may hold trials.")
     ],
+    moved_server: Annotated[
+        bool,
+        typer.Option("--moved-server", help="Accept trials of one model from several servers."),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Copy the trials of several run directories into one."""
@@ -26,7 +30,7 @@ def merge(
     from passband.report.render import printable
     from passband.trials.merge import merge
 
-    report = merge(runs, output)
+    report = merge(runs, output, moved_server=moved_server)
     if json:
         typer.echo(dumps(asdict(report), indent=2))
         return

@@ -83,6 +83,10 @@ def run(
         float | None, typer.Option(help="Stop before the total cost exceeds this.")
     ] = None,
     prices: Annotated[Path | None, typer.Option(help="YAML file of prices.")] = None,
+    moved_server: Annotated[
+        bool,
+        typer.Option("--moved-server", help="Go on although the same model has another address."),
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Show what would be requested, without sending anything."),
@@ -153,6 +157,7 @@ def run(
             truncated=None if truncated is None else truncated.value,
             retry_failed=retry_failed,
             max_cost=max_cost,
+            moved_server=moved_server,
             until=_until(until, proof, over, metric or [], level),
             patience=Patience(outage=max_outage),
             base_url=base_url,

@@ -8,11 +8,20 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
-from passband.generate.provider import Completion, Crashed, InvalidReply, Request, TimedOut
-from passband.generate.threads import Threads
+from passband.generate.calls import Calls, DeadlinePassed
+from passband.generate.provider import (
+    Completion,
+    Crashed,
+    Hopeless,
+    InvalidReply,
+    Request,
+    TimedOut,
+)
+from passband.generate.source_digests import function_spec
 
 __all__ = ["Function", "function_named"]
 
@@ -32,34 +41,29 @@ class Function:
     ) -> None:
         self._function = function
         self._wanted = _parameters(function)
-        self._is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-            getattr(function, "__call__", None)  # noqa: B004  an object may be async to call
-        )
-        self._timeout = timeout
-        self._threads = Threads(threads)
+        self._calls = Calls(function, timeout=timeout, threads=threads)
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """Digests of the function's source, which a resumed run has to have too."""
+        return {"function": function_spec(self._function)}
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Call the function once."""
         prompt = "\n\n".join(message.content for message in request.messages)
         arguments = self._arguments(request)
         try:
-            answer = await asyncio.wait_for(self._call(prompt, arguments), self._timeout)
-        except asyncio.TimeoutError:
-            raise TimedOut(f"no answer within {self._timeout:g} s") from None
-        except asyncio.CancelledError:
+            answer = await self._calls.call(prompt, **arguments)
+        except DeadlinePassed as error:
+            raise TimedOut(str(error)) from None
+        except (Hopeless, asyncio.CancelledError):
             raise
         except Exception as error:
             raise Crashed(_without_key(f"{type(error).__name__}: {error}")) from error
         return [_completion(answer, request.seeds[0])]
 
     async def close(self) -> None:
-        self._threads.close()
-
-    async def _call(self, prompt: str, arguments: dict[str, Any]) -> Any:
-        if self._is_async:
-            return await self._function(prompt, **arguments)
-        answer = await self._threads.run(lambda: self._function(prompt, **arguments))
-        return await answer if inspect.isawaitable(answer) else answer
+        self._calls.close()
 
     def _arguments(self, request: Request) -> dict[str, Any]:
         sampling = request.sampling

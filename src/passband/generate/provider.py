@@ -95,7 +95,9 @@ class Completion(NamedTuple):
 class Provider(Protocol):
     """A model that answers requests.
 
-    A provider that asks a server also has `address`: scheme, host and path, nothing secret.
+    A provider that asks a server also has `address`: scheme, host and path, nothing secret. One
+    that can change under its name has `spec`, a mapping of what its answers depend on: a resumed
+    run has to have the same.
     """
 
     batch: int  # completions that one call may ask for

@@ -9,7 +9,7 @@ which it is asked: its `SubjectFactory` makes a subject of the model.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from passband.generate.problem import Problem
@@ -71,6 +71,11 @@ class ProviderSubject:
     def address(self) -> str | None:
         """Scheme, host and path of the server; None for a model in this process."""
         return getattr(self.provider, "address", None)
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """What answers depend on beyond the model's name: the source of a function, weights."""
+        return getattr(self.provider, "spec", {})
 
     @property
     def one_seed(self) -> bool:

@@ -28,7 +28,14 @@ from passband.trials.store import Store, canonical
 if TYPE_CHECKING:
     from passband.stats.sequential.width import WidthRule
 
-__all__ = ["load_problems", "prepare", "problem_record", "record_subject", "resolved_sampling"]
+__all__ = [
+    "further_spec",
+    "load_problems",
+    "prepare",
+    "problem_record",
+    "record_subject",
+    "resolved_sampling",
+]
 
 
 def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
@@ -68,7 +75,7 @@ def prepare(
         "model": model,
         "sampling": asdict(sampling),
         "seed": seed,
-        **_further_spec(task, subject),
+        **further_spec(task, subject),
     }
     truncated = settings.truncated or task.truncated
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
@@ -76,7 +83,13 @@ def prepare(
     known = {name: earlier[name] for name in ("problems",) if name in earlier}
     with store.transaction():
         number = store.begin(
-            task.name, model, spec=spec, config={**config, **known}, name=name, address=address
+            task.name,
+            model,
+            spec=spec,
+            config={**config, **known},
+            name=name,
+            address=address,
+            moved_server=settings.moved_server,
         )
         problem_numbers = known_numbers(store, number, problems, earlier)
         if problem_numbers is None:
@@ -168,7 +181,7 @@ def _brought(store: Store, number: int) -> dict[str, int]:
     }
 
 
-def _further_spec(task: Task, subject: Subject) -> dict[str, Any]:
+def further_spec(task: Task, subject: Subject) -> dict[str, Any]:
     """Return what trials depend on beyond model, sampling and seeds."""
     return {**task.spec, **getattr(subject, "spec", {})}
 

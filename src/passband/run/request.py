@@ -53,6 +53,7 @@ class RunOptions(TypedDict, total=False):
     truncated: Truncated | None
     retry_failed: bool
     max_cost: float | None
+    moved_server: bool
     until: Until | None
     patience: Patience
     base_url: str | None

@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from passband.run.progress import Watcher
 from passband.run.task_run import TaskRun
+from passband.trials.identity import is_moved, uncompared
 from passband.trials.reader import Trials
 
 __all__ = ["Earlier", "nothing_to_ask", "read_earlier", "warn_before_asking"]
+
+
+_WORDS = {
+    "function": "what the source of the model's function was",
+    "task_code": "what the code of the task was",
+    "tiny": "which version of tiny answered",
+}
 
 
 @dataclass(frozen=True)
 class Earlier:
     """The trials that a directory held of a task and a model before this run."""
 
+    task: str
     trials: int
-    address: str | None  # of the server that the first of them came from
+    spec: Mapping[str, Any]
+    addresses: Sequence[str]  # of the servers that they came from
 
 
 def read_earlier(directory: Path, tasks: Sequence[str], model: str) -> list[Earlier]:
     """Return what is recorded of a model's tasks, those without trials left out."""
     with Trials(directory, trusted=True) as trials:
         runs = [run for run in trials.runs() if run.task in tasks and run.model == model]
-        recorded = [Earlier(trials.trial_count(run.number), run.address) for run in runs]
+        recorded = [
+            Earlier(run.task, trials.trial_count(run.number), run.spec, run.addresses)
+            for run in runs
+        ]
     return [earlier for earlier in recorded if earlier.trials]
 
 
 def warn_before_asking(
-    runs: Sequence[TaskRun], earlier: Sequence[Earlier], address: str | None, watcher: Watcher
+    runs: Sequence[TaskRun],
+    earlier: Sequence[Earlier],
+    specs: Mapping[str, Mapping[str, Any]],
+    address: str | None,
+    watcher: Watcher,
 ) -> None:
-    """Warn of another server, of problems that are not asked, of trials that will be the same."""
-    others = {e.address for e in earlier if e.address} - {address}
-    for other in sorted(others) if address else ():
-        count = sum(e.trials for e in earlier if e.address == other)
-        watcher.warn(
-            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded, the first from "
-            f"{other}, and this run asks {address}; results mix the two. Another model or "
-            f"checkpoint needs --out DIR or --name."
-        )
+    """Warn of another server, of problems that are not asked, of trials that will be the same.
+
+    `specs` is what the trials of each task depend on now.
+    """
+    _warn_of_servers(earlier, address, watcher)
+    for one in earlier:
+        _note_unseen(one, specs[one.task], address, watcher)
     for run in runs:
         if run.unasked:
             problems = "1 problem" if run.unasked == 1 else f"{run.unasked} problems"
@@ -54,6 +70,35 @@ def warn_before_asking(
                 f"{run.task.name}: temperature 0: {run.n} trials of a problem are likely "
                 f"identical, worth one."
             )
+
+
+def _warn_of_servers(earlier: Sequence[Earlier], address: str | None, watcher: Watcher) -> None:
+    moved = [one for one in earlier if is_moved(one.addresses, address)]
+    for other in sorted({one.addresses[-1] for one in moved}):
+        count = sum(one.trials for one in moved if one.addresses[-1] == other)
+        watcher.warn(
+            f"{'1 trial is' if count == 1 else f'{count} trials are'} recorded from {other}, and "
+            f"this run asks {address or 'no server'}, taken for the same model (--moved-server)."
+        )
+
+
+def _note_unseen(
+    earlier: Earlier, spec: Mapping[str, Any], address: str | None, watcher: Watcher
+) -> None:
+    """Note what could not be compared: it was not recorded, or it cannot be seen."""
+    unknown = [_WORDS[name] for name in uncompared(earlier.spec, spec)]
+    if address is not None and not earlier.addresses:
+        unknown.append("the address of the server")
+    if unknown:
+        watcher.note(
+            f"{earlier.task}: the {earlier.trials} trials recorded do not say "
+            f"{' or '.join(unknown)}, so it was not compared; from now on it is."
+        )
+    if unseen := spec.get("function", {}).get("unseen"):
+        watcher.note(
+            f"{earlier.task}: a change of {' or '.join(unseen)} cannot be seen; another model "
+            f"needs --out DIR or --name."
+        )
 
 
 def nothing_to_ask(directory: Path, runs: Sequence[TaskRun]) -> str:

@@ -21,7 +21,7 @@ from passband.generate.subject import Model, Subject, make_subject
 from passband.run.budget import Budget
 from passband.run.counters import Price
 from passband.run.loop import Ending, Runner
-from passband.run.prepare import load_problems, prepare, record_subject
+from passband.run.prepare import further_spec, load_problems, prepare, record_subject
 from passband.run.progress import Watcher
 from passband.run.rerun import read_earlier, warn_before_asking
 from passband.run.schedule import ScheduleFactory, every_problem
@@ -169,7 +169,11 @@ def prepare_all(
         prepare(store, task, chosen, subject, settings, name=settings.name)
         for task, chosen, subject in zip(tasks, problems, subjects, strict=True)
     ]
-    warn_before_asking(runs, earlier, address, watcher)
+    specs = {
+        task.name: further_spec(task, subject)
+        for task, subject in zip(tasks, subjects, strict=True)
+    }
+    warn_before_asking(runs, earlier, specs, address, watcher)
     return runs
 
 

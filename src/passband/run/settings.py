@@ -56,5 +56,6 @@ class Settings:
     truncated: Truncated | None = None  # whether truncated completions are scored
     retry_failed: bool = False  # request again trials recorded as invalid or gave_up
     max_cost: float | None = None
+    moved_server: bool = False  # whether another address serves the same model
     until: Until | None = None  # then n is the most trials of a problem
     patience: Patience = field(default_factory=Patience)

@@ -71,6 +71,7 @@ def simple_evaluate(
     out: str | Path | None = None,
     level: float = 0.95,
     trust_task_code: bool = False,
+    moved_server: bool = False,
 ) -> dict[str, Any]:
     """Run tasks on a model and return results, samples and settings.
 
@@ -79,7 +80,8 @@ def simple_evaluate(
     and its interval, which is for problems like these. With `out` the trials are kept there, and
     calling again goes on where it stopped; without, they are gone once this returns. Whatever is
     recorded there counts, also where it is more than is asked for now. `name` is the run's name,
-    by default that of `out`: parts of one run, to be merged later, need the same.
+    by default that of `out`: parts of one run, to be merged later, need the same. With
+    `moved_server` a run goes on although the same model has another address.
     """
     _check_model(model)
     _check_whole("num_repeats", num_repeats)
@@ -101,6 +103,7 @@ def simple_evaluate(
             name=name,
             base_url=base_url,
             batch=batch,
+            moved_server=moved_server,
         )
         finished = request.run(_Silent())
         _go_on_only_if_done(finished)

@@ -8,31 +8,25 @@ one call at a time. Inputs that wait at the same time share a call.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, ScoreBookError, WrongType, describe
+from passband.generate.calls import Calls, DeadlinePassed, is_async
 from passband.generate.http import Secret
 from passband.generate.provider import Crashed, Hopeless, InvalidReply, TimedOut
-from passband.generate.threads import Threads
 
 __all__ = ["Inference", "InferenceCalls", "InferenceFunction"]
 
 InferenceFunction: TypeAlias = "Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]"
 _ASYNC_CALLS = 16  # at the same time, of a coroutine function
 _KEYS = ("TRISMIK_API_KEY", "OPENAI_API_KEY")
-_MOST_THREADS = 1 << 16  # one for each call that hangs; calls at the same time are bounded
 
 
 class WrongOutputs(ScoreBookError):
     """The function does not return one output for each input."""
-
-
-class _DeadlinePassed(Exception):
-    """A call has taken too long."""
 
 
 class Inference:
@@ -54,11 +48,10 @@ class Inference:
         if not timeout > 0:
             raise InvalidInput(f"timeout must be above 0 seconds; got {timeout!r}.")
         self.function, self.timeout, self.batch_size = function, timeout, batch_size
-        self.is_async = _is_async(function)
         self.loop = asyncio.get_running_loop()
-        self.limit = concurrency or (_ASYNC_CALLS if self.is_async else 1)  # calls at a time
+        self.limit = concurrency or (_ASYNC_CALLS if is_async(function) else 1)  # calls at a time
         self.slots = asyncio.Semaphore(self.limit)
-        self._threads = Threads(_MOST_THREADS)
+        self._calls = Calls(function, timeout=timeout, threads=self.limit)
 
     @property
     def name(self) -> str:
@@ -67,33 +60,11 @@ class Inference:
 
     async def call(self, inputs: list[Any], hyperparameters: Mapping[str, Any]) -> list[Any]:
         """Call the function once, and return one output for each input."""
-        try:
-            calling = self._outcome(inputs, hyperparameters)
-            outputs, error = await asyncio.wait_for(calling, self.timeout)
-        except asyncio.TimeoutError:
-            raise _DeadlinePassed(f"no output within {self.timeout:g} s") from None
-        if error is not None:
-            raise error
-        return _checked(outputs, len(inputs))
+        return _checked(await self._calls.call(inputs, **hyperparameters), len(inputs))
 
     def close(self) -> None:
         """End the threads that are idle."""
-        self._threads.close()
-
-    async def _outcome(
-        self, inputs: list[Any], hyperparameters: Mapping[str, Any]
-    ) -> tuple[Any, Exception | None]:
-        """Return outputs or an error, so that its own timeouts are not taken for the deadline."""
-        try:
-            return await self._called(inputs, hyperparameters), None
-        except Exception as error:
-            return None, error
-
-    async def _called(self, inputs: list[Any], hyperparameters: Mapping[str, Any]) -> Any:
-        if self.is_async:
-            return await self.function(inputs, **hyperparameters)  # type: ignore[misc]
-        outputs = await self._threads.run(lambda: self.function(inputs, **hyperparameters))
-        return await outputs if inspect.isawaitable(outputs) else outputs
+        self._calls.close()
 
 
 class InferenceCalls:
@@ -113,11 +84,11 @@ class InferenceCalls:
         task.add_done_callback(self._tasks.discard)
         try:
             return _text(await future)
-        except _DeadlinePassed as error:
+        except DeadlinePassed as error:
             raise TimedOut(str(error)) from None
         except WrongOutputs as error:
             raise Hopeless(str(error)) from None
-        except (InvalidReply, asyncio.CancelledError):
+        except (Hopeless, InvalidReply, asyncio.CancelledError):
             raise
         except Exception as error:
             raise Crashed(_without_keys(f"inference raised {describe(error)}")) from error
@@ -145,7 +116,7 @@ class InferenceCalls:
         self, taken: Sequence[tuple[Any, asyncio.Future[Any]]], error: Exception
     ) -> None:
         """Pass an error on; of several inputs, find out which of them it is of."""
-        if len(taken) > 1 and not isinstance(error, (WrongOutputs, _DeadlinePassed)):
+        if len(taken) > 1 and not isinstance(error, (WrongOutputs, DeadlinePassed, Hopeless)):
             for pair in taken:
                 await self._answer([pair])
             return
@@ -154,11 +125,6 @@ class InferenceCalls:
         for _, future in taken:
             if not future.done():
                 future.set_exception(error)
-
-
-def _is_async(function: object) -> bool:
-    call = getattr(function, "__call__", None)  # noqa: B004  an object may be async to call
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def _checked(outputs: Any, count: int) -> list[Any]:

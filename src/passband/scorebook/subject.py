@@ -8,6 +8,7 @@ from typing import Any
 
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling
+from passband.generate.source_digests import function_spec
 from passband.generate.subject import Seeds
 from passband.scorebook.inference import InferenceCalls
 
@@ -32,7 +33,10 @@ class InferenceSubject:
     ) -> None:
         self._calls, self._input_of, self._text_of = calls, input_of, text_of
         self.name = name
-        self.spec = {"hyperparameters": calls.hyperparameters}
+        self.spec = {
+            "hyperparameters": calls.hyperparameters,
+            "function": function_spec(calls.inference.function),
+        }
         self.config = dict(config or {})
         self.is_costly = is_costly  # whether an answer is on disk before the next is asked for
 

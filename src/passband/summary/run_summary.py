@@ -101,6 +101,9 @@ class RunSummary:
         )
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
+        if len(self._run.addresses) > 1:
+            moved = notes.moved_server(self._run.addresses)
+            group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = tuple(self._lines(outcomes))

@@ -134,4 +134,5 @@ def _spec(source: InspectTask, config: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **({"task_args": arguments} if arguments else {}),
         **({"generate_config": left} if left else {}),
+        **({"task_code": dict(source.code)} if source.code else {}),
     }

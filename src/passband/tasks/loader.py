@@ -19,7 +19,7 @@ from passband.tasks.problem_set import ProblemSet
 from passband.tasks.sampling import read_sampling
 from passband.tasks.schema import TaskKeys, read_keys
 from passband.tasks.task import Task
-from passband.tasks.trusted import code_digests, import_function, refuse_code
+from passband.tasks.trusted import code_digests, import_function, problem_code, refuse_code
 from passband.tasks.yaml_file import (
     FunctionReference,
     YamlFile,
@@ -29,6 +29,8 @@ from passband.tasks.yaml_file import (
 )
 
 __all__ = ["TaskReading", "load_task", "read_task"]
+
+_SCORING = ("filter_list", "metric_list", "process_results")  # keys whose code makes no prompt
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
         version=str(keys.metadata.get("version", "1")),
         num_fewshot=keys.num_fewshot,
         config=config,
+        spec=_spec(file),
     )
     return TaskReading(file.diagnostics, task, problem_set)
 
@@ -111,6 +114,13 @@ def _config(file: YamlFile) -> dict[str, Any]:
     config: dict[str, Any] = plain_json(file.values)
     digests = code_digests(file.values)
     return config | ({"code": digests} if digests else {})
+
+
+def _spec(file: YamlFile) -> dict[str, Any]:
+    """Return digests of the code that makes the problems; what only scores is scored again."""
+    makers = {key: value for key, value in file.values.items() if key not in _SCORING}
+    digests = problem_code(makers)
+    return {"task_code": digests} if digests else {}
 
 
 def _places(file: YamlFile) -> dict[str, Place]:

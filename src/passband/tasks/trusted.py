@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from passband.errors import InvalidInput, describe
+from passband.generate.source_digests import file_digests
 from passband.tasks.data import plain_rows
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.yaml_file import FunctionReference, YamlFile, references
@@ -25,6 +26,7 @@ __all__ = [
     "import_function",
     "made_rows",
     "made_split",
+    "problem_code",
     "process_rows",
     "refuse_code",
 ]
@@ -58,6 +60,13 @@ def code_digests(values: Any) -> dict[str, str]:
     """Return a digest of every module that is referred to, so that changed code is noticed."""
     sources = {reference.module: _source(reference) for reference in references(values)}
     return {module: _digest(path.read_bytes()) for module, path in sorted(sources.items())}
+
+
+def problem_code(values: Any) -> dict[str, str]:
+    """Return digests of every module that is referred to, and of what it imports beside it."""
+    sources = {_source(reference) for reference in references(values)}
+    digests = [file_digests(path) for path in sorted(sources) if path.is_file()]
+    return {name: digest for of_file in digests for name, digest in of_file.items()}
 
 
 def process_rows(

@@ -15,7 +15,15 @@ from pathlib import Path
 
 from passband.errors import InvalidInput
 from passband.trials.codec import canonical
-from passband.trials.differences import SettingsChanged, differences, record_change
+from passband.trials.differences import SettingsChanged, record_change
+from passband.trials.identity import (
+    MOVED_SERVER,
+    address_change,
+    addresses_of,
+    completed_spec,
+    identity_changes,
+    is_moved,
+)
 from passband.trials.imported import Imported
 from passband.trials.problems import StoredProblem
 from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, SessionRecord, Trials
@@ -47,8 +55,17 @@ class MergeReport:
         return MergeReport(**counts | {name: counts[name] + n for name, n in more.items()})
 
 
-def merge(sources: Sequence[Path], destination: Path, *, low_water: int = LOW_WATER) -> MergeReport:
-    """Copy every run of the sources into the destination, which may hold part of them."""
+def merge(
+    sources: Sequence[Path],
+    destination: Path,
+    *,
+    low_water: int = LOW_WATER,
+    moved_server: bool = False,
+) -> MergeReport:
+    """Copy every run of the sources into the destination, which may hold part of them.
+
+    Runs of different servers are refused, unless it is the same model on a `moved_server`.
+    """
     if not sources:
         raise InvalidInput("give the run directories to merge.")
     for source in sources:
@@ -60,23 +77,25 @@ def merge(sources: Sequence[Path], destination: Path, *, low_water: int = LOW_WA
     with filling(destination, low_water=low_water) as store:
         for source in sources:
             with Trials(source) as trials:
-                report = _Source(store, trials).merged(report)
+                report = _Source(store, trials, moved_server).merged(report)
     return report
 
 
 class _Source:
     """One store that is being read into another."""
 
-    def __init__(self, store: Store, trials: Trials) -> None:
+    def __init__(self, store: Store, trials: Trials, moved_server: bool) -> None:
         self._store = store
         self._trials = trials
+        self._moved_server = moved_server
 
     def merged(self, report: MergeReport) -> MergeReport:
         """Copy everything and return the report with it."""
         self._merge_sessions()
         origins = self._origins()
         for run in self._trials.runs():
-            report = _Run(self._store, self._trials, run, origins).merged(report)
+            entered = _Run(self._store, self._trials, run, origins, self._moved_server)
+            report = entered.merged(report)
         return report
 
     def _merge_sessions(self) -> None:
@@ -113,11 +132,13 @@ class _Run:
         trials: Trials,
         run: RunRecord,
         origins: dict[int | None, int | None],
+        moved_server: bool,
     ) -> None:
         self._store = store
         self._trials = trials
         self._run = run
         self._origins = origins
+        self._moved_server = moved_server
         self._keys: dict[int, str] = {}
         self._numbers: dict[int, int] = {}  # of problems, there and here
         self._scorers: dict[int, int] = {}
@@ -147,11 +168,18 @@ class _Run:
                 (run.name, run.task, run.model, canonical(run.spec), canonical(run.config),
                  run.created, run.address, self._origins[run.source]),
             )  # fmt: skip
-        changed = list(differences(json.loads(earlier[4]), dict(run.spec)))
+        before = json.loads(earlier[4])
+        servers = addresses_of(before, earlier[7])
+        others = [one for one in run.addresses if is_moved(servers, one)]
+        changed = identity_changes(run.spec, before) and identity_changes(before, run.spec)
+        if others and not self._moved_server:
+            changed.insert(0, address_change(servers, others[0]))
         if run.name != earlier[1] and not run.is_imported:
             changed.insert(0, ("name", json.dumps(earlier[1]), json.dumps(run.name)))
         if changed:
             lines = [f"  {name}: {old} in one, {new} in the other" for name, old, new in changed]
+            if others and not self._moved_server:
+                lines.append(f"If it is the same model, which has moved, add {MOVED_SERVER}.")
             raise SettingsChanged(
                 f"{self._where} cannot be merged: its trials of {run.task} were drawn with "
                 f"other settings:\n" + "\n".join(lines)
@@ -160,7 +188,9 @@ class _Run:
         config = earlier[5]
         if run.is_imported:
             config = canonical(Imported.of(json.loads(config)).merged(run.imported).config())
-        values = (*earlier[:5], config, min(earlier[6], run.created), address, earlier[8])
+        spec = canonical(completed_spec(before, run.spec, [*servers, *others], run.created))
+        created = min(earlier[6], run.created)
+        values = (*earlier[:4], spec, config, created, address, earlier[8])
         self._store.put("run", [values])
         return int(earlier[0])
 

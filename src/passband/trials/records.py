@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from passband.errors import InvalidInput, nearest
+from passband.trials.identity import addresses_of
 from passband.trials.imported import Imported, is_imported
 
 __all__ = ["Bounds", "ProblemRecord", "RunRecord", "ScorerRecord", "SessionRecord", "SourceRecord"]
@@ -84,6 +85,11 @@ class RunRecord:
     def is_imported(self) -> bool:
         """Whether its trials come from the log of another tool."""
         return is_imported(self.spec)
+
+    @property
+    def addresses(self) -> list[str]:
+        """Every server that was asked, the first one first."""
+        return addresses_of(self.spec, self.address)
 
     @property
     def adaptive(self) -> Mapping[str, Any] | None:

@@ -21,7 +21,16 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.trials import packing
 from passband.trials.codec import canonical
-from passband.trials.differences import SettingsChanged, differences
+from passband.trials.differences import SettingsChanged
+from passband.trials.identity import (
+    address_change,
+    addresses_of,
+    advice_on,
+    completed_spec,
+    identity_changes,
+    is_moved,
+    with_address,
+)
 from passband.trials.imported import is_imported
 from passband.trials.packing import STATUS
 from passband.trials.problem_table import ProblemTable
@@ -82,14 +91,16 @@ class Store(ProblemTable):
         name: str | None = None,
         address: str | None = None,
         source: int | None = None,
+        moved_server: bool = False,
     ) -> int:
         """Return the number of the run of a task and model: a new one, or the one to go on with.
 
         `spec` is what the trials depend on, and other settings are refused. `config` says how
         the task is measured, which may change. `name` is what seeds are derived from, by default
         that of the directory when it was made; it stays when the directory gets another.
+        `address` is refused if it is another, unless the server has moved.
         """
-        self._forget_mistakes(task, model, json.loads(canonical(spec)))
+        self._forget_mistakes(task, model, json.loads(canonical(spec)), address)
         earlier = self._run(task, model)
         with self.transaction():
             if earlier is None:
@@ -99,8 +110,12 @@ class Store(ProblemTable):
                           utc_now(), address, source)  # fmt: skip
             else:
                 number = earlier[0]
-                self._refuse_changes(earlier, name, json.loads(canonical(spec)))
-                values = (*earlier[:5], canonical(config), earlier[6],
+                now = json.loads(canonical(spec))
+                self._refuse_changes(earlier, name, now, address, moved_server)
+                before = json.loads(earlier[4])
+                servers = with_address(addresses_of(before, earlier[7]), address)
+                kept = completed_spec(before, now, servers, utc_now())
+                values = (*earlier[:4], canonical(kept), canonical(config), earlier[6],
                           earlier[7] or address, earlier[8])  # fmt: skip
             self.put("run", [values])
         self._begun.add(number)
@@ -251,11 +266,11 @@ class Store(ProblemTable):
             return int(row[1])
         raise InvalidInput(f"no scorer has the number {scorer}.")
 
-    def _forget_mistakes(self, task: str, model: str, spec: Any) -> None:
+    def _forget_mistakes(self, task: str, model: str, spec: Any, address: str | None) -> None:
         """Delete runs with other settings and without trials: a wrong name, a wrong key."""
         for row in self.rows("run"):
             if row[2:4] == (task, model):
-                is_mistake = json.loads(row[4]) != spec
+                is_mistake = json.loads(row[4]) != spec or row[7] != address
             else:
                 is_mistake = row[3] != model and row[0] not in self._begun
             if is_mistake and not self._is_asked(row[0]):
@@ -263,22 +278,29 @@ class Store(ProblemTable):
                     for table in ("attempt", "scorer", "problem", "run"):
                         self._delete(table, row[0])
 
-    def _refuse_changes(self, earlier: tuple[Any, ...], name: str | None, spec: Any) -> None:
+    def _refuse_changes(
+        self,
+        earlier: tuple[Any, ...],
+        name: str | None,
+        spec: Any,
+        address: str | None,
+        moved_server: bool,
+    ) -> None:
         before = json.loads(earlier[4])
         if is_imported(before) != is_imported(spec):
             raise self._other_origin(earlier, is_imported(before))
-        changed = list(differences(before, spec))
+        known = addresses_of(before, earlier[7])
+        changed = identity_changes(before, spec)
+        if is_moved(known, address) and not moved_server:
+            changed.insert(0, address_change(known, address))
         if name is not None and name != earlier[1]:
             changed.insert(0, ("name", json.dumps(earlier[1]), json.dumps(name)))
         if changed:
-            advice = "Go back to those settings, or give another directory with --out."
-            if is_imported(spec):
-                advice = "Import the log into another directory with --output."
             raise SettingsChanged(
                 f"{self.directory} holds trials of {earlier[2]} that were drawn with other "
                 f"settings:\n"
                 + "\n".join(f"  {name}: {old} then, {new} now" for name, old, new in changed)
-                + f"\n{advice}"
+                + f"\n{advice_on(changed, spec)}"
             )
 
     def _other_origin(self, earlier: tuple[Any, ...], was_imported: bool) -> SettingsChanged:

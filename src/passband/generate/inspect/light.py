@@ -47,7 +47,7 @@ class LightSubject:
         from inspect_ai.scorer._scorer import unique_scorer_name
 
         task = source.task
-        self.name, self.address = asked.name, asked.address
+        self.name, self.address, self.spec = asked.name, asked.address, asked.spec
         self._asked, self._source = asked, source
         settings = task.config.model_dump(exclude_none=True)
         self._requests = Requests(asked.provider, asked.name, settings)

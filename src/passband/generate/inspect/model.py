@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from passband.errors import InvalidInput
+from passband.generate.http import address_of
 from passband.generate.inspect.installed import message_of
 from passband.generate.provider import Provider
 from passband.generate.providers import Connection, make_provider, providers
@@ -54,8 +55,7 @@ def resolve_model(model: Model, connection: Connection) -> InspectModel:
             return _of_inspect(model, connection)
         return _of_passband(model, make_provider(model, connection), connection)
     if hasattr(model, "api") and hasattr(model, "generate"):
-        address = getattr(model.api, "base_url", None)
-        return InspectModel(str(model), model, address, is_ours=False)
+        return InspectModel(str(model), model, _address(str(model), model), is_ours=False)
     from passband.generate.subject import ProviderSubject, make_subject
 
     subject = make_subject(model, connection)
@@ -100,7 +100,13 @@ def _of_inspect(name: str, connection: Connection) -> InspectModel:
         model = get_model(name, base_url=connection.base_url, memoize=False)
     except Exception as error:  # a missing key, a missing package, a wrong setting
         raise InvalidInput(f"--model {name}: {message_of(error)}") from error
-    return InspectModel(name, model, getattr(model.api, "base_url", None))
+    return InspectModel(name, model, _address(name, model))
+
+
+def _address(name: str, model: Any) -> str:
+    """Return the address of a model of Inspect; without one, the provider's own is asked."""
+    url = getattr(model.api, "base_url", None)
+    return address_of(url) if url else f"{name.partition('/')[0]}: default address"
 
 
 def _of_passband(name: str, provider: Provider, connection: Connection) -> InspectModel:

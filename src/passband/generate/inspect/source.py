@@ -7,7 +7,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from passband.generate.inspect.installed import message_of, require_inspect
 from passband.generate.inspect.model import InspectModel, resolve_model, with_active_model
 from passband.generate.inspect.samples import keyed_samples
 from passband.generate.providers import Connection
+from passband.generate.source_digests import file_digests, function_spec
 from passband.generate.subject import Model
 
 __all__ = ["InspectTask", "load_inspect_tasks", "source_of"]
@@ -31,6 +32,7 @@ class InspectTask:
     version: str  # of inspect_ai
     task: Any  # an inspect_ai.Task, which must not be changed
     samples: Mapping[str, Any]  # of inspect_ai, by key
+    code: Mapping[str, str] = field(default_factory=dict)  # digests of the files that define it
     model: InspectModel | None = None  # that its code was given where it asked for the active one
 
     def asked(self, model: Model, connection: Connection) -> InspectModel:
@@ -63,7 +65,14 @@ def load_inspect_tasks(
         made = with_active_model(asked, lambda: _made(reference.strip(), arguments))
     return [
         InspectTask(
-            name, reference, arguments, version, task, _samples(reference, name, task), asked
+            name,
+            reference,
+            arguments,
+            version,
+            task,
+            _samples(reference, name, task),
+            _code(reference, task),
+            asked,
         )
         for name, task in made
     ]
@@ -78,7 +87,8 @@ def source_of(task: Any) -> InspectTask:
     if not isinstance(made, Task):
         raise WrongType(f"a task is a name, a Task of Inspect or a function of one; got {task!r}.")
     name = made.name
-    return InspectTask(name, name, {}, version, made, _samples(name, name, made))
+    code = {} if made is task else function_spec(task).get("code", {})
+    return InspectTask(name, name, {}, version, made, _samples(name, name, made), code)
 
 
 def _samples(reference: str, name: str, task: Any) -> dict[str, Any]:
@@ -88,6 +98,18 @@ def _samples(reference: str, name: str, task: Any) -> dict[str, Any]:
             f"there is no list of problems to ask n times; run it with inspect eval."
         )
     return keyed_samples(name, task.dataset)
+
+
+def _code(reference: str, task: Any) -> dict[str, str]:
+    """Return digests of the file that defines a task, and of those beside it that it imports."""
+    from inspect_ai._util.registry import registry_lookup
+
+    for path in (reference.partition("@")[0], getattr(task, "__task_file__", "")):
+        if path.endswith(".py") and Path(path).is_file():
+            return file_digests(Path(path))
+    function = _function(reference) or registry_lookup("task", reference)
+    code: dict[str, str] = {} if function is None else function_spec(function).get("code", {})
+    return code
 
 
 def _made(reference: str, arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:

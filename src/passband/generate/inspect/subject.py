@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -44,6 +44,7 @@ class InspectSubject:
         self._hopeless: Hopeless | None = None  # why there will be no answers
         self.name = self._model.name
         self.address = self._model.address
+        self.spec: Mapping[str, Any] = getattr(self.provider, "spec", {})
         self.config = {
             "engine": "inspect",
             "reasons": list(reasons),

@@ -7,11 +7,15 @@ weights there too.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import math
 import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate.provider import Completion, Rejected, Request, Sampling
@@ -20,6 +24,7 @@ from passband.generate.tiny.vocabulary import CONTEXT, END, VOCABULARY
 
 __all__ = ["Tiny"]
 
+SAMPLER = 1  # version; another one gives other completions for the same seeds
 _LENGTH = 24  # characters of a completion, by default
 _TOGETHER = 512  # rows sampled at once; more are not faster, and need more memory
 
@@ -45,6 +50,13 @@ class Tiny:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="tiny")
         self._waiting: list[_Waiting] = []
         self._worker: asyncio.Task[None] | None = None
+
+    @cached_property
+    def spec(self) -> dict[str, Any]:
+        """The version of the sampler and a digest of the weights."""
+        weights = resources.files(__package__).joinpath("weights.npz").read_bytes()
+        digest = f"sha256:{hashlib.sha256(weights).hexdigest()[:16]}"
+        return {"tiny": {"sampler": SAMPLER, "weights": digest}}
 
     async def generate(self, request: Request) -> list[Completion]:
         """Sample one completion for each seed; a seed of None is drawn at random."""

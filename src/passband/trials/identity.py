@@ -1,0 +1,104 @@
+"""What trials depend on beyond their settings: servers, and the code and weights of a model.
+
+A run records the address of its server (`run.address`), and in its spec digests of a function's
+source (`function`), of a task's trusted code (`task_code`) and of the built-in model (`tiny`). A
+run that lacks one of these was recorded before they were: it could not be compared, and keeps the
+time from which it is (`uncompared`). `addresses` lists every server once there are several.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from passband.trials.differences import differences
+from passband.trials.imported import is_imported
+
+__all__ = [
+    "LATER",
+    "MOVED_SERVER",
+    "address_change",
+    "addresses_of",
+    "advice_on",
+    "completed_spec",
+    "identity_changes",
+    "is_moved",
+    "uncompared",
+    "with_address",
+]
+
+LATER = ("function", "task_code", "tiny")
+"""Settings that runs of earlier versions did not record."""
+
+MOVED_SERVER = "--moved-server (moved_server=True in Python)"
+_KEPT = ("addresses", "uncompared")  # in a spec, and no settings
+
+
+def addresses_of(spec: Mapping[str, Any], address: str | None) -> list[str]:
+    """Return every server that a run has asked, the first one first."""
+    known: list[str] = list(spec.get("addresses", ()))
+    return known or ([] if address is None else [address])
+
+
+def is_moved(known: Sequence[str], address: str | None) -> bool:
+    """Return whether an address is another than those known; where none is known, none is."""
+    return bool(known) and address not in known
+
+
+def identity_changes(
+    before: Mapping[str, Any], now: Mapping[str, Any]
+) -> list[tuple[str, str, str]]:
+    """Return (name, old, new) of every setting that differs, those left out that were not kept."""
+    unknown = {*_KEPT, *uncompared(before, now)}
+    old, new = ({k: v for k, v in spec.items() if k not in unknown} for spec in (before, now))
+    return list(differences(old, new))
+
+
+def uncompared(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the settings of now that were not recorded before, and so cannot be compared."""
+    return [name for name in LATER if name in now and name not in before]
+
+
+def completed_spec(
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    addresses: Sequence[str],
+    time: str,
+) -> dict[str, Any]:
+    """Return the spec to keep: as it was, with what it lacked and every address.
+
+    Settings that only one of the two has are marked as compared from `time` on.
+
+    >>> completed_spec({"model": "tiny"}, {"model": "tiny", "tiny": {"sampler": 1}}, [], "now")
+    {'model': 'tiny', 'tiny': {'sampler': 1}, 'uncompared': {'tiny': 'now'}}
+    """
+    spec = {**before, **{name: now[name] for name in uncompared(before, now)}}
+    new = dict.fromkeys([*uncompared(before, now), *uncompared(now, before)], time)
+    if times := {**new, **now.get("uncompared", {}), **before.get("uncompared", {})}:
+        spec["uncompared"] = times
+    if len(addresses) > 1:
+        spec["addresses"] = list(addresses)
+    return spec
+
+
+def address_change(known: Sequence[str], address: str | None) -> tuple[str, str, str]:
+    """Return (name, old, new) of a server that is another."""
+    return "address", json.dumps(known[-1]), "nothing" if address is None else json.dumps(address)
+
+
+def with_address(known: Sequence[str], address: str | None) -> list[str]:
+    """Return the addresses with another one, if it is one."""
+    return [*known] if address is None or address in known else [*known, address]
+
+
+def advice_on(changed: Sequence[tuple[str, str, str]], spec: Mapping[str, Any]) -> str:
+    """Return what to do about settings that differ."""
+    if is_imported(spec):
+        return "Import the log into another directory with --output."
+    if [name for name, _, _ in changed] == ["address"]:
+        return (
+            f"If it is the same model, which has moved, add {MOVED_SERVER}. Otherwise give another "
+            "directory with --out."
+        )
+    return "Go back to those settings, or give another directory with --out."
