@@ -1,4 +1,4 @@
-"""Processes of passband: where they import from, what they see, and that nothing else starts one."""
+"""Processes of passband: where they import from, and what they see."""
 
 import os
 import sys

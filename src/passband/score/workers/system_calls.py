@@ -63,12 +63,10 @@ def program() -> bytes:
     for numbers, answer in ((_FORBIDDEN, _REFUSE), (_UNKNOWN, _NO_SUCH_CALL)):
         for number in numbers:
             steps += _answered(_EQUAL, number, answer)
-    steps += _if_argument(_OPEN, 1, [_jump(_ANY_BIT, _WRITING, 0, 1), _step(_RETURN, _REFUSE)])
-    steps += _if_argument(_OPENAT, 2, [_jump(_ANY_BIT, _WRITING, 0, 1), _step(_RETURN, _REFUSE)])
-    steps += _if_argument(
-        _CLONE, 0, [_jump(_ANY_BIT, _CLONE_THREAD, 1, 0), _step(_RETURN, _REFUSE)]
-    )
-    steps += _if_argument(_PRLIMIT, 0, [_jump(_EQUAL, 0, 1, 0), _step(_RETURN, _REFUSE)])
+    steps += _unless(_OPEN, 1, _jump(_ANY_BIT, _WRITING, 0, 1))
+    steps += _unless(_OPENAT, 2, _jump(_ANY_BIT, _WRITING, 0, 1))
+    steps += _unless(_CLONE, 0, _jump(_ANY_BIT, _CLONE_THREAD, 1, 0))
+    steps += _unless(_PRLIMIT, 0, _jump(_EQUAL, 0, 1, 0))  # 0 is the process itself
     return b"".join([*steps, _step(_RETURN, _ALLOW)])
 
 
@@ -76,9 +74,9 @@ def _answered(comparison: int, number: int, answer: int) -> list[bytes]:
     return [_jump(comparison, number, 0, 1), _step(_RETURN, answer)]
 
 
-def _if_argument(number: int, position: int, steps: list[bytes]) -> list[bytes]:
-    """Return steps that look at one argument of one system call."""
-    inner = [_load(16 + 8 * position), *steps, _step(_RETURN, _ALLOW)]
+def _unless(number: int, position: int, jump: bytes) -> list[bytes]:
+    """Return steps that refuse a system call, unless an argument makes the jump skip that."""
+    inner = [_load(16 + 8 * position), jump, _step(_RETURN, _REFUSE), _step(_RETURN, _ALLOW)]
     return [_jump(_EQUAL, number, 0, len(inner)), *inner]
 
 
