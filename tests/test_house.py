@@ -137,6 +137,53 @@ def test_no_test_sleeps() -> None:
     assert not sleeping
 
 
+LAUNCHER = "passband.score.workers.launch"
+STARTING = re.compile(
+    r"""
+    (os|posix)\.(system|popen|fork|forkpty|posix_spawnp?|exec\w+|spawn\w+)
+    | (asyncio|loop)\.(create_subprocess_\w+|subprocess_\w+)
+    | (?:\w+\.)*ProcessPoolExecutor
+    | (subprocess|multiprocessing|_posixsubprocess|pty|popen2|pexpect)(\.\w+)*
+    """,
+    re.VERBOSE,
+)
+
+
+def names_in(tree: ast.Module) -> list[str]:
+    """Return every dotted name that a module imports or uses."""
+    names = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute):
+            names.append(ast.unparse(node))
+    return names
+
+
+def test_only_the_launcher_starts_processes() -> None:
+    starting = [name for name in MODULES if any(map(STARTING.fullmatch, names_in(TREES[name])))]
+    assert starting == [LAUNCHER]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import subprocess",
+        "from os import system",
+        "import os; os.execv('/bin/sh', [])",
+        "from concurrent.futures import ProcessPoolExecutor",
+        "import concurrent.futures as c; c.ProcessPoolExecutor()",
+        "import asyncio; asyncio.create_subprocess_exec('sh')",
+        "from multiprocessing.pool import Pool",
+        "import os; os.posix_spawn('/bin/sh', [], {})",
+    ],
+)
+def test_starting_a_process_is_recognised(source: str) -> None:
+    assert any(map(STARTING.fullmatch, names_in(ast.parse(source))))
+
+
 def test_no_file_is_large(tracked: list[Path]) -> None:
     assert not [str(path.relative_to(ROOT)) for path in tracked if path.stat().st_size > LARGEST]
 

@@ -16,24 +16,17 @@ import atexit
 import json
 import os
 import selectors
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 from typing import Any
 
 from passband.errors import PassbandError
+from passband.score.workers.launch import launch
+from passband.score.workers.main import FUNCTIONS
 
 __all__ = ["Pool", "WorkerFailed", "WorkerTimeout", "pool"]
 
 START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
-# An isolated interpreter (-I) looks neither into the working folder nor at PYTHON* variables.
-_START = (
-    "import sys, json; sys.path[:0] = json.loads(sys.argv[1]); "
-    "from passband.score.workers.main import main; main()"
-)
-_VARIABLES = frozenset({"LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "TZ"})
 CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow
 
 
@@ -70,22 +63,22 @@ class Pool:
         """
         if self._process != os.getpid():
             self._forget()  # this is a fork: the workers belong to the parent
+        if function not in FUNCTIONS:
+            raise WorkerFailed(f"KeyError: workers have no function {function!r}")
+        module = FUNCTIONS[function][0]
         request = json.dumps([function, arguments, seconds]).encode() + b"\n"
         with self._slots:
             try:
-                return self._once(request, seconds)
+                return self._once(module, request, seconds)
             except _Died:
                 pass
             try:
-                return self._once(request, seconds)
+                return self._once(module, request, seconds)
             except _Died as died:
                 raise WorkerFailed(str(died)) from None
 
-    def _once(self, request: bytes, seconds: float) -> Any:
-        with self._lock:
-            worker = self._idle.pop() if self._idle else None
-        if worker is None:
-            worker = _Worker()
+    def _once(self, module: str, request: bytes, seconds: float) -> Any:
+        worker = self._taken(module)
         try:
             reply = worker.ask(request, seconds)
         except BaseException:
@@ -100,6 +93,17 @@ class Pool:
             raise WorkerFailed(reply["error"])
         return reply["result"]
 
+    def _taken(self, module: str) -> _Worker:
+        """Return an idle worker of a module, or a new one in the place of an idle one."""
+        with self._lock:
+            for place in reversed(range(len(self._idle))):
+                if self._idle[place].module == module:
+                    return self._idle.pop(place)
+            replaced = self._idle.pop(0) if len(self._idle) >= self._size else None
+        if replaced is not None:
+            replaced.kill()
+        return _Worker(module)
+
     def close(self) -> None:
         """End the idle workers; a later call starts new ones."""
         if self._process != os.getpid():
@@ -111,20 +115,13 @@ class Pool:
 
 
 class _Worker:
-    """One process that answers requests, a line of JSON each."""
+    """One process that answers requests to the functions of a module, a line of JSON each."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
+        self.module = module
         self.calls = 0
         self._unread = b""
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-X", "utf8", "-c", _START, json.dumps(_import_path())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            env=_environment(),
-            cwd="/",
-        )
+        self._process = launch("passband.score.workers.main", [module])
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
@@ -168,19 +165,6 @@ class _Worker:
         self._process.wait()
         self._input.close()
         self._output.close()
-
-
-def _import_path() -> list[str]:
-    """Return the worker's import path: this passband first, the working folder never."""
-    here = str(Path(__file__).resolve().parents[3])
-    working = Path.cwd()
-    known = [entry for entry in sys.path if os.path.isabs(entry) and Path(entry) != working]
-    return list(dict.fromkeys([here, *known]))
-
-
-def _environment() -> dict[str, str]:
-    """Return the few variables a worker may see; keys and tokens are not among them."""
-    return {name: value for name, value in os.environ.items() if name in _VARIABLES}
 
 
 pool = Pool()

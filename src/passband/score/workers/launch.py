@@ -1,0 +1,88 @@
+"""The only place that starts a process: an isolated interpreter that runs a module of passband.
+
+A process started here
+
+- imports the standard library first, passband from where this passband is, and other packages from
+  where they are installed: nothing from the working folder, whatever is planted there, and nothing
+  that shadows the standard library;
+- sees a few harmless variables of the environment, and so neither keys nor tokens;
+- works in the folder ``/``, and reads and writes pipes.
+
+What it may do beyond that is for its module to limit; see `passband.score.workers.guard`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["environment", "import_path", "launch"]
+
+# -I: neither the working folder nor PYTHON* variables; -S: no .pth file, which may run code;
+# -B: no byte code written. What site would have found comes with the import path.
+_OPTIONS = ("-I", "-S", "-B", "-X", "utf8")
+_START = """
+import json, sys
+from importlib import import_module, util
+path, here, module, arguments = json.loads(sys.argv[1])
+sys.path += path
+spec = util.spec_from_file_location("passband", here)
+passband = sys.modules["passband"] = util.module_from_spec(spec)
+spec.loader.exec_module(passband)
+import_module(module).main(*arguments)
+"""
+_VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
+_LIBRARIES = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # folders; without them numpy may not load
+_PACKAGES = ("site-packages", "dist-packages")
+_HERE = Path(__file__).resolve().parents[2] / "__init__.py"
+
+
+def launch(module: str, arguments: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+    """Start a process that calls `main` of a module of passband with some texts."""
+    job = json.dumps([import_path(), str(_HERE), module, list(arguments)])
+    return subprocess.Popen(
+        [sys.executable, *_OPTIONS, "-c", _START, job],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        env=environment(os.environ),
+        cwd="/",
+        close_fds=True,
+        start_new_session=True,  # Ctrl-C and signals to the group are for the parent
+    )
+
+
+def import_path() -> list[str]:
+    """Return where a process finds installed packages, after the standard library."""
+    return list(dict.fromkeys(_outside_of_working_folder(sys.path)))
+
+
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the few variables that a process may see; keys and tokens are not among them."""
+    seen = {name: variables[name] for name in _VARIABLES if name in variables}
+    for name in _LIBRARIES:
+        folders = _outside_of_working_folder(variables.get(name, "").split(os.pathsep))
+        if folders := list(folders):
+            seen[name] = os.pathsep.join(folders)
+    return seen
+
+
+def _outside_of_working_folder(folders: Iterable[str]) -> Iterable[str]:
+    """Yield absolute folders that are neither the working folder nor, unless installed, in it."""
+    try:
+        working: Path | None = Path.cwd().resolve()
+    except OSError:  # it was deleted, and so holds nothing
+        working = None
+    for folder in folders:
+        if not os.path.isabs(folder):
+            continue
+        path = Path(folder).resolve()
+        is_inside = working is not None and (path == working or working in path.parents)
+        # A virtual environment often is in the folder of the project that one works in.
+        if not is_inside or (path != working and path.name in _PACKAGES):
+            yield folder

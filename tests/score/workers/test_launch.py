@@ -1,0 +1,124 @@
+"""Processes of passband: where they import from, and what they see."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from passband.score.workers import launch
+from passband.score.workers.pool import Pool
+
+PLANTED = """
+import pathlib
+pathlib.Path({marker!r}).write_text("imported")
+"""
+STRANGERS = (
+    "functools.py",
+    "json.py",
+    "types.py",
+    "re.py",
+    "sympy.py",
+    "math_verify.py",
+    "jinja2.py",
+    "importlib/__init__.py",
+    "passband/__init__.py",
+    "passband/score/__init__.py",
+)
+CANARIES = {"OPENAI_API_KEY": "sk-canary", "SECRET_TOKEN": "canary", "HF_TOKEN": "hf-canary"}
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    pool = Pool(size=2)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def marker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a file that modules planted in the working folder write when imported."""
+    folder, marker = tmp_path / "strange", tmp_path / "marker"
+    for name in STRANGERS:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(PLANTED.format(marker=str(marker)))
+    monkeypatch.chdir(folder)
+    return marker
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("on_path", ["", ".", "absolute", "through a link", "inside"])
+def test_nothing_is_imported_from_the_working_folder(
+    pool: Pool, marker: Path, monkeypatch: pytest.MonkeyPatch, on_path: str
+) -> None:
+    here = Path.cwd()
+    (marker.parent / "link").symlink_to(here)
+    (here / "lib").mkdir()
+    (here / "lib" / "math_verify.py").write_text((here / "math_verify.py").read_text())
+    chosen = {"absolute": here, "through a link": marker.parent / "link", "inside": here / "lib"}
+    monkeypatch.setattr(sys, "path", [str(chosen.get(on_path, on_path)), *sys.path])
+    assert pool.call("findall", ["a", "banana"], seconds=30) == ["a"] * 3
+    if on_path in ("absolute", "inside"):
+        assert pool.call("math", ["1/2", "0.5"], seconds=60) is True
+    assert not marker.exists()
+
+
+@pytest.mark.process
+def test_nothing_shadows_the_standard_library(
+    pool: Pool, marker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder on the path, such as that of a script, comes after the standard library."""
+    strange = Path.cwd()
+    (marker.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(marker.parent / "elsewhere")
+    for name in ("sympy.py", "math_verify.py", "jinja2.py"):
+        (strange / name).unlink()
+    monkeypatch.setattr(sys, "path", [str(strange), *sys.path])
+    assert str(strange) in launch.import_path()
+    assert pool.call("findall", ["a", "banana"], seconds=30) == ["a"] * 3
+    assert not marker.exists()
+
+
+@pytest.mark.process
+def test_a_running_process_sees_no_secrets(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in CANARIES.items():
+        monkeypatch.setenv(name, value)
+    pool.call("search", ["a", "a"], seconds=30)
+    (worker,) = pool._idle
+    process = Path(f"/proc/{worker._process.pid}")
+    if not process.exists():
+        pytest.skip("needs /proc")
+    assert b"canary" not in (process / "environ").read_bytes()
+    assert b"canary" not in (process / "cmdline").read_bytes()
+    assert os.readlink(process / "cwd") == "/"
+    opened = [os.readlink(path) for path in (process / "fd").iterdir()]
+    assert all(name.startswith("pipe:") or name == os.devnull for name in opened)
+
+
+def test_the_environment_is_a_short_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    libraries = os.pathsep.join(["", ".", str(tmp_path), "/usr/lib/conda"])
+    variables = {**CANARIES, "LANG": "C.UTF-8", "PATH": "/bin", "LD_LIBRARY_PATH": libraries}
+    assert launch.environment(variables) == {"LANG": "C.UTF-8", "LD_LIBRARY_PATH": "/usr/lib/conda"}
+    assert launch.environment({"LD_LIBRARY_PATH": "."}) == {}
+
+
+def test_installed_packages_stay_even_inside_of_the_working_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    installed = tmp_path / ".venv" / "lib" / "site-packages"
+    installed.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", str(tmp_path), str(installed), "/elsewhere"])
+    assert launch.import_path() == [str(installed), "/elsewhere"]
+
+
+def test_a_deleted_working_folder_is_no_obstacle(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert all(map(os.path.isabs, launch.import_path()))
