@@ -57,6 +57,7 @@ class Checker:
             self._check_ending(session, ending)
         self._check_requests(ending)
         rows = self._read()
+        self._check_attempt_rows()
         self._check_nothing_lost(rows)
         for place, row in rows.items():
             self._check_row(place, row)
@@ -137,6 +138,17 @@ class Checker:
                 hold(
                     row.attempts == len(same), f"{place}: {row.attempts} attempts, not {len(same)}"
                 )
+
+    def _check_attempt_rows(self) -> None:
+        """Every request that failed has one row, under the first of its trials."""
+        if not self._is_lossless:
+            return
+        failed = Counter(each.places[0] for each in self._ledger.asked if each.fault is not None)
+        noted = Counter({place: len(attempts) for place, attempts in self._attempts.items()})
+        hold(noted == failed, f"attempts {noted - failed} too many, {failed - noted} missing")
+        for place, attempts in self._attempts.items():
+            numbers = sorted(attempt.attempt for attempt in attempts)
+            hold(numbers == list(range(1, len(numbers) + 1)), f"{place}: attempts {numbers}")
 
     def _check_scores(self, place: Place, row: TrialRow) -> None:
         """Every score is the score of the stored text."""

@@ -24,7 +24,8 @@ class Asked:
     @property
     def drew(self) -> bool:
         """Whether it may have drawn an answer, so that it counts as an attempt."""
-        return self.fault != "RateLimited"
+        is_refused_batch = self.fault == "Rejected" and len(self.places) > 1
+        return self.fault != "RateLimited" and not is_refused_batch
 
 
 @dataclass

@@ -23,8 +23,10 @@ from unittest.mock import patch
 import aiohttp
 
 from passband.errors import PassbandError
+from passband.generate import deadlines
 from passband.generate.providers import Connection
 from passband.generate.subject import ProviderSubject
+from passband.run import loop as loop_module
 from passband.run import session as session_module
 from passband.run.counters import Price
 from passband.run.progress import Progress
@@ -44,6 +46,8 @@ from simulation.server import Server
 from simulation.wire import Wire
 
 _MEMORY = Path("/dev/shm")  # a folder in memory, where there is one: nothing is cut off for real
+_TICK = 15.0  # seconds between two looks at the progress, of which there would be a million
+_LOOKS = 4  # at the oldest request, within its time, for the same reason
 PRICE = Price(10_000.0, 10_000.0)
 
 
@@ -126,6 +130,8 @@ class Simulation:
             ):
                 stack.enter_context(patch.object(session_module, name, value))
             stack.enter_context(patch("aiohttp.TCPConnector", _connector))
+            stack.enter_context(patch.object(loop_module, "_TICK", _TICK))
+            stack.enter_context(patch.object(deadlines, "_LOOKS", _LOOKS))
             ending = self._run(session)
         if disk.has_failed:
             self.ledger.play("disk")
