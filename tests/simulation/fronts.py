@@ -112,7 +112,7 @@ def _completion(place: Place, seed: int | None) -> Completion:
 def _raise(served: Served) -> None:
     """Raise what the client would make of a fault."""
     fault = served.fault
-    if fault in (None, "fewer choices", "more choices"):
+    if fault is None or fault in ("fewer choices", "more choices"):
         return
     if fault in _LIMITS:
         raise RateLimited(fault, http=429, retry_after=_LIMITS[fault])
@@ -126,4 +126,5 @@ def _raise(served: Served) -> None:
         raise TimedOut(fault, http=408)
     if fault == "null bytes":
         raise Crashed(fault)
-    raise Unavailable(str(fault), everyone=fault in _EVERYONE)
+    http = int(fault) if fault.isdigit() else None
+    raise Unavailable(fault, http=http, everyone=fault in _EVERYONE)

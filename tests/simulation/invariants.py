@@ -42,6 +42,7 @@ class Checker:
     def __init__(self, simulation: Simulation) -> None:
         self._of, self._ledger = simulation, simulation.ledger
         self._scenario: Scenario = simulation.scenario
+        self._before: dict[Place, TrialRow] = {}  # what was stored after the last session
         self._is_lossless = True  # whether no session yet could lose what it had asked for
 
     # -- after every session ---------------------------------------------------------------
@@ -55,6 +56,7 @@ class Checker:
         if ending != "killed":
             hold(not self._ledger.left_tasks, f"tasks are left: {self._ledger.left_tasks}")
             self._check_ending(session, ending)
+        self._forget(session)
         self._check_requests(ending)
         rows = self._read()
         self._check_attempt_rows()
@@ -64,6 +66,15 @@ class Checker:
         if session.max_cost is not None and ending != "killed":
             self._check_cost(session.max_cost, rows)
         self._before = rows
+
+    def _forget(self, session: Session) -> None:
+        """Expect no attempts at problems that were left out before any trial was recorded."""
+        chosen = session.problems[: session.limit]
+        for asked in self._ledger.asked:
+            task, problem, _ = asked.places[0]
+            is_unasked = not any(place.task == task for place in self._before)
+            if is_unasked and problem not in chosen and asked.session < self._ledger.session:
+                asked.is_forgotten = True
 
     def _read(self) -> dict[Place, TrialRow]:
         """Return every stored trial; also check that none is there twice."""
@@ -134,16 +145,19 @@ class Checker:
         hold(1 <= row.attempts <= len(of_problem), f"{place}: {row.attempts} attempts")
         if self._scenario.batch == 1 and not self._scenario.is_retried:
             hold(row.attempts <= len(same), f"{place}: {row.attempts} attempts, not {len(same)}")
+            known = sum(not each.is_forgotten for each in same)
             if self._is_lossless:
-                hold(
-                    row.attempts == len(same), f"{place}: {row.attempts} attempts, not {len(same)}"
-                )
+                hold(row.attempts == known, f"{place}: {row.attempts} attempts, not {known}")
 
     def _check_attempt_rows(self) -> None:
         """Every request that failed has one row, under the first of its trials."""
         if not self._is_lossless:
             return
-        failed = Counter(each.places[0] for each in self._ledger.asked if each.fault is not None)
+        failed = Counter(
+            each.places[0]
+            for each in self._ledger.asked
+            if each.fault is not None and not each.is_forgotten
+        )
         noted = Counter({place: len(attempts) for place, attempts in self._attempts.items()})
         hold(noted == failed, f"attempts {noted - failed} too many, {failed - noted} missing")
         for place, attempts in self._attempts.items():
@@ -199,7 +213,7 @@ class Checker:
             tokens = [(r.prompt_tokens or 0) + (r.completion_tokens or 0) for r in table.values()]
             return 0.01 * sum(tokens)
 
-        before = cost(getattr(self, "_before", {}))
+        before = cost(self._before)
         allowed = max(limit, before + 0.31 * self._scenario.batch)
         hold(cost(rows) <= allowed + 1e-9, f"{cost(rows)} spent of {limit}, {before} before")
 

@@ -20,6 +20,7 @@ class Asked:
     places: tuple[Place, ...]
     answered: int = 0  # completions that came back whole
     fault: str | None = None  # the kind of error that came back; "cancelled" by the run itself
+    is_forgotten: bool = False  # whether its problem was left out before any trial was recorded
 
     @property
     def drew(self) -> bool:
