@@ -61,13 +61,18 @@ class Ledger:
 def watched_store(ledger: Ledger) -> type[Store]:
     """Return a store that tells the ledger what it has acknowledged."""
 
+    names: dict[int, tuple[str, dict[int, str]]] = {}  # task and problems of each run
+
     class WatchedStore(Store):
         def append(self, run: int, trials: Sequence[TrialRow], *rest: Any, **options: Any) -> None:
             super().append(run, trials, *rest, **options)
             if ledger.is_dead:
                 return
-            (task,) = (row[2] for row in self.rows("run") if row[0] == run)
-            keys = {problem.number: problem.key for problem in self.problems(run).values()}
+            if run not in names:
+                (task,) = (row[2] for row in self.rows("run") if row[0] == run)
+                keys = {problem.number: problem.key for problem in self.problems(run).values()}
+                names[run] = task, keys
+            task, keys = names[run]
             for row in trials:
                 ledger.stored[Place(task, keys[row.problem], row.trial)] = row
 

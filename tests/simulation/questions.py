@@ -123,4 +123,12 @@ def make_task(name: str, problems: list[str], *, slow: bool) -> Task:
     )
 
 
+@lru_cache(maxsize=4096)
+def scores_of(place: Place) -> dict[str, float | None]:
+    """Return what each scorer gives the answer of a trial, by its name."""
+    reference = Reference((str(target(place.problem)),))
+    scorers: tuple[Scorer, ...] = (number_scorer(), SlowScorer())
+    return {scorer.name: scorer.score(answer(place).text, reference).value for scorer in scorers}
+
+
 Front = Literal["provider", "wire"]

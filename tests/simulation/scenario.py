@@ -55,6 +55,7 @@ class Scenario:
     is_costly: bool
     half_width: float | None  # of --until
     sessions: tuple[Session, ...]
+    is_compared: bool = False  # whether its export is compared with that of an undisturbed run
     is_retried: bool = False  # whether failed trials were requested again
 
     @property
@@ -67,9 +68,9 @@ class Scenario:
 def draw(seed: int) -> Scenario:
     """Return the scenario of a seed."""
     rng = random.Random(f"scenario {seed}")
-    half_width = rng.choice((0.05, 0.15)) if rng.random() < 0.12 else None
+    half_width = rng.choice((0.05, 0.15)) if rng.random() < 0.08 else None
     batch = rng.choice((1, 1, 2, 4, 8))
-    problems, n = rng.randint(3, 10), rng.randint(1, 6)
+    problems, n = rng.randint(3, 8), rng.randint(1, 5)
     if half_width is not None:
         problems, n = rng.randint(3, 6), rng.randint(4, 10)
     patience = Patience(
@@ -93,6 +94,7 @@ def draw(seed: int) -> Scenario:
         is_costly=rng.random() < 0.2,
         half_width=half_width,
         sessions=(),
+        is_compared=rng.random() < 0.3,
     )
     keys = tuple(f"p{number:02}" for number in range(problems))
     return replace(scenario, sessions=_sessions(rng, scenario, keys, n))
@@ -105,7 +107,7 @@ def _sessions(
     rate = rng.choice((0.0, 0.03, 0.1, 0.3, 0.6))
     kinds = tuple(rng.sample(TRANSIENT, rng.randint(1, len(TRANSIENT))))
     sessions = []
-    for _ in range(rng.randint(1, 5)):
+    for _ in range(rng.choice((1, 1, 2, 2, 3, 4))):
         if sessions and scenario.half_width is None and rng.random() < 0.3:
             keys, n = _grown(rng, keys, n)
         session = Session(keys, n, Weather(rate, kinds, _short_outages(rng)))
