@@ -35,7 +35,9 @@ from passband.run.endpoint import Endpoint
 from passband.score.scorer import Score
 from passband.trials.rows import AttemptRow, Status, TrialRow
 
-__all__ = ["Asker", "BatchRefused", "NothingAnswered", "PendingBatch"]
+__all__ = ["TURNED_AWAY", "Asker", "BatchRefused", "NothingAnswered", "PendingBatch"]
+
+TURNED_AWAY = ("rate_limited", "rejected")  # outcomes of attempts that drew nothing
 
 _STATUS: dict[Finish, Status] = {
     "stop": "ok",
@@ -204,6 +206,7 @@ class Asker:
 
     def _rejection(self, batch: PendingBatch, fault: Rejected) -> Status:
         if len(batch.trials) > 1:
+            batch.limited += 1
             raise BatchRefused
         return self._lost(fault, "invalid")
 

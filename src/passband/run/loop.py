@@ -104,12 +104,13 @@ class Runner:
 
     def _start(self) -> None:
         """Make what the steps share, inside the event loop."""
+        clock = asyncio.get_running_loop().time  # pauses are measured by the clock that ends them
         self.started = time.monotonic()
-        self.endpoint = Endpoint(self.patience)
+        self.endpoint = Endpoint(self.patience, clock=clock)
         self.endpoint.answered_before = any(task_run.counters.done for task_run in self.task_runs)
         self.asker = Asker(self.endpoint)
         self._open = dict.fromkeys(self.task_runs, 0)
-        self.meter = Meter(self.task_runs, self.budget)
+        self.meter = Meter(self.task_runs, self.budget, clock)
         self.recorder = Recorder(self.store)
         self.budget.begin(self.task_runs)
         self._notes = {run.number: partial(self.recorder.attempt, run) for run in self.task_runs}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from passband.errors import InvalidInput
 from passband.generate.provider import Sampling
 from passband.generate.subject import Subject
+from passband.run.ask import TURNED_AWAY
 from passband.run.blocks import count_missing
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
@@ -238,9 +240,19 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
             for (number, trial), count in trials.attempts(task_run.number, again).items()
             if number in places
         }
+        turned_away = Counter(
+            (places[row.problem], row.trial)
+            for row in (trials.attempt_rows(task_run.number) if attempts else ())
+            if row.outcome in TURNED_AWAY and row.problem in places
+        )
         unasked = len(masks) - len(recorded)
         seen = [trials.has_scored(task_run.number, scorer, task_run.grader.scored_statuses)
                 for scorer, _ in task_run.grader.scorers]  # fmt: skip
         return replace(
-            task_run, recorded=recorded, attempts=attempts, unasked=unasked, is_scored=all(seen)
+            task_run,
+            recorded=recorded,
+            attempts=attempts,
+            turned_away=turned_away,
+            unasked=unasked,
+            is_scored=all(seen),
         )

@@ -62,9 +62,12 @@ class Queue:
         return self._schedules[run].is_finished and all(run is not other for other, _ in self._next)
 
     def put_back(self, run: TaskRun, batch: PendingBatch, trials: Sequence[int]) -> None:
-        """Hand out these trials of a batch next, one by one."""
+        """Hand out these trials of a batch next, one by one; the first goes on with its attempts."""
         blocks = [Block(batch.problem, range(t, t + 1), batch.reason) for t in trials]
-        self._next.extendleft((run, self._made(run, block)) for block in reversed(blocks))
+        singles = [self._made(run, block) for block in blocks]
+        if singles and singles[0].trials[0] == batch.trials[0]:  # whose attempts the batch has
+            singles[0].attempts, singles[0].limited = batch.attempts, batch.limited
+        self._next.extendleft((run, single) for single in reversed(singles))
 
     def committed(self, run: TaskRun, rows: Sequence[TrialRow]) -> None:
         """Pass rows that are on disk to the task's schedule."""
@@ -77,6 +80,7 @@ class Queue:
             place = run.seed, run.task.name, problem.key
             for index, trial in enumerate(trials[:1] if run.has_one_seed else trials):
                 seeds[index] = trial_seed(*place, trial)
+        first = block.problem, trials[0]
         return PendingBatch(
             block.problem,
             trials,
@@ -84,7 +88,8 @@ class Queue:
             run.sampling,
             tuple(seeds),
             block.reason,
-            run.attempts.get((block.problem, trials[0]), 0),
+            run.attempts.get(first, 0),
+            limited=run.turned_away.get(first, 0),
         )
 
 

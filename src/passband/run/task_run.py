@@ -40,6 +40,7 @@ class TaskRun:
     retries_failed: bool = False  # whether failed trials are requested again, and then replaced
     recorded: Mapping[int, int] = field(default_factory=dict)  # trials there before, as bits
     attempts: Mapping[tuple[int, int], int] = field(default_factory=dict)  # failed before
+    turned_away: Mapping[tuple[int, int], int] = field(default_factory=dict)  # those that drew none
     brought: dict[str, int] = field(default_factory=dict)  # scorers of the model's own scores
     numbers: Sequence[int] = ()  # of its problems in the store
     unasked: int = 0  # problems with trials that are not among its problems
