@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import column_names, form_of
+from passband.spreadsheet import unguarded
 from passband.stats.data.cells import is_absent
 from passband.stats.data.columns import CHOSEN, refuse_chosen
 from passband.stats.data.layout import error_prefix
@@ -29,7 +31,6 @@ _COLUMNS = frozenset(
 )
 _MAIN = "score"  # an export does not name its main scorer
 _OF_LOGS = ("task", "model", "scorer")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 Columns = Mapping[str, Sequence[Any]]
 Word = TypeVar("Word", bound=str)
@@ -44,18 +45,33 @@ class Export:
 
     def read(self, path: Path, options: Options) -> Groups | list[Log]:
         """Return a log for each task and model; a table, where options name other columns."""
-        from passband.readers.table import TableReader, read_table
+        from passband.readers.table import TableReader, groups_of_table, read_table
 
-        by_column = set(options.columns) - {"score"} or set(options.by) - set(_OF_LOGS)
-        table = None if by_column else read_table(path)
-        if not isinstance(table, Table) or not _is_scorer(table, options.columns.get("score")):
+        table = read_table(path)
+        if not isinstance(table, Table):
             return TableReader().read(path, options)
+        if form_of(path.name) in ("csv", "tsv"):
+            table = _of_cells(table)
+        by_column = set(options.columns) - {"score"} or set(options.by) - set(_OF_LOGS)
+        if by_column or not _is_scorer(table, options.columns.get("score")):
+            return groups_of_table(table, options, str(path))
         source = Source.of("export", path)
         with error_prefix([str(path)]):
             if missing := sorted(_COLUMNS - set(table.columns)):
                 raise InvalidInput(f"is no export of passband; it lacks the column {missing[0]}.")
             runs = [_Rows(table.columns, rows) for rows in _runs(table.columns)]
             return [run.log(source) for run in runs if run.is_wanted(options.tasks)]
+
+
+def _of_cells(table: Table) -> Table:
+    """Return the columns with the guard against formulas undone; an empty cell is an absent one."""
+    return replace(
+        table,
+        columns={
+            name: [unguarded(cell) if cell[:1] == "'" else cell or None for cell in column]
+            for name, column in table.columns.items()
+        },
+    )
 
 
 def _is_scorer(table: Table, name: str | None) -> bool:
@@ -95,7 +111,7 @@ class _Rows:
         problems: list[ProblemRow] = []
         trials: list[TrialRow] = []
         for row in self._rows:
-            key = _unquoted(self._text("problem_id", row) or "")
+            key = self._text("problem_id", row) or ""
             if key not in problem_of:
                 problem_of[key] = len(problems)
                 problems.append(self._problem(len(problems), key, row))
@@ -148,7 +164,7 @@ class _Rows:
 
     def _text(self, name: str, row: int) -> str | None:
         cell = self._cell(name, row)
-        return None if cell is None or cell == "" else str(cell)
+        return None if cell is None else str(cell)
 
     def _number(self, name: str, row: int) -> float | None:
         cell = self._cell(name, row)
@@ -178,8 +194,3 @@ class _Rows:
         raise InvalidInput(
             f"row {row + 1} has {name} {cell!r:.60}; it must be one of {', '.join(words)}."
         )
-
-
-def _unquoted(text: str) -> str:
-    """Remove the apostrophe that keeps a spreadsheet from computing a cell."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Callable, Mapping, Sequence
+
+from passband.report.latex import latex_text
+from passband.report.markdown import markdown_text
+from passband.spreadsheet import guarded
 
 __all__ = ["FORMATS", "Cell", "Row", "cell_text", "printable", "render"]
 
 Cell = str | int | float | None
 Row = Mapping[str, Cell]
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
+_NEEDS_QUOTES = re.compile(r'[,;"]|^\s|\s$|^$')  # in any spreadsheet, whatever its delimiter
 
 
 def render(rows: Sequence[Row], form: str) -> str:
@@ -64,7 +56,7 @@ def _table(names: list[str], rows: Sequence[Row]) -> str:
 
 
 def _markdown(names: list[str], rows: Sequence[Row]) -> str:
-    names, cells, widths, right = _laid_out(names, rows, lambda text: text.replace("|", "\\|"))
+    names, cells, widths, right = _laid_out(names, rows, markdown_text)
     rule = [
         "-" * (w + 1) + ":" if at_right else ":" + "-" * (w + 1)
         for w, at_right in zip(widths, right, strict=True)
@@ -74,7 +66,7 @@ def _markdown(names: list[str], rows: Sequence[Row]) -> str:
 
 
 def _latex(names: list[str], rows: Sequence[Row]) -> str:
-    heads, cells, widths, right = _laid_out(names, rows, _latex_text)
+    heads, cells, widths, right = _laid_out(names, rows, latex_text)
     body = [_line(row, widths, right, " & ") + r" \\" for row in cells]
     columns = "".join("r" if at_right else "l" for at_right in right)
     head = " & ".join(heads) + r" \\"
@@ -84,16 +76,15 @@ def _latex(names: list[str], rows: Sequence[Row]) -> str:
 
 
 def _csv(names: list[str], rows: Sequence[Row]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(printable, names))
-    for row in rows:
-        writer.writerow([_csv_cell(row[name]) for name in names])
-    return text.getvalue().rstrip("\n")
+    table = [names, *([row[name] for name in names] for row in rows)]
+    return "\n".join(",".join(map(_csv_cell, cells)) or '""' for cells in table)
 
 
-def _csv_cell(value: Cell) -> Cell:
-    return printable(value) if isinstance(value, str) else value
+def _csv_cell(value: Cell) -> str:
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = guarded(printable(value))
+    return f'"{text.replace(chr(34), chr(34) * 2)}"' if _NEEDS_QUOTES.search(text) else text
 
 
 def _laid_out(
@@ -129,10 +120,6 @@ def _line(
         for cell, width, at_right in zip(cells, widths, right, strict=True)
     ]
     return between.join(padded).rstrip() if between == "  " else between.join(padded)
-
-
-def _latex_text(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in text)
 
 
 FORMATS: Mapping[str, Callable[[list[str], Sequence[Row]], str]] = {

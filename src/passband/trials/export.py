@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from passband.errors import InvalidInput
 from passband.frames import Kind
+from passband.spreadsheet import guarded
 from passband.stats.data.columns import CHOSEN
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
@@ -31,7 +32,6 @@ _COLUMNS = (
 )  # fmt: skip
 _TIMING = ("latency_ms", "attempts", "request_id")
 _WHOLE = ("trial", "seed", "prompt_tokens", "completion_tokens", "latency_ms", "attempts")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # what is computed
 _CHUNK = 10_000  # rows of Parquet that are held at a time
 
 Row = Mapping[str, Any]
@@ -169,27 +169,16 @@ def _csv(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
     text = io.TextIOWrapper(file, "utf-8", errors="backslashreplace", newline="")
     # A lone carriage return would end the row, were it not quoted.
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(names)
+    writer.writerow(map(_cell, names))
     for row in table:
-        writer.writerow([_harmless(row[name]) for name in names])
+        writer.writerow([_cell(row[name]) for name in names])
     text.flush()
     text.detach()
 
 
-def _harmless(value: Any) -> Any:
-    """Keep a spreadsheet from taking text for a formula; csv itself cannot hold a zero byte."""
-    if not isinstance(value, str):
-        return value
-    value = value.replace("\0", "\\x00")
-    return f"'{value}" if value.startswith(_FORMULA) and not _is_number(value) else value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _cell(value: Any) -> Any:
+    """Return a value as a cell: no formula, and without zero bytes, which csv cannot hold."""
+    return guarded(value.replace("\0", "\\x00")) if isinstance(value, str) else value
 
 
 def _parquet(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
