@@ -97,29 +97,20 @@ class PendingBatch:
 
     def answered(self, completions: Sequence[Completion], latency_ms: int) -> list[TrialRow]:
         """Return its rows, as many as there are completions; keep the scores that came along."""
-        pairs = list(zip(self.trials, completions, strict=False))
-        for trial, completion in pairs:
-            if completion.scores:
-                self.scores[trial] = completion.scores
-        return [
-            TrialRow(
-                problem=self.problem,
-                trial=trial,
-                status=_STATUS[completion.finish],
-                text=completion.text,
-                reasoning=completion.reasoning,
-                prompt_tokens=completion.prompt_tokens,
-                completion_tokens=completion.completion_tokens,
-                latency_ms=latency_ms if completion.latency_ms is None else completion.latency_ms,
-                attempts=self.draws,
-                seed=completion.seed,
-                request_id=completion.request_id,
-                transcript=completion.transcript,
-                cost=completion.cost,
-                reason=self.reason,
-            )
-            for trial, completion in pairs
-        ]
+        rows = []
+        for trial, completion in zip(self.trials, completions, strict=False):
+            (text, finish, reasoning, tokens_in, tokens_out, seed, request_id, transcript, cost,
+             scores, latency) = completion  # fmt: skip
+            if scores:
+                self.scores[trial] = scores
+            rows.append(
+                TrialRow(
+                    self.problem, trial, _STATUS[finish], text, reasoning, tokens_in, tokens_out,
+                    latency_ms if latency is None else latency, self.draws, seed, request_id, [],
+                    transcript, cost, self.reason,
+                )
+            )  # fmt: skip
+        return rows
 
 
 class Asker:
