@@ -19,19 +19,23 @@ __all__ = [
     "TrialRow",
 ]
 
-Status = Literal["ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored"]
+Status = Literal[
+    "ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored", "tool_call", "unknown"
+]
 STATUSES: tuple[Status, ...] = (
-    "ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored",
+    "ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored", "tool_call", "unknown",
 )  # fmt: skip
 """What became of a trial. The number that is stored is the position here, so only append.
 
 ok         the model answered
 truncated  it was cut off at the limit of tokens
-refused    a content filter withheld the answer, or turned the prompt away
+refused    the model declined, or a content filter withheld the answer or turned the prompt away
 invalid    what came back, time after time, was not an answer
 gave_up    nothing came back, time after time, while others were answered
 limit      the task stopped it: too many messages, too much time, too many tokens in all
 errored    the task's own code failed: its solver, its tools, its sandbox
+tool_call  the model asked for a tool instead of answering
+unknown    it ended for a reason that passband does not know, or for none
 """
 
 FAILED: tuple[Status, ...] = ("invalid", "gave_up", "errored")  # what may be asked again
@@ -90,6 +94,7 @@ class TrialRow:
     cost: float | None = None
     reason: str | None = None  # why a schedule chose it
     source: int | None = None  # where an imported row comes from
+    finish_reason: str | None = None  # the server's word, where it says more than the status
 
 
 @dataclass(frozen=True, slots=True)
