@@ -70,7 +70,6 @@ _REFUSED = (401, 402, 403, 404, 405)  # whatever is asked
 _REDIRECTS = (301, 302, 303, 307, 308)
 _DOWN = (498, 502, 503, 504, *range(520, 531))  # 498: Groq has no capacity; 52x: Cloudflare
 _BROKEN = (409, 424, 425)  # 424: text-generation-inference failed on the way
-_OVERLOADED = frozenset({"overloaded_error", "server_is_overloaded", "unavailable", "overloaded"})
 _TOO_FAST = frozenset({
     "rate_limit_exceeded", "rate_limit_error", "rate_limited", "slow_down", "resource_exhausted",
 })  # fmt: skip
@@ -103,8 +102,9 @@ _ADVICE = {
 
 def fault_of(status: int, headers: Mapping[str, str], raw: bytes, now: float) -> ProviderFault:
     """Return the fault that a reply with another status than 200 means. `now` is the Unix time."""
-    if status in _REDIRECTS:
-        return Rejected(_redirect(status, headers), http=status)
+    target = next((value for name, value in headers.items() if name.lower() == "location"), None)
+    if status in _REDIRECTS and target is not None:
+        return Rejected(_redirect(status, target), http=status)
     error = read_error(raw)
     seconds = retry_after(headers, now)
     if seconds is None and error.wait is not None:
@@ -130,8 +130,6 @@ def fault_in_success(error: Any, raw: bytes) -> ProviderFault:
         return fault
     if stated.has(_TOO_FAST):
         return RateLimited(stated.detail, http=200, retry_after=stated.wait)
-    if stated.has(_OVERLOADED):
-        return Unavailable(stated.detail, http=200, everyone=True)
     return InvalidReply(f"an error in a successful reply: {stated.detail}", http=200)
 
 
@@ -238,15 +236,14 @@ def _by_status(
     return Rejected(detail, http=status)
 
 
-def _redirect(status: int, headers: Mapping[str, str]) -> str:
+def _redirect(status: int, target: str) -> str:
     """Return what a redirect means; its address without what could be secret."""
-    target = next((value for name, value in headers.items() if name.lower() == "location"), "")
     where = _address(target)
     base = re.sub(r"/(chat/)?completions$", "", where)
     is_whole = base.startswith(("http://", "https://"))
     advice = f"give --base-url {base}" if is_whole else "look at --base-url"
     return (
-        f"HTTP {status}: the server redirects to {where or 'nowhere'}. Redirects are not followed, "
+        f"HTTP {status}: the server redirects to {where or 'no address'}. Redirects are not followed, "
         f"since the key would go along; {advice}, if that is the server that you mean."
     )
 
