@@ -121,6 +121,7 @@ def trial_rows(at: int, trial: int, scorers: Sequence[int] = ()) -> st.SearchStr
         transcript=st.none() | transcripts,
         cost=st.none() | st.floats(0, 1e6),
         reason=st.none() | any_text,
+        finish_reason=st.none() | any_text,
     )
 
 

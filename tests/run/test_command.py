@@ -196,7 +196,7 @@ def test_a_file_of_a_newer_version_is_left_alone(bench: Bench, task_file: Path) 
     data = path.read_bytes()
     done, server = asked(task_file, bench, faults.ok)
     assert done.code == 2
-    assert "newer passband (layout 99; this one knows 2)" in done.err
+    assert "newer passband (layout 99; this one knows 3)" in done.err
     assert path.read_bytes() == data
     assert server.requests == []
 
@@ -282,5 +282,5 @@ def test_another_address_is_named_first_even_if_quiet(bench: Bench, task_file: P
     assert f"this run asks {server.url}" in first
     with Trials(bench.directory) as trials:
         (run,) = trials.runs()
-        addresses = [session[-1] for session in trials.sessions()]
+        addresses = [session.address for session in trials.sessions()]
     assert run.address == addresses[0] != addresses[1] == server.url

@@ -78,7 +78,7 @@ def test_what_is_recorded_is_not_asked_again(tmp_path: Path) -> None:
         task_run = prepare(store, words(3), words(3).load(None), asked, Settings())
         rows = [TrialRow(0, n, "ok", "x", None, 100, 50, 2_000) for n in range(2)]
         store.append(task_run.number, rows)
-        store.add_session("2026-01-01T00:00:00+00:00", 4.0, 2, 8)
+        store.end_session(store.begin_session(8), 4.0, 2)
     found = planned(tmp_path, words(3), Price(1.0, 2.0), n=4, concurrency=8)
     (task,) = found.tasks
     assert (task.missing, task.prompt_tokens, task.completion_tokens) == (10, 1_000, 500)

@@ -51,7 +51,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     )  # fmt: skip
                     store.append(run, [row])
             store.add_attempts(run, [AttemptRow(0, 9, n, 1, "late", 500, "slow") for n in (1, 2)])
-        store.add_session("2026-01-01", 2.5, 96, 8, "http://x")
+        store.end_session(store.begin_session(8, "http://x"), 2.5, 96)
     return directory
 
 
@@ -180,9 +180,10 @@ CHANGES = {
     "attempt": "UPDATE attempt SET detail='x'",
     "source": "UPDATE source SET file='b.csv'",
 }
+READ = [table for table in TABLES if table != "spare"]
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", READ)
 def test_every_table_is_checked(original: Path, tmp_path: Path, table: str) -> None:
     bad = copied(original, tmp_path / "bad", CHANGES[table])
     with pytest.raises(CorruptStore, match=r"is damaged .* passband salvage") as caught:
@@ -191,7 +192,7 @@ def test_every_table_is_checked(original: Path, tmp_path: Path, table: str) -> N
         assert "of problem 'p2' of sums" in str(caught.value)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", READ)
 def test_a_lost_row_is_missed(original: Path, tmp_path: Path, table: str) -> None:
     bad = copied(original, tmp_path / "bad", DELETIONS[table])
     with pytest.raises(CorruptStore, match="is damaged"):

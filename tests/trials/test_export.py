@@ -70,7 +70,8 @@ def test_one_row_per_trial_in_order(tmp_path: Path) -> None:
         "task": "sums", "model": "tiny", "problem_id": "p0", "trial": 0, "status": "ok",
         "score": 0.0, "score_status": "ok", "answer": "a0", "rule": "boxed", "target": "42",
         "cluster": None, "seed": 77, "prompt_tokens": 3, "completion_tokens": 4,
-        "completion": "text 0 0", "reasoning": "thought", "score:other": 0.5,
+        "completion": "text 0 0", "reasoning": "thought", "finish_reason": None,
+        "score:other": 0.5,
         "score_status:other": "ok", "answer:other": "text 0 0",
     }  # fmt: skip
     timed = lines(tmp_path, timing=True)

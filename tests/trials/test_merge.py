@@ -23,7 +23,7 @@ from passband.trials.reader import Trials
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.schema import FILE
 from passband.trials.store import SettingsChanged, Store
-from stores import MODEL, TASK, entries, problem, writing
+from stores import MODEL, TASK, begin, entries, problem, writing
 
 PROBLEMS, TRIALS = 7, 5
 TESTS = Path(__file__).resolve().parents[1]
@@ -67,7 +67,7 @@ def store_of(
         rows = [change(trial(at, n, made)) for at, n in places]
         store.append(run, [replace(each, problem=numbers[each.problem]) for each in rows])
         store.add_attempts(run, [AttemptRow(numbers[chosen[0]], 9, 1, 1, "late", None, "slow")])
-        store.add_session("2026-01-01", 1.0, len(rows), 8)
+        store.end_session(store.begin_session(8), 1.0, len(rows))
     return directory
 
 
@@ -344,3 +344,17 @@ def test_a_killed_merge_is_done_again(tmp_path: Path, whole: bytes) -> None:
         assert merging(out, at).returncode == -signal.SIGKILL
         merge(halves, out, low_water=0)
         assert exported(out) == whole
+
+
+def test_a_session_that_was_going_on_is_the_same_when_it_has_ended(tmp_path: Path) -> None:
+    with writing(tmp_path / "source") as store:
+        begin(store)
+        number = store.begin_session(8)
+        merge([tmp_path / "source"], tmp_path / "all", low_water=0)
+        shutil.copytree(tmp_path / "all", tmp_path / "before")
+        store.end_session(number, 2.0, 4)
+    for source in ("source", "source", "before"):
+        merge([tmp_path / source], tmp_path / "all", low_water=0)
+    with Trials(tmp_path / "all") as trials, Trials(tmp_path / "source") as source:
+        assert trials.sessions() == source.sessions()
+        assert trials.rate() == 2.0

@@ -49,7 +49,7 @@ def exported(directory: Path) -> bytes:
 def as_before(line: bytes) -> bytes:
     row = json.loads(line)
     columns = json.loads(EXPORT.splitlines()[0])
-    assert row.keys() - columns == {"cluster", "score_status:f1"}
+    assert row.keys() - columns == {"cluster", "score_status:f1", "finish_reason"}
     kept = {name: value for name, value in row.items() if name in columns}
     text = json.dumps(kept, ensure_ascii="\\ud8" in line.decode(), separators=(",", ":"))
     return text.encode() + b"\n"
@@ -172,9 +172,9 @@ def test_what_cannot_be_right_is_damage(old: Path, statement: str) -> None:
 
 def test_a_later_version_is_refused(old: Path) -> None:
     with closing(sqlite3.connect(old / FILE)) as connection:
-        connection.execute("PRAGMA user_version=3")
+        connection.execute(f"PRAGMA user_version={VERSION + 1}")
     for open_it in (Trials, Store):
-        with pytest.raises(InvalidInput, match=r"newer passband \(layout 3; this one knows 2\)"):
+        with pytest.raises(InvalidInput, match=r"newer passband \(layout 4; this one knows 3\)"):
             open_it(old)
 
 

@@ -224,7 +224,7 @@ def test_completions_outlive_their_trials(original: Path, tmp_path: Path) -> Non
         assert trials.statuses(1) == {"ok": len(whole)}
 
 
-def test_a_run_whose_name_is_no_text_leaves_the_others(tmp_path: Path) -> None:
+def test_a_run_whose_name_is_no_text_is_taken_from_its_second_copy(tmp_path: Path) -> None:
     with writing(tmp_path / "run") as store:
         for model in ("small", "large"):
             run, _ = begin(store, model=model)
@@ -232,5 +232,10 @@ def test_a_run_whose_name_is_no_text_leaves_the_others(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "run" / FILE)) as connection, connection:
         connection.execute("UPDATE run SET name=CAST(x'f275' AS TEXT) WHERE model='small'")
     salvage(tmp_path / "run", tmp_path / "new")
-    run, rows = read_back(tmp_path / "new")
+    with Trials(tmp_path / "new") as trials:
+        assert [run.name for run in trials.runs()] == ["run", "run"]
+    with closing(sqlite3.connect(tmp_path / "run" / FILE)) as connection, connection:
+        connection.execute("DELETE FROM spare WHERE number=1")
+    salvage(tmp_path / "run", tmp_path / "one")
+    run, rows = read_back(tmp_path / "one")
     assert (run.model, [row.text for row in rows]) == ("large", ["large"])

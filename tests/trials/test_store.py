@@ -290,10 +290,10 @@ def test_the_first_address_is_kept_and_every_session_has_its_own(tmp_path: Path)
     for address in (None, "http://a", "http://b"):
         with writing(tmp_path) as store:
             store.begin(TASK, MODEL, spec={}, config={}, address=address)
-            store.add_session("2026-01-01", 1.0, 3, 8, address)
+            store.end_session(store.begin_session(8, address), 1.0, 3)
     with Trials(tmp_path) as trials:
         assert trials.run(TASK).address == "http://a"
-        assert [session[-1] for session in trials.sessions()] == [None, "http://a", "http://b"]
+        assert [session.address for session in trials.sessions()] == [None, "http://a", "http://b"]
         assert trials.rate() == 3.0
 
 

@@ -122,6 +122,7 @@ class _Rows:
             seed=self._whole("seed", row),
             request_id=self._text("request_id", row),
             scores=[score for n in range(len(self._scorers)) for score in self._scores(n, row)],
+            finish_reason=self._text("finish_reason", row),
         )
 
     def _scores(self, scorer: int, row: int) -> Iterator[ScoreRow]:

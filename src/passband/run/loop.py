@@ -50,6 +50,7 @@ class Runner:
     concurrency: int = 64
     patience: Patience = field(default_factory=Patience)
     schedule: ScheduleFactory = every_problem
+    on_asking: Callable[[], None] = lambda: None
     under_way: int = 0  # trials in flight
     _open: dict[TaskRun, int] = field(default_factory=dict)  # batches in flight, by task
     started: float = 0.0
@@ -70,6 +71,8 @@ class Runner:
             self._make_schedules()
             if self.queue.is_finished:
                 self.watcher.note(nothing_to_ask(self.store.directory, self.task_runs))
+            else:
+                self.on_asking()
             await self._ask()
             self._settle()
         finally:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from passband.errors import ExitCode
+from passband.errors import ExitCode, PassbandError
 from passband.event_loop import complete, is_inside_a_loop
 from passband.generate.problem import Problem
 from passband.generate.providers import Connection
@@ -30,7 +30,7 @@ from passband.run.task_run import TaskRun
 from passband.tasks.task import Task
 from passband.trials.reader import Trials
 from passband.trials.schema import EmptyStore
-from passband.trials.store import LOW_WATER, Store, utc_now
+from passband.trials.store import LOW_WATER, Store
 
 if TYPE_CHECKING:
     from passband.summary.summary import Summary
@@ -100,7 +100,7 @@ def run_session(
 
     `on_start` is given a function that stops the run in good order, from any thread.
     """
-    began, started = time.monotonic(), utc_now()
+    began = time.monotonic()
     budget = Budget(price, settings.max_cost)
     subjects = make_subjects(tasks, model, connection)
     problems = [load_problems(task, settings) for task in tasks]
@@ -115,19 +115,29 @@ def run_session(
             patience=settings.patience,
             schedule=schedule,
         )
-        ending = _completed(runner, on_start)
-        for task_run in runner.task_runs:
-            record_subject(store, task_run)
-        fresh = sum(run.counters.fresh for run in runner.task_runs)
-        if fresh:
-            seconds = time.monotonic() - runner.started
-            address = getattr(subjects[0], "address", None)
-            store.add_session(started, seconds, fresh, settings.concurrency, address)
+        with _recorded(runner, settings.concurrency, getattr(subjects[0], "address", None)):
+            ending = _completed(runner, on_start)
+            for task_run in runner.task_runs:
+                record_subject(store, task_run)
     finally:
         store.close()
     seconds = time.monotonic() - began
     cost = budget.spent(runner.task_runs)
     return Finished(directory, subjects[0].name, ending, runner.task_runs, seconds, cost)
+
+
+@contextmanager
+def _recorded(runner: Runner, concurrency: int, address: str | None) -> Iterator[None]:
+    """Record the session when it begins to ask, and when it ends; one that is killed has no end."""
+    store, numbers = runner.store, list[int]()
+    runner.on_asking = lambda: numbers.append(store.begin_session(concurrency, address))
+    try:
+        yield
+    finally:
+        fresh = sum(run.counters.fresh for run in runner.task_runs)
+        for number in numbers:
+            with suppress(PassbandError):  # why the run failed matters more
+                store.end_session(number, time.monotonic() - runner.started, fresh)
 
 
 def make_subjects(tasks: Sequence[Task], model: Model, connection: Connection) -> list[Subject]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from passband.trials.checksums import is_intact
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreStatus, Status
-from passband.trials.schema import CorruptStore, corrupt, sqlite_errors
+from passband.trials.schema import CorruptStore, corrupt, selected, sqlite_errors
 
 __all__ = ["CheckedRows"]
 
@@ -34,7 +34,7 @@ class CheckedRows:
         self, table: str, where: str = "1", *arguments: object, order: str = "1"
     ) -> Iterator[tuple[Any, ...]]:
         """Yield rows of a table without their checksums."""
-        query = f"SELECT * FROM {table} WHERE {where} ORDER BY {order}"
+        query = f"SELECT {selected(table)} FROM {table} WHERE {where} ORDER BY {order}"
         for row in self.each(query, *arguments):
             if not is_intact(table, row):
                 raise self.damaged(table, row)

@@ -4,7 +4,8 @@ The last column of each row is the CRC-32 of the others. Of trials, completions 
 are many, it is that of their numbers as eight bytes each, little-endian, followed by their texts:
 
     trial  run, problem, trial, status, prompt_tokens, completion_tokens, latency_ms, attempts,
-           seed, body, source, lengths of request_id and reason, cost; request_id, reason
+           seed, body, source, lengths of request_id and reason, cost; request_id, reason;
+           then, unless it is NULL, a zero byte and finish_reason
     body   id, run, problem, trial, status, codec, lengths of text, reasoning and transcript;
            text, reasoning, transcript
     score  scorer, problem, trial, status, lengths of answer, rule and detail, value; answer,
@@ -15,7 +16,8 @@ are many, it is that of their numbers as eight bytes each, little-endian, follow
     score_tally  scorer, problem, trial_status, status, scores, valued, odd, total
 
 A number that is NULL is -2**63 (a real one: NaN), the length of a text that is NULL is -1. Of all
-other tables it is that of the ASCII text which Python's `ascii` gives for the tuple of values.
+other tables it is that of the ASCII text which Python's `ascii` gives for the tuple of values; of a
+session without pid and host, the tuple without them. So the checksums of version 2 are valid.
 Rows that are lost are found by counting; see `counter` in the schema.
 """
 
@@ -33,6 +35,7 @@ __all__ = [
     "is_intact",
     "score_checksum",
     "score_tally_checksum",
+    "session_checksum",
     "trial_checksum",
     "trial_tally_checksum",
 ]
@@ -56,7 +59,7 @@ def checksum(values: tuple[object, ...]) -> int:
 def trial_checksum(values: tuple[Any, ...]) -> int:
     """Return the CRC-32 of the row of a trial."""
     (run, problem, trial, status, prompt, completion, latency, attempts, seed, request, body, cost,
-     reason, source) = values  # fmt: skip
+     reason, source, finish) = values  # fmt: skip
     first, second = _bytes(request), _bytes(reason)
     numbers = _TRIAL(
         run,
@@ -74,7 +77,13 @@ def trial_checksum(values: tuple[Any, ...]) -> int:
         -1 if reason is None else len(second),
         nan if cost is None else cost,
     )
-    return crc32(numbers + first + second)
+    crc = crc32(numbers + first + second)
+    return crc if finish is None else crc32(b"\0" + finish.encode("utf-8", "surrogatepass"), crc)
+
+
+def session_checksum(values: tuple[object, ...]) -> int:
+    """Return the CRC-32 of the row of a session."""
+    return checksum(values[:-2] if values[-2:] == (None, None) else values)
 
 
 def body_checksum(
@@ -149,6 +158,7 @@ def _bytes(text: str | None) -> bytes:
 
 _CHECKSUMS: dict[str, Callable[[tuple[Any, ...]], int]] = {
     "trial": trial_checksum,
+    "session": session_checksum,
     "body": _body_row,
     "score": score_checksum,
     "trial_tally": trial_tally_checksum,

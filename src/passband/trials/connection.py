@@ -19,12 +19,13 @@ from passband.trials.schema import (
     sqlite_errors,
     text_of,
 )
+from passband.trials.widening import show_widened
 
 __all__ = ["connect", "connect_to_read"]
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file for writing, make its tables if there are none, migrate those of version 1."""
+    """Open the file for writing; make its tables if there are none, migrate those of old."""
     _require_sqlite()
     with sqlite_errors(path):
         if path.exists():  # looked at before it is opened for writing, which could change it
@@ -43,7 +44,8 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
     """Open the file for reading only, also while a run is writing it.
 
     A trusted file, which this process has checked before, is not looked through for damage. Of a
-    file of version 1 a migrated copy is read, which is gone when it is closed.
+    file of version 1 a migrated copy is read, which is gone when it is closed; one of version 2 is
+    read as it is, with NULL for what it lacks.
     """
     if not path.is_file():
         raise no_run(path.parent)
@@ -57,6 +59,8 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
             if version == 1:
                 with closing(connection):
                     return migrated_copy(connection, path)
+            if version == 2:
+                show_widened(connection)
         except BaseException:
             connection.close()
             raise
@@ -90,8 +94,8 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
         # A copy of the file alone should at least be a store.
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    elif version == 1:
-        migrate(connection, path)
+    elif version != VERSION:
+        migrate(connection, path, version)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

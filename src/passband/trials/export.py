@@ -27,6 +27,7 @@ __all__ = ["EXPORTS", "column_kinds", "export", "output_file", "rows", "whole_fi
 _COLUMNS = (
     "task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule",
     "target", "cluster", "seed", "prompt_tokens", "completion_tokens", "completion", "reasoning",
+    "finish_reason",
 )  # fmt: skip
 _TIMING = ("latency_ms", "attempts", "request_id")
 _WHOLE = ("trial", "seed", "prompt_tokens", "completion_tokens", "latency_ms", "attempts")
@@ -112,6 +113,7 @@ def _put_trial(row: dict[str, Any], trial: TrialRow, timing: bool) -> None:
     row["completion_tokens"] = trial.completion_tokens
     row["completion"] = trial.text
     row["reasoning"] = trial.reasoning
+    row["finish_reason"] = trial.finish_reason
     if timing:
         row["latency_ms"] = trial.latency_ms
         row["attempts"] = trial.attempts

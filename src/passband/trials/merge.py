@@ -18,7 +18,7 @@ from passband.trials.codec import canonical
 from passband.trials.differences import SettingsChanged, differences, record_change
 from passband.trials.imported import Imported
 from passband.trials.problems import StoredProblem
-from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
+from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, SessionRecord, Trials
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
 from passband.trials.schema import FILE, no_run
 from passband.trials.store import Store, filling
@@ -73,14 +73,24 @@ class _Source:
 
     def merged(self, report: MergeReport) -> MergeReport:
         """Copy everything and return the report with it."""
-        known = {row[1:] for row in self._store.rows("session")}
-        for session in self._trials.sessions():
-            if session not in known:
-                self._store.add("session", session)
+        self._merge_sessions()
         origins = self._origins()
         for run in self._trials.runs():
             report = _Run(self._store, self._trials, run, origins).merged(report)
         return report
+
+    def _merge_sessions(self) -> None:
+        """Add sessions that are new; one that was going on then may have come to an end."""
+        known = {SessionRecord(*row[1:]): row[0] for row in self._store.rows("session")}
+        begun = {session.unended() for session in known}
+        for session in self._trials.sessions():
+            if session in known or (session.ended is None and session in begun):
+                continue
+            number = known.get(session.unended())
+            if number is None:
+                self._store.add("session", session)
+            else:
+                self._store.put("session", [(number, *session)])
 
     def _origins(self) -> dict[int | None, int | None]:
         """Return the number in the destination of each file that rows were imported from."""
@@ -284,7 +294,7 @@ def conflict(earlier: TrialRow, row: TrialRow) -> str | None:
     names = {
         "status": "its status", "text": "its completion", "reasoning": "its reasoning",
         "transcript": "its transcript", "seed": "its seed", "prompt_tokens": "its tokens",
-        "completion_tokens": "its tokens",
+        "completion_tokens": "its tokens", "finish_reason": "how it ended",
     }  # fmt: skip
     for name, words in names.items():
         if getattr(earlier, name) != getattr(row, name):

@@ -1,4 +1,7 @@
-"""From version 1 of the tables to version 2: in place, in one transaction; or in a copy, to read.
+"""From earlier versions of the tables to this one: in place, in one transaction; or to read only.
+
+Version 2 gets columns, and no trial is written again. Of version 1 every row is; to read it, in a
+copy.
 
 A process that is killed while it migrates leaves the file as it was, or migrated. What version 1
 did not keep is nothing now: the address, costs, reasons. A run is named after its seed, or else
@@ -19,10 +22,12 @@ from typing import Any
 from passband.errors import PassbandError
 from passband.trials.checksums import body_checksum
 from passband.trials.codec import canonical, readable
-from passband.trials.packing import MARKS, packed
+from passband.trials.packing import INTO, MARKS, packed
 from passband.trials.rows import SCORE_STATUSES, STATUSES
 from passband.trials.schema import CREATE, VERSION, corrupt, text_of
+from passband.trials.spare import fill_spare
 from passband.trials.tallies import Tallies
+from passband.trials.widening import widen
 
 __all__ = ["migrate", "migrated_copy", "rebuild"]
 
@@ -32,31 +37,44 @@ _CHUNK = 2_000  # rows
 Values = Iterable[tuple[Any, ...]]
 
 
-def migrate(connection: sqlite3.Connection, path: Path) -> None:
+def migrate(connection: sqlite3.Connection, path: Path, version: int) -> None:
     """Migrate a file that is open for writing."""
-    needed = 3 * path.stat().st_size
-    if shutil.disk_usage(path.parent).free < needed:
-        raise PassbandError(
-            f"{path} is of an older layout, and migrating it needs {needed / 1e6:.0f} MB of room. "
-            f"Nothing was changed; make room and run the same command again."
-        )
+    if version == 1:
+        _require_room(path)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for table in _OLD:
-            connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
-        _create(connection)
-        _copy(connection, connection, "old_", path)
-        for table in _OLD:
-            connection.execute(f"DROP TABLE old_{table}")
-        connection.execute(f"PRAGMA user_version={VERSION}")
+        if version == 1:
+            _replace_tables(connection, path)
+        else:
+            widen(connection, path)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             with suppress(sqlite3.Error):  # why it failed matters more; closing undoes it too
                 connection.execute("ROLLBACK")
         raise
-    with suppress(sqlite3.OperationalError):  # a full disk; the file is only larger than it must
-        connection.execute("VACUUM")  # also puts the tables where salvaging looks for them
+    if version == 1:
+        with suppress(sqlite3.OperationalError):  # a full disk; the file is only larger
+            connection.execute("VACUUM")  # also puts the tables where salvaging looks for them
+
+
+def _require_room(path: Path) -> None:
+    needed = 3 * path.stat().st_size
+    if shutil.disk_usage(path.parent).free < needed:
+        raise PassbandError(
+            f"{path} is of an older layout, and migrating it needs {needed / 1e6:.0f} MB of room. "
+            f"Nothing was changed; make room and run the same command again."
+        )
+
+
+def _replace_tables(connection: sqlite3.Connection, path: Path) -> None:
+    for table in _OLD:
+        connection.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+    _create(connection)
+    _copy(connection, connection, "old_", path)
+    for table in _OLD:
+        connection.execute(f"DROP TABLE old_{table}")
+    connection.execute(f"PRAGMA user_version={VERSION}")
 
 
 def migrated_copy(old: sqlite3.Connection, path: Path) -> sqlite3.Connection:
@@ -76,7 +94,8 @@ def migrated_copy(old: sqlite3.Connection, path: Path) -> sqlite3.Connection:
 
 
 def rebuild(connection: sqlite3.Connection, path: Path) -> None:
-    """Make tallies and counters from the rows they count."""
+    """Make tallies and counters from the rows they count, and the second copies of rows."""
+    fill_spare(connection)
     for table in ("trial_tally", "score_tally", "counter"):
         connection.execute(f"DELETE FROM {table}")
     tallies = Tallies(connection, path)
@@ -104,19 +123,19 @@ def _create(connection: sqlite3.Connection) -> None:
 
 
 def _copy(old: sqlite3.Connection, new: sqlite3.Connection, prefix: str, path: Path) -> None:
-    """Copy every row of version 1 to the tables of version 2."""
+    """Copy every row of version 1 to the tables of this version."""
 
     def rows(query: str) -> Iterator[tuple[Any, ...]]:
         return old.execute(query.replace("@", prefix))
 
     runs = rows("SELECT run, task, model, spec, config, created FROM @run")
     _fill(new, "run", (_run(row, path) for row in runs))
-    _fill(new, "session", ((*row, None) for row in rows("SELECT * FROM @session")))
+    _fill(new, "session", ((*row, *[None] * 3) for row in rows("SELECT * FROM @session")))
     scorers = rows("SELECT scorer, run, name, identity, position FROM @scorer")
     _fill(new, "scorer", ((*row[:4], _scorer_spec(row[2], row[3]), row[4]) for row in scorers))
     problems = rows("SELECT run, problem, problem, key, cluster, record FROM @problem")
     _fill(new, "problem", (_checked_json(row, row[5], path) for row in problems))
-    trials = rows("SELECT *, NULL, NULL, NULL FROM @trial")
+    trials = rows("SELECT *, NULL, NULL, NULL, NULL FROM @trial")
     _fill(new, "trial", (_checked_status(row, row[3], len(STATUSES), path) for row in trials))
     _fill(new, "score", (
         _checked_status(row, row[4], len(SCORE_STATUSES), path)
@@ -186,6 +205,6 @@ def _insert(new: sqlite3.Connection, table: str, rows: Values) -> None:
     source = iter(rows)
     while chunk := list(islice(source, _CHUNK)):
         try:
-            new.executemany(f"INSERT INTO {table} VALUES {MARKS[table]}", chunk)
+            new.executemany(f"INSERT {INTO[table]} {MARKS[table]}", chunk)
         except sqlite3.IntegrityError as error:
             raise sqlite3.DatabaseError(f"a row is there twice: {error}") from error

@@ -10,12 +10,19 @@ from operator import index
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.trials.checksums import body_checksum, checksum, score_checksum, trial_checksum
+from passband.trials.checksums import (
+    body_checksum,
+    checksum,
+    score_checksum,
+    session_checksum,
+    trial_checksum,
+)
 from passband.trials.codec import encoded, encoded_transcript, storable
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
-from passband.trials.schema import TABLES
+from passband.trials.schema import TABLES, selected
 
 __all__ = [
+    "INTO",
     "MARKS",
     "MOST_TRIALS",
     "SCORE_STATUS",
@@ -31,6 +38,7 @@ MOST_TRIALS = 2**20  # of one problem; which ones are recorded is kept as bits
 STATUS = {name: number for number, name in enumerate(STATUSES)}
 SCORE_STATUS = {name: number for number, name in enumerate(SCORE_STATUSES)}
 _MARK = {"TEXT": "CAST(? AS TEXT)"}
+INTO = {table: f"INTO {table}({selected(table)}) VALUES" for table in TABLES}
 MARKS = {
     table: f"({','.join(_MARK.get(kind, '?') for _, kind in columns)})"
     for table, columns in TABLES.items()
@@ -64,14 +72,16 @@ def insertions(
     start = 0
     for size in _TOGETHER:
         while len(rows) - start >= size:
-            text = f"INSERT {conflict} INTO {table} VALUES {','.join([place] * size)}"
+            text = f"INSERT {conflict} {INTO[table]} {','.join([place] * size)}"
             yield text, values[start * width : (start + size) * width]
             start += size
 
 
 def packed(table: str, values: tuple[object, ...]) -> tuple[object, ...]:
     """Return a row of a table with its checksum."""
-    checksums = {"trial": trial_checksum, "score": score_checksum}
+    checksums = {
+        "trial": trial_checksum, "score": score_checksum, "session": session_checksum,
+    }  # fmt: skip
     crc = checksums.get(table, checksum)(values)
     return (*[storable(value) if type(value) is str else value for value in values], crc)
 
@@ -84,16 +94,17 @@ def trial(run: int, row: TrialRow, body: int | None) -> tuple[Any, ...]:
         run, row.problem, row.trial, STATUS[row.status], row.prompt_tokens, row.completion_tokens,
         row.latency_ms, row.attempts, row.seed, row.request_id, body,
         None if row.cost is None else _finite(row.cost, "a cost"), row.reason, row.source,
+        row.finish_reason,
     )  # fmt: skip
     try:
         crc = trial_checksum(values)
     except (struct.error, TypeError):  # 3.0 tokens
         values = tuple(map(_plain, values))
         crc = trial_checksum(values)
-    if row.request_id is None and row.reason is None:
+    if row.request_id is None and row.reason is None and row.finish_reason is None:
         return (*values, crc)
     return (*values[:9], storable(values[9]), *values[10:12], storable(values[12]),
-            values[13], crc)  # fmt: skip
+            values[13], storable(values[14]), crc)  # fmt: skip
 
 
 def body(number: int, run: int, row: TrialRow) -> tuple[Any, ...]:

@@ -11,7 +11,13 @@ from passband.frames import Framed, Kind
 from passband.trials.checked import CheckedRows
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
-from passband.trials.records import ProblemRecord, RunRecord, ScorerRecord, SourceRecord
+from passband.trials.records import (
+    ProblemRecord,
+    RunRecord,
+    ScorerRecord,
+    SessionRecord,
+    SourceRecord,
+)
 from passband.trials.rounds import count_complete_rounds, outcomes_of_rounds
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, Status, TrialRow
 from passband.trials.schema import FILE
@@ -24,6 +30,7 @@ __all__ = [
     "ProblemRecord",
     "RunRecord",
     "ScorerRecord",
+    "SessionRecord",
     "SourceRecord",
     "Trials",
     "is_run_directory",
@@ -163,16 +170,17 @@ class Trials(Framed):
         self._rows.require("source", 0, len(rows))
         return [SourceRecord(*row) for row in rows]
 
-    def sessions(self) -> list[tuple[Any, ...]]:
-        """Return (started, ended, seconds, trials, concurrency, version, address) of each."""
+    def sessions(self) -> list[SessionRecord]:
+        """Return the processes that asked."""
         rows = list(self._rows.rows("session"))
         self._rows.require("session", 0, len(rows))
-        return [row[1:] for row in rows]
+        return [SessionRecord(*row[1:]) for row in rows]
 
     def rate(self) -> float | None:
-        """Return how many trials came per second, over all that was asked here."""
-        sessions = self.sessions()
-        trials, seconds = (sum(row[column] for row in sessions) for column in (3, 2))
+        """Return how many trials came per second, over the sessions that came to an end."""
+        sessions = [session for session in self.sessions() if session.trials]
+        trials = sum(session.trials or 0 for session in sessions)
+        seconds = sum(session.seconds or 0.0 for session in sessions)
         return trials / seconds if trials and seconds else None
 
     # -- what is there ---------------------------------------------------------------------

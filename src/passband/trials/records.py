@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from passband.errors import InvalidInput, nearest
 from passband.trials.imported import Imported, is_imported
 
-__all__ = ["Bounds", "ProblemRecord", "RunRecord", "ScorerRecord", "SourceRecord"]
+__all__ = ["Bounds", "ProblemRecord", "RunRecord", "ScorerRecord", "SessionRecord", "SourceRecord"]
 
 #: The least and the largest score; None where there is no bound.
 Bounds: TypeAlias = "tuple[float | None, float | None]"
@@ -45,6 +45,24 @@ class SourceRecord:
     file: str
     sha256: str
     added: str
+
+
+class SessionRecord(NamedTuple):
+    """A process that asked; one that is going on, or was killed, has no end."""
+
+    started: str
+    ended: str | None
+    seconds: float | None
+    trials: int | None
+    concurrency: int
+    version: str
+    address: str | None
+    pid: int | None
+    host: str | None
+
+    def unended(self) -> SessionRecord:
+        """Return the session as it was recorded when it began."""
+        return self._replace(ended=None, seconds=None, trials=None)
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from passband.errors import PassbandError
 from passband.trials.checksums import is_intact
-from passband.trials.schema import APPLICATION, CREATE, FILE, TABLES, VERSION_1
+from passband.trials.schema import APPLICATION, FILE, TABLES, VERSION, create, selected
 
-__all__ = ["KEYS", "Rescue", "make", "opened"]
+__all__ = ["KEYS", "Rescue", "make", "opened", "spare_rows"]
 
 # By what each table is read. Tables that others refer to come first: they tell how far to look.
 KEYS = {
@@ -42,7 +42,7 @@ def opened(copy: Path) -> tuple[sqlite3.Connection, int]:
     except sqlite3.DatabaseError:
         pass
     problem: Exception = PassbandError("no run is readable")
-    for version in (2, 1):
+    for version in (VERSION, 1):  # the tables of version 2 are in the same places
         with copy.open("r+b") as file:
             file.write(_first_page(version, copy.stat().st_size // _PAGE))
         try:
@@ -66,7 +66,7 @@ def make(path: Path, version: int) -> sqlite3.Connection:
     """Make a file with the tables of a version."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.executescript(
-        f"PRAGMA journal_mode=WAL; BEGIN; {VERSION_1 if version == 1 else CREATE} "
+        f"PRAGMA journal_mode=WAL; BEGIN; {create(version)} "
         f"PRAGMA application_id={APPLICATION}; PRAGMA user_version={version}; COMMIT;"
     )
     return connection
@@ -77,15 +77,50 @@ def _readable(copy: Path) -> tuple[sqlite3.Connection, int]:
     connection = sqlite3.connect(copy, isolation_level=None)
     connection.text_factory = bytes  # as it is, whatever it is
     try:
-        columns = [row[1] for row in connection.execute("PRAGMA table_info(run)")]
-        version = 2 if {b"crc", "crc"} & {*columns} else 1
-        rows = connection.execute("SELECT * FROM run").fetchall()
-        if rows and version > 1 and not any(_intact("run", row) for row in rows):
-            raise sqlite3.DatabaseError("no run is what was written")
+        version = _version(connection)
+        if version > 1:
+            _require_a_run(connection, version)
+        else:
+            connection.execute("SELECT * FROM run").fetchall()
     except sqlite3.DatabaseError:
         connection.close()
         raise
     return connection, version
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """Return the version of the tables, by their columns."""
+
+    def has(table: str, column: str) -> bool:
+        rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
+        return any(row[1] in (column, column.encode()) for row in rows)
+
+    if has("trial", "finish_reason"):
+        return 3
+    return 2 if has("run", "crc") else 1
+
+
+def _require_a_run(connection: sqlite3.Connection, version: int) -> None:
+    """Require that a run is as it was written, or its second copy is, if there are any."""
+    problem = sqlite3.DatabaseError("no run is what was written")
+    try:
+        runs = connection.execute(f"SELECT {selected('run')} FROM run").fetchall()
+        if not runs or any(_intact("run", row) for row in runs):
+            return
+    except sqlite3.DatabaseError as error:
+        problem = error
+    if not any(row[0] == "run" for row in spare_rows(connection, version)):
+        raise problem
+
+
+def spare_rows(connection: sqlite3.Connection, version: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the intact rows of `spare` that can be read."""
+    if version < 3:
+        return
+    with suppress(sqlite3.DatabaseError):
+        for raw in connection.execute(f"SELECT {selected('spare')} FROM spare"):
+            if (row := _intact("spare", raw)) is not None:
+                yield row
 
 
 def _as_text(table: str, row: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -151,6 +186,9 @@ class Rescue:
         elif low == high and depth + 1 < len(KEYS[table]):
             yield from self._between(table, (*prefix, low), 0, _FARTHEST)
 
+    def _columns(self, table: str) -> str:
+        return "*" if self._version == 1 else selected(table, self._version)
+
     def _scan(
         self, table: str, prefix: tuple[int, ...], low: int, high: int, order: str
     ) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
@@ -158,7 +196,7 @@ class Rescue:
         fixed = "".join(f"{key}=? AND " for key in keys[: len(prefix)])
         by = ", ".join(f"{key} {order}" for key in keys)
         query = (
-            f"SELECT {', '.join(keys)}, * FROM {table} NOT INDEXED "
+            f"SELECT {', '.join(keys)}, {self._columns(table)} FROM {table} NOT INDEXED "
             f"WHERE {fixed}{keys[len(prefix)]} BETWEEN ? AND ? ORDER BY {by}"
         )
         for row in self._connection.execute(query, (*prefix, low, high)):

@@ -24,10 +24,11 @@ from passband.trials.codec import readable, storable
 from passband.trials.connection import connect
 from passband.trials.lock import Busy, holder
 from passband.trials.migrations import rebuild
-from passband.trials.packing import MARKS, packed
-from passband.trials.rescue import KEYS, Rescue, make, opened
+from passband.trials.packing import INTO, MARKS, packed
+from passband.trials.rescue import KEYS, Rescue, make, opened, spare_rows
 from passband.trials.rows import SCORE_STATUSES, STATUSES
-from passband.trials.schema import FILE, text_of
+from passband.trials.schema import FILE, VERSION, text_of
+from passband.trials.spare import SPARED, spared
 
 __all__ = ["Salvaged", "salvage"]
 
@@ -98,7 +99,7 @@ def _copy_blocks(source: Path, target: Path) -> None:
 def _copy_rows(copy: Path, path: Path) -> Salvaged:
     source, version = opened(copy)
     tables = [table for table in KEYS if version > 1 or table != "source"]
-    with closing(source), closing(make(path, version)) as target:
+    with closing(source), closing(make(path, 1 if version == 1 else VERSION)) as target:
         target.text_factory = text_of
         rescue = Rescue(source, version)
         target.execute("BEGIN")
@@ -106,7 +107,9 @@ def _copy_rows(copy: Path, path: Path) -> Salvaged:
             rows = rescue.rows(table)
             if version == 1:
                 rows = (row for row in rows if _is_usable(table, row))
-            _fill(target, table, rows)
+            _fill(target, table, rows, version)
+        for table in SPARED:
+            _fill(target, table, spared(spare_rows(source, version), table), version)
         restored = _restore_trials(target) if version > 1 else 0
         incomplete = {
             table: target.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
@@ -126,14 +129,19 @@ def _copy_rows(copy: Path, path: Path) -> Salvaged:
     return Salvaged(counts, lost, restored)
 
 
-def _fill(target: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]]) -> None:
+def _fill(
+    target: sqlite3.Connection, table: str, rows: Iterator[tuple[Any, ...]], version: int
+) -> None:
     """Insert rows, except those that are there and those that the table does not take."""
-    columns = target.execute(f"PRAGMA table_info({table})").fetchall()
-    marks = ",".join("CAST(? AS TEXT)" if kind == "TEXT" else "?" for _, _, kind, *_ in columns)
+    into = f"{INTO[table]} {MARKS[table]}"
+    if version == 1:
+        columns = target.execute(f"PRAGMA table_info({table})").fetchall()
+        marks = ("CAST(? AS TEXT)" if kind == "TEXT" else "?" for _, _, kind, *_ in columns)
+        into = f"INTO {table} VALUES ({','.join(marks)})"
     for row in rows:
         values = [storable(value) if isinstance(value, str) else value for value in row]
         try:
-            target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", values)
+            target.execute(f"INSERT OR IGNORE {into}", values)
         except sqlite3.Error:
             continue
 
@@ -142,11 +150,11 @@ def _restore_trials(target: sqlite3.Connection) -> int:
     """Make trials for completions that have lost theirs, and return how many."""
     loose = [
         packed("trial", (run, problem, trial, status, *[None] * 3, 0, None, None, number,
-                         *[None] * 3))
+                         *[None] * 4))
         for number, run, problem, trial, status in target.execute(_LOOSE).fetchall()
     ]  # fmt: skip
     return sum(
-        target.execute(f"INSERT OR IGNORE INTO trial VALUES {MARKS['trial']}", row).rowcount
+        target.execute(f"INSERT OR IGNORE {INTO['trial']} {MARKS['trial']}", row).rowcount
         for row in loose
     )
 

@@ -4,7 +4,8 @@ A run directory holds one file. Within it a *run* is one task asked of one model
 settings. The trial table is narrow, so that reading trials does not read completions, which are in
 `body`. Scores are in `score`, since they can be made again and trials cannot.
 `trial_tally` and `score_tally` add trials and scores up by problem; `counter` says how many rows of
-each kind there are. The last column of every row is its checksum.
+each kind there are; `spare` holds the rows a second time without which no other row can be used.
+Every row has a checksum.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from passband.errors import InvalidInput, PassbandError
+from passband.trials.layouts import VERSION_1, VERSION_2
 
 __all__ = [
     "APPLICATION",
@@ -26,12 +28,14 @@ __all__ = [
     "LOCK_FILE",
     "TABLES",
     "VERSION",
-    "VERSION_1",
     "CorruptStore",
     "EmptyStore",
     "check",
     "corrupt",
+    "create",
+    "definitions",
     "no_run",
+    "selected",
     "sqlite_errors",
     "text_of",
 ]
@@ -39,7 +43,7 @@ __all__ = [
 FILE = "trials.sqlite"
 LOCK_FILE = "lock"
 APPLICATION = 0x70623031  # "pb01", so that `file` and we know what it is
-VERSION = 2
+VERSION = 3
 _CHECKED_BYTES = 200_000_000  # files up to this size are checked whenever they are opened
 
 # All of it must fit into the first page: salvaging puts a new one in place of a damaged one.
@@ -47,10 +51,10 @@ _COLUMNS = {
     "run": "run INTEGER PRIMARY KEY,name TEXT NOT NULL,task TEXT NOT NULL,model TEXT NOT NULL,"
     "spec TEXT NOT NULL,config TEXT NOT NULL,created TEXT NOT NULL,address TEXT,source INT,"
     "crc INT NOT NULL,UNIQUE(task,model)",
-    # a process that asked, and came to an end
-    "session": "session INTEGER PRIMARY KEY,started TEXT NOT NULL,ended TEXT NOT NULL,"
-    "seconds REAL NOT NULL,trials INT NOT NULL,concurrency INT NOT NULL,version TEXT NOT NULL,"
-    "address TEXT,crc INT NOT NULL",
+    # a process that asked; one that was killed has no end
+    "session": "session INTEGER PRIMARY KEY,started TEXT NOT NULL,ended TEXT,seconds REAL,"
+    "trials INT,concurrency INT NOT NULL,version TEXT NOT NULL,address TEXT,crc INT NOT NULL,"
+    "pid INT,host TEXT",
     # a file that trials were imported from
     "source": "source INTEGER PRIMARY KEY,reader TEXT NOT NULL,file TEXT NOT NULL,"
     "sha256 TEXT NOT NULL,added TEXT NOT NULL,crc INT NOT NULL",
@@ -63,7 +67,7 @@ _COLUMNS = {
     "trial": "run INT NOT NULL,problem INT NOT NULL,trial INT NOT NULL CHECK(trial>=0),"
     "status INT NOT NULL,prompt_tokens INT,completion_tokens INT,latency_ms INT,"
     "attempts INT NOT NULL,seed INT,request_id TEXT,body INT,cost REAL,reason TEXT,source INT,"
-    "crc INT NOT NULL,PRIMARY KEY(run,problem,trial)",
+    "crc INT NOT NULL,finish_reason TEXT,PRIMARY KEY(run,problem,trial)",
     # knows its trial, so that it can be used when the trial's page is lost
     "body": "id INTEGER PRIMARY KEY,run INT NOT NULL,problem INT NOT NULL,trial INT NOT NULL,"
     "status INT NOT NULL,codec INT NOT NULL,text BLOB,reasoning BLOB,transcript BLOB,"
@@ -85,6 +89,9 @@ _COLUMNS = {
     # rows of a table in all, of a run or of a scorer; and the commits
     "counter": "name TEXT NOT NULL,number INT NOT NULL,value INT NOT NULL,crc INT NOT NULL,"
     "PRIMARY KEY(name,number)",
+    # runs and scorers once more, as JSON; the last table, so that all others are where they were
+    "spare": "name TEXT NOT NULL,number INT NOT NULL,row TEXT NOT NULL,crc INT NOT NULL,"
+    "PRIMARY KEY(name,number)",
 }
 _WITH_ROWID = ("run", "session", "source", "scorer", "problem", "body")
 _TYPES = ("INT", "INTEGER", "TEXT", "REAL", "BLOB", "ANY")
@@ -92,54 +99,46 @@ _TYPES = ("INT", "INTEGER", "TEXT", "REAL", "BLOB", "ANY")
 
 def _typed(columns: str) -> tuple[tuple[str, str], ...]:
     words = [part.split()[:2] for part in columns.split(",")]
-    return tuple((word[0], word[1]) for word in words if word[-1] in _TYPES)
+    typed = [(word[0], word[1]) for word in words if word[-1] in _TYPES]
+    return tuple(sorted(typed, key=lambda column: column[0] == "crc"))
 
 
 TABLES = {table: _typed(columns) for table, columns in _COLUMNS.items()}
-"""The columns of each table and their types."""
+"""The columns of each table and their types, in the order of rows: the checksum is the last.
 
-CREATE = "".join(
-    f"CREATE TABLE {table}({columns})STRICT{'' if table in _WITH_ROWID else ',WITHOUT ROWID'};"
-    for table, columns in _COLUMNS.items()
-)
-
-VERSION_1 = """
-CREATE TABLE run(
-    run INTEGER PRIMARY KEY, task TEXT NOT NULL UNIQUE, model TEXT NOT NULL,
-    spec TEXT NOT NULL, created TEXT NOT NULL, config TEXT NOT NULL
-) STRICT;
-CREATE TABLE session( -- a process that asked, and came to an end
-    session INTEGER PRIMARY KEY, started TEXT NOT NULL, ended TEXT NOT NULL, seconds REAL NOT NULL,
-    trials INT NOT NULL, concurrency INT NOT NULL, version TEXT NOT NULL
-) STRICT;
-CREATE TABLE problem(
-    run INT NOT NULL, problem INT NOT NULL, key TEXT NOT NULL, cluster TEXT, record TEXT NOT NULL,
-    PRIMARY KEY(run, problem), UNIQUE(run, key)
-) STRICT;
-CREATE TABLE trial(
-    run INT NOT NULL, problem INT NOT NULL, trial INT NOT NULL CHECK(trial >= 0),
-    status INT NOT NULL, prompt_tokens INT, completion_tokens INT, latency_ms INT,
-    attempts INT NOT NULL, seed INT, request_id TEXT, body INT,
-    PRIMARY KEY(run, problem, trial)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE body(id INTEGER PRIMARY KEY, codec INT NOT NULL, text BLOB, reasoning BLOB) STRICT;
-CREATE TABLE attempt(
-    run INT NOT NULL, problem INT NOT NULL, trial INT NOT NULL, attempt INT NOT NULL,
-    at_ms INT NOT NULL, outcome TEXT NOT NULL, http INT, detail TEXT NOT NULL,
-    PRIMARY KEY(run, problem, trial, attempt)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE scorer(
-    scorer INTEGER PRIMARY KEY, run INT NOT NULL, name TEXT NOT NULL, identity TEXT NOT NULL,
-    position INT, -- 0 is the scorer whose score is *the* score; nothing if no longer used
-    UNIQUE(run, name, identity)
-) STRICT;
-CREATE TABLE score(
-    scorer INT NOT NULL, problem INT NOT NULL, trial INT NOT NULL,
-    value REAL, status INT NOT NULL, answer BLOB, rule TEXT, detail TEXT,
-    PRIMARY KEY(scorer, problem, trial)
-) STRICT, WITHOUT ROWID;
+A column that was added to a table comes after the checksum in the file.
 """
-"""The tables of version 1, word for word: that is how a file of it is known to be whole."""
+
+_ADDED = {"session": ("pid", "host"), "trial": ("finish_reason",)}  # by version 3
+
+
+def _statement(table: str, columns: str) -> str:
+    end = "" if table in _WITH_ROWID else ",WITHOUT ROWID"
+    return f"CREATE TABLE {table}({columns})STRICT{end};"
+
+
+CREATE = "".join(_statement(table, columns) for table, columns in _COLUMNS.items())
+
+
+def create(version: int) -> str:
+    """Return the statements that make the tables of a version; nothing for an unknown one."""
+    if version == 2:
+        earlier = {table: _COLUMNS[table] for table in _COLUMNS if table != "spare"} | VERSION_2
+        return "".join(_statement(table, columns) for table, columns in earlier.items())
+    return {1: VERSION_1, VERSION: CREATE}.get(version, "")
+
+
+def definitions(table: str) -> list[str]:
+    """Return the definition of each column of a table without constraints."""
+    return _COLUMNS[table].split(",")
+
+
+@lru_cache
+def selected(table: str, version: int = VERSION, prefix: str = "") -> str:
+    """Return the columns of a row as a query lists them, NULL for one that the version lacks."""
+    lacking = _ADDED.get(table, ()) if version < VERSION else ()
+    names = [name for name, _ in TABLES[table]]
+    return ",".join(f"NULL AS {n}" if n in lacking else f"{prefix}{n}" for n in names)
 
 
 class CorruptStore(PassbandError):
@@ -223,17 +222,16 @@ def check(
 
 
 def _tables_of(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the text of each table; a column that was added has a space before it."""
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL")
-    return dict(rows.fetchall())
+    return {name: sql.replace(", ", ",") for name, sql in rows.fetchall()}
 
 
 @lru_cache
 def _expected(version: int) -> dict[str, str]:
     """Return the text of each table as SQLite keeps it."""
-    if version not in (1, 2):
-        return {}
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(VERSION_1 if version == 1 else CREATE)
+        connection.executescript(create(version))
         return _tables_of(connection)
 
 

@@ -8,7 +8,9 @@ on disk.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import socket
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +23,7 @@ from passband.trials import packing
 from passband.trials.codec import canonical
 from passband.trials.differences import SettingsChanged, differences
 from passband.trials.imported import is_imported
-from passband.trials.packing import MARKS, STATUS, packed
+from passband.trials.packing import INTO, MARKS, STATUS, packed
 from passband.trials.problems import StoredProblem, placed
 from passband.trials.rows import FAILED, AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.unpacking import scores_of, trials_of
@@ -130,7 +132,7 @@ class Store(Writer):
         rows = [(run, p.number, p.position, p.key, p.cluster, p.record) for p in problems]
         with self.transaction():
             self._connection.executemany(
-                f"INSERT INTO problem VALUES {MARKS['problem']} ON CONFLICT(run, problem) "
+                f"INSERT {INTO['problem']} {MARKS['problem']} ON CONFLICT(run, problem) "
                 "DO UPDATE SET position=excluded.position, cluster=excluded.cluster, "
                 "crc=excluded.crc",
                 [packed("problem", row) for row in rows],
@@ -168,17 +170,16 @@ class Store(Writer):
                 self.put("scorer", [(*known[:4], spec, known[5])])
         return int(known[0])
 
-    def add_session(
-        self,
-        started: str,
-        seconds: float,
-        trials: int,
-        concurrency: int,
-        address: str | None = None,
-    ) -> None:
-        """Record the session of one process: its time, its trials, its concurrency."""
-        values = (started, utc_now(), seconds + 0.0, trials, concurrency, __version__, address)
-        self.add("session", values)
+    def begin_session(self, concurrency: int, address: str | None = None) -> int:
+        """Record that this process begins to ask, and return the number of its session."""
+        values = (utc_now(), None, None, None, concurrency, __version__, address, os.getpid(),
+                  socket.gethostname())  # fmt: skip
+        return self.add("session", values)
+
+    def end_session(self, number: int, seconds: float, trials: int) -> None:
+        """Record how long a session asked and how many trials it recorded."""
+        (row,) = (row for row in self.rows("session") if row[0] == number)
+        self.put("session", [(*row[:2], utc_now(), seconds + 0.0, trials, *row[5:])])
 
     def add_source(self, reader: str, file: str, sha256: str) -> int:
         """Record a file that trials are imported from, and return its number."""

@@ -11,11 +11,14 @@ from passband.trials.checked import CheckedRows
 from passband.trials.checksums import body_checksum, trial_checksum
 from passband.trials.codec import decoded, decoded_transcript
 from passband.trials.rows import ScoreRow, TrialRow
-from passband.trials.schema import TABLES
+from passband.trials.schema import TABLES, selected
 
 __all__ = ["scores_of", "trials_of"]
 
-_TRIAL = "SELECT t.*, b.* FROM trial AS t LEFT JOIN body AS b ON b.id=t.body WHERE "
+_TRIAL = (
+    f"SELECT {selected('trial', prefix='t.')}, b.* FROM trial AS t "
+    "LEFT JOIN body AS b ON b.id=t.body WHERE"
+)
 _COLUMNS = len(TABLES["trial"])
 
 
@@ -42,7 +45,7 @@ def scores_of(
 def _trial(rows: CheckedRows, row: tuple[Any, ...]) -> TrialRow:
     values, body = row[: _COLUMNS - 1], row[_COLUMNS:]
     (_, problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
-     cost, reason, source) = values  # fmt: skip
+     cost, reason, source, finish_reason) = values  # fmt: skip
     text = reasoning = transcript = None
     try:
         if trial_checksum(values) != row[_COLUMNS - 1]:
@@ -55,7 +58,7 @@ def _trial(rows: CheckedRows, row: tuple[Any, ...]) -> TrialRow:
         raise rows.corrupt(f"{error}: {rows.place(*values[:3])}") from error
     return TrialRow(
         problem, trial, rows.status(status), text, reasoning, prompt, completion, latency, attempts,
-        seed, request, [], transcript, cost, reason, source,
+        seed, request, [], transcript, cost, reason, source, finish_reason,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from passband.trials.connection import connect
 from passband.trials.lock import Lock
 from passband.trials.packing import insertions, packed
 from passband.trials.schema import FILE, sqlite_errors
+from passband.trials.spare import SPARED, drop_spare, put_spare
 from passband.trials.tallies import Tallies
 
 __all__ = ["LOW_WATER", "DiskNearlyFull", "Writer"]
@@ -104,6 +105,8 @@ class Writer:
         with self.transaction():
             for row in rows:
                 values = packed(table, row)
+                if table in SPARED:
+                    put_spare(self._connection, table, row)
                 if not self._all(f"SELECT 1 FROM {table} WHERE {table}=?", row[0]):
                     self._insert(table, [values])
                     self._tallies.count(table, 0, 1)
@@ -135,7 +138,9 @@ class Writer:
     def _delete(self, table: str, run: int) -> None:
         """Delete the rows of a run that has no trials."""
         gone = self._connection.execute(f"DELETE FROM {table} WHERE run=?", (run,)).rowcount
-        self._tallies.count(table, 0 if table in ("run", "scorer") else run, -gone)
+        self._tallies.count(table, 0 if table in SPARED else run, -gone)
+        if table in SPARED:
+            drop_spare(self._connection, table)
 
     def _one(self, query: str, *arguments: object) -> int:
         return int(self._all(query, *arguments)[0][0])

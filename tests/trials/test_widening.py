@@ -1,0 +1,128 @@
+"""A real file of version 2: read as it is, widened when it is written, and killed on the way."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from passband.trials.export import export
+from passband.trials.merge import merge
+from passband.trials.reader import Trials
+from passband.trials.rows import TrialRow
+from passband.trials.salvage import salvage
+from passband.trials.schema import FILE, VERSION, CorruptStore
+from passband.trials.store import Store
+from stores import MODEL, TASK, begin, writing
+
+HERE = Path(__file__).parent / "version_2"
+EXPORT = [json.loads(line) for line in (HERE / "export.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A copy of a run directory of version 2."""
+    directory = tmp_path / "old"
+    directory.mkdir()
+    shutil.copy(HERE / FILE, directory)
+    return directory
+
+
+def exported(directory: Path) -> list[dict[str, object]]:
+    """The export with the columns that it had at the time of version 2."""
+    file = io.BytesIO()
+    with Trials(directory) as trials:
+        export(trials, trials.runs(), "jsonl", file, timing=True)
+        rates = [session.trials for session in trials.sessions()]
+    assert rates == [32, 8]
+    rows = [json.loads(line) for line in file.getvalue().splitlines()]
+    assert {row.pop("finish_reason") for row in rows} == {None}
+    return rows
+
+
+def tables(directory: Path) -> tuple[int, dict[str, int]]:
+    """The version of a file, and the page at which each table begins."""
+    with closing(sqlite3.connect(directory / FILE)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        pages = dict(connection.execute("SELECT name, rootpage FROM sqlite_master").fetchall())
+        return int(connection.execute("PRAGMA user_version").fetchone()[0]), pages
+
+
+def test_it_is_read_as_it_is(old: Path) -> None:
+    before = (old / FILE).read_bytes()
+    assert exported(old) == EXPORT
+    with Trials(old) as trials:
+        assert trials.rate() == 10.0
+    assert (old / FILE).read_bytes() == before
+
+
+def test_reading_it_uses_the_keys_of_its_tables(old: Path) -> None:
+    with Trials(old) as trials:
+        query = "SELECT t.trial FROM trial AS t WHERE t.run=1 ORDER BY t.problem, t.trial"
+        (step,) = trials._rows.each(f"EXPLAIN QUERY PLAN {query}")
+    assert "USING PRIMARY KEY (run=?)" in step[3]
+
+
+def test_it_is_widened_in_place(old: Path) -> None:
+    _, before = tables(old)
+    Store(old, low_water=0).close()
+    version, after = tables(old)
+    assert version == VERSION
+    assert after.items() >= before.items()
+    assert after.keys() - before.keys() == {"spare"}
+    assert exported(old) == EXPORT
+    with writing(old) as store:
+        store.append(1, [TrialRow(0, 9, "unknown", "so", finish_reason="weird \ud800")])
+        store.begin_session(4)
+    with Trials(old) as trials:
+        rows = [row for row in trials.trials(trials.run("sums", "small")) if row.trial == 9]
+        assert [(row.status, row.finish_reason) for row in rows] == [("unknown", "weird \ud800")]
+        assert [session.ended is None for session in trials.sessions()] == [False, False, True]
+        assert trials.rate() == 10.0
+
+
+def test_a_widened_file_is_laid_out_as_a_new_one(old: Path, tmp_path: Path) -> None:
+    """Salvaging replaces a damaged first page by that of a new store."""
+    Store(old, low_water=0).close()
+    for directory in (old, HERE):
+        bad = tmp_path / f"bad {directory.name}"
+        bad.mkdir()
+        (bad / FILE).write_bytes(b"\xaa" * 4096 + (directory / FILE).read_bytes()[4096:])
+        salvage(bad, tmp_path / f"new {directory.name}")
+        assert exported(tmp_path / f"new {directory.name}") == EXPORT
+
+
+def test_it_is_salvaged_and_merged(old: Path, tmp_path: Path) -> None:
+    salvage(old, tmp_path / "saved")
+    merge([old, tmp_path / "saved"], tmp_path / "merged")
+    assert exported(tmp_path / "saved") == exported(tmp_path / "merged") == EXPORT
+    assert tables(old)[0] == 2
+
+
+def test_a_failed_migration_leaves_the_file_as_it_was(old: Path) -> None:
+    with closing(sqlite3.connect(old / FILE)) as connection, connection:
+        connection.execute("UPDATE session SET trials=33 WHERE session=1")
+    before = (old / FILE).read_bytes()
+    with pytest.raises(CorruptStore, match="row 1 of session is not what was written"):
+        Store(old, low_water=0)
+    assert (old / FILE).read_bytes() == before
+
+
+@pytest.mark.parametrize("word", ["", "x", "half \ud800"])
+def test_how_an_answer_ended_is_kept_and_checked(tmp_path: Path, word: str) -> None:
+    with writing(tmp_path) as store:
+        run, _ = begin(store)
+        store.append(run, [TrialRow(0, 0, "unknown", "so", finish_reason=word)])
+    with Trials(tmp_path) as trials:
+        (row,) = trials.trials(trials.run(TASK, MODEL))
+    assert row.finish_reason == word
+    for other in ("NULL", "'y'"):
+        with closing(sqlite3.connect(tmp_path / FILE)) as connection, connection:
+            connection.execute(f"UPDATE trial SET finish_reason={other}")
+        with Trials(tmp_path) as trials, pytest.raises(CorruptStore, match="a row of trial"):
+            list(trials.trials(trials.run(TASK, MODEL)))
