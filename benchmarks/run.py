@@ -125,7 +125,7 @@ def compare(folder: Path, repeat: int) -> None:
             bare.append(floor(bare_loop.measure(url, requests=3200, concurrency=64)))
             single.append(run_once(folder, url, n=16, concurrency=64, batch=1))
             inserted.append(floor(insert_loop.measure(url, requests=800, concurrency=64, n=16)))
-            batched.append(run_once(folder, url, n=64, concurrency=64, batch=16))
+            batched.append(run_once(folder, url, n=16, concurrency=64, batch=16, problems=800))
     rates = [s.rate / b.rate for s, b in zip(single, bare, strict=True)]
     one, kept, many = best(single), best(inserted), best(batched)
     print("concurrency 64, no latency")
@@ -235,7 +235,7 @@ def main() -> None:
     os.environ.pop("OPENAI_API_KEY", None)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        compare(folder, 3 if quick else 12)
+        compare(folder, 5 if quick else 12)
         if parsed.floors:
             return
         against_latency(folder, 1 if quick else 3, 16 if quick else 64)

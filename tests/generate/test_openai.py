@@ -26,6 +26,7 @@ from passband.generate.provider import (
     Request,
     Sampling,
     TimedOut,
+    TooLong,
     Unavailable,
 )
 
@@ -165,7 +166,7 @@ def test_more_than_any_answer_is_not_read_to_the_end(script: Behaviour) -> None:
         (faults.unauthorized_401, Hopeless, 401),
         (faults.forbidden_403, Hopeless, 403),
         (faults.model_404, Hopeless, 404),
-        (faults.bad_request_400, Rejected, 400),
+        (faults.bad_request_400, TooLong, 400),
         (faults.status(500), Unavailable, 500),
         (faults.status(503), Unavailable, 503),
         (faults.truncated_json, InvalidReply, 200),

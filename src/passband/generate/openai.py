@@ -12,21 +12,26 @@ import aiohttp
 
 from passband.errors import InvalidInput
 from passband.generate.deadlines import Deadlines
+from passband.generate.faults import fault_of
 from passband.generate.http import Secret, address_of, read_body
 from passband.generate.provider import (
     Completion,
     Hopeless,
     Request,
+    Sampling,
     TimedOut,
     Unavailable,
+    UnsupportedSetting,
 )
-from passband.generate.wire import PayloadWriter, fault_of, read_reply
+from passband.generate.server_habits import ignored_settings, seed_name
+from passband.generate.wire import PayloadWriter, read_reply
 
 __all__ = ["OpenAIServer"]
 
 _CONNECT = 10.0  # seconds to reach the server
 _LONG_KEY = 16  # characters; "none" and the like are no secrets, and may be in any answer
 _DEFAULT_URL = "https://api.openai.com/v1"
+_OTHER_LENGTH = "max_completion_tokens"  # what OpenAI's reasoning models take for max_tokens
 
 
 class OpenAIServer:
@@ -44,7 +49,8 @@ class OpenAIServer:
         url = base_url or os.environ.get("OPENAI_BASE_URL") or _DEFAULT_URL
         self.batch = batch
         self.one_seed = True  # a request carries the seed of its first completion alone
-        self._payloads = PayloadWriter(model, chat=chat)
+        self._model = model
+        self._payloads = PayloadWriter(model, chat=chat, seed_name=seed_name(url))
         self.is_chat = chat
         self._key = os.environ.get("OPENAI_API_KEY", "").strip()
         self._url = _endpoint(url, "chat/completions" if chat else "completions")
@@ -60,8 +66,39 @@ class OpenAIServer:
         self._deadlines = Deadlines(timeout)
         self._session: aiohttp.ClientSession | None = None
 
+    @property
+    def config(self) -> dict[str, str]:
+        """How requests differ from what the settings say; recorded with the run."""
+        name = self._payloads.length_name
+        return {} if name is None else {"length_name": name}
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know about the requests so far."""
+        if self._payloads.length_name is None:
+            return []
+        return [
+            "the model takes no max_tokens; the limit of tokens is sent as "
+            f"{self._payloads.length_name} instead"
+        ]
+
+    def ignored(self, sampling: Sampling, *, seeds: bool) -> list[str]:
+        """Return what is known to have no effect of the settings of a request."""
+        return ignored_settings(self._model, self.address, sampling, seeds=seeds)
+
     async def generate(self, request: Request) -> Sequence[Completion]:
-        """Make one attempt."""
+        """Make one attempt; a limit of tokens under a name that is rejected is sent once more."""
+        name = self._payloads.length_name
+        try:
+            return await self._attempt(request)
+        except UnsupportedSetting as fault:
+            is_name = fault.setting == "max_tokens" and _OTHER_LENGTH in fault.detail
+            if not is_name or request.sampling.max_tokens is None or name == _OTHER_LENGTH:
+                raise
+            self._payloads.rename_length(_OTHER_LENGTH)
+        return await self._attempt(request)
+
+    async def _attempt(self, request: Request) -> Sequence[Completion]:
         body = self._payloads.write(request)
         try:
             with self._deadlines.start():
@@ -73,7 +110,8 @@ class OpenAIServer:
                         raw = self._secret.removed_from_bytes(raw)
                     if reply.status == 200:
                         return read_reply(raw, request, chat=self.is_chat)
-                    raise fault_of(reply.status, reply.headers, raw, time.time())
+                    headers = {k: self._secret.removed_from(v) for k, v in reply.headers.items()}
+                    raise fault_of(reply.status, headers, raw, time.time())
         except aiohttp.ServerTimeoutError as error:
             raise Unavailable(self._described(error), everyone=True) from None
         except asyncio.TimeoutError:

@@ -9,17 +9,20 @@ ProviderFault(PassbandError)   one attempt gave no completion
 ├── TimedOut                   no complete answer within the deadline
 ├── Crashed                    the model itself failed on this request
 ├── InvalidReply               the reply holds no completion
+│   └── Unfinished             it holds some, but does not say that they are complete
 ├── Rejected                   this request will never be answered; another might be
+│   └── TooLong                the prompt does not fit into the model's context
 ├── Filtered                   the server's content filter rejected the prompt
 ├── GaveUp                     the subject has made all the attempts that there will be
 ├── TaskError                  code of the task raised, which is not the model's fault
 └── Hopeless                   no request will be answered: wrong key, no such model, no credit
+    └── UnsupportedSetting     the model does not take a setting that every request has
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
 from passband.errors import PassbandError
@@ -42,11 +45,18 @@ __all__ = [
     "Sampling",
     "TaskError",
     "TimedOut",
+    "TooLong",
     "Unavailable",
+    "Unfinished",
+    "UnsupportedSetting",
 ]
 
-Finish = Literal["stop", "length", "content_filter", "limit"]
-"""Why an answer ended; "limit" is one of the task: of messages, tokens, time or cost."""
+Finish = Literal["stop", "length", "content_filter", "limit", "tool_call", "unknown"]
+"""Why an answer ended; "limit" is one of the task: of messages, tokens, time or cost.
+
+"tool_call" is no answer: the model asked for a tool. "unknown" is a reason that passband does not
+know, so that it cannot tell whether the answer is complete.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,12 @@ class Sampling:
     max_tokens: int | None = None
     stop: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)  # sent to the server as it is
+    length_name: str = field(default="max_tokens", repr=False)  # of the limit, in a request
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What completions depend on, by name; the name of the limit is not part of it."""
+        return {name: value for name, value in asdict(self).items() if name != "length_name"}
 
 
 class Request(NamedTuple):
@@ -90,6 +106,7 @@ class Completion(NamedTuple):
     cost: float | None = None  # where the model knows it; else tokens times price
     scores: Mapping[str, Score] | None = None  # that the model brings, by name of the scorer
     latency_ms: int | None = None  # where the model knows it; else the time that the call took
+    finish_reason: str | None = None  # the server's own word, where it says more than `finish`
 
 
 class Provider(Protocol):
@@ -150,8 +167,22 @@ class InvalidReply(ProviderFault):
     """The reply holds no completion: not JSON, no choices, an error with status 200."""
 
 
+class Unfinished(InvalidReply):
+    """The reply holds completions, but does not say that they are complete."""
+
+    def __init__(
+        self, detail: str, completions: Sequence[Completion], *, http: int | None = None
+    ) -> None:
+        super().__init__(detail, http=http)
+        self.completions = completions  # what is recorded if the next reply says no more
+
+
 class Rejected(ProviderFault):
     """The server will never answer this request; it may answer others."""
+
+
+class TooLong(Rejected):
+    """The prompt, or the prompt and the answer, do not fit into the model's context."""
 
 
 class Filtered(ProviderFault):
@@ -168,3 +199,11 @@ class TaskError(ProviderFault):
 
 class Hopeless(ProviderFault):
     """The server will answer no request: wrong key, no such model, no credit."""
+
+
+class UnsupportedSetting(Hopeless):
+    """The model does not take a setting that is the same in all requests."""
+
+    def __init__(self, detail: str, setting: str, *, http: int | None = None) -> None:
+        super().__init__(detail, http=http)
+        self.setting = setting  # by its name in the request

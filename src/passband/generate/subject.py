@@ -28,7 +28,9 @@ class Subject(Protocol):
     `one_seed`, and `async reset()`, which drops connections that died while the machine slept;
     `is_costly`, which counts a trial as in flight until it is on disk, so that a kill loses no more
     than are in flight; `spec`, a mapping of further settings that its answers depend on and that a
-    resumed run has to have too, and `config`, a mapping of those that are only recorded.
+    resumed run has to have too, and `config`, a mapping of those that are only recorded; `notes`, a
+    list of what the user should know about its requests so far, and `ignored(sampling, seeds=...)`,
+    which returns sentences on settings that are known to have no effect.
     """
 
     @property
@@ -81,6 +83,25 @@ class ProviderSubject:
     def one_seed(self) -> bool:
         """Whether a request uses the first of its seeds alone, so that no others are derived."""
         return getattr(self.provider, "one_seed", False)
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """Settings of its requests that the provider has changed, where it says so."""
+        config = getattr(self.provider, "config", None)
+        return config if isinstance(config, Mapping) else {}
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know about its requests so far."""
+        notes = getattr(self.provider, "notes", None)
+        return notes if isinstance(notes, list) else []
+
+    def ignored(self, sampling: Sampling, *, seeds: bool) -> Sequence[str]:
+        """Return sentences on settings that are known to have no effect on this provider."""
+        if not hasattr(self.provider, "ignored"):
+            return []
+        sentences: Sequence[str] = self.provider.ignored(sampling, seeds=seeds)
+        return sentences
 
     def answer(
         self, problem: Problem, sampling: Sampling, seeds: Seeds, trials: Sequence[int]

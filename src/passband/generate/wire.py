@@ -1,44 +1,52 @@
-"""The OpenAI wire format: a request as JSON, a reply as completions, an error as a fault."""
+"""The OpenAI wire format: a request as JSON, a reply as completions."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from passband.generate.faults import fault_in_success
+from passband.generate.finish import raw_reason, verdict_of
 from passband.generate.provider import (
     Completion,
     Filtered,
     Finish,
-    Hopeless,
     InvalidReply,
     Message,
     ProviderFault,
-    RateLimited,
-    Rejected,
     Request,
     Sampling,
-    TimedOut,
-    Unavailable,
+    Unfinished,
 )
+from passband.generate.reply_message import (
+    Parts,
+    reasoning_of,
+    refusal_of,
+    split_content,
+    tool_transcript,
+)
+from passband.generate.server_error import excerpt
 
-__all__ = ["PayloadWriter", "fault_of", "read_reply", "retry_after"]
+__all__ = ["PayloadWriter", "read_reply"]
 
-_FINISH: Mapping[str, Finish] = {"length": "length", "content_filter": "content_filter"}
-_BROKEN_OFF = ("abort", "aborted", "cancelled", "error")  # reasons of a server that did not finish
-_NO_MONEY = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-_EXCERPT = 300  # characters of an error that are shown and kept
 _HEADS = 8_000_000  # bytes of encoded prompts that are kept
-_LONGEST = 86_400.0  # seconds; a server that names a longer wait is tried again after a day
+_FURTHER = (
+    "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning", "reasoning_details",
+)  # fmt: skip
+_BOM = b"\xef\xbb\xbf"  # that some servers on Windows write before JSON
 
 
 class PayloadWriter:
     """Writes the bodies of requests; what the trials of a problem share is encoded once."""
 
-    def __init__(self, model: str, *, chat: bool) -> None:
+    def __init__(self, model: str, *, chat: bool, seed_name: str = "seed") -> None:
         self._model, self._chat = model, chat
+        self._seed = f',"{seed_name}":%d}}'.encode()
+        self._seed_names = {"seed", seed_name}
+        self.length_name: str | None = None  # that replaces the one of the settings
         self._heads: dict[tuple[int, int], _Head] = {}
         self._size = 0  # bytes of all heads
 
@@ -49,12 +57,19 @@ class PayloadWriter:
         if head is None or head.sampling is not request.sampling:
             head = self._add(place, request)
         seed = request.seeds[0]
-        if seed is None or "seed" in request.sampling.extra:
+        if seed is None or not self._seed_names.isdisjoint(request.sampling.extra):
             return head.text + b"}"
-        return b'%b,"seed":%d}' % (head.text, seed)
+        return head.text + self._seed % seed
+
+    def rename_length(self, name: str) -> None:
+        """Send the limit of tokens under another name from now on."""
+        self.length_name = name
+        self._heads, self._size = {}, 0
 
     def _add(self, place: tuple[int, int], request: Request) -> _Head:
-        text = _encode(_fields(self._model, request, chat=self._chat))[:-1].encode()
+        length_name = self.length_name or request.sampling.length_name
+        fields = _fields(self._model, request, length_name, chat=self._chat)
+        text = _encode(fields)[:-1].encode()
         # The head holds on to the messages, so that no others get their identity.
         head = _Head(request.messages, request.sampling, text)
         self._size += len(text)
@@ -72,7 +87,7 @@ class _Head(NamedTuple):
     text: bytes
 
 
-def _fields(model: str, request: Request, *, chat: bool) -> dict[str, Any]:
+def _fields(model: str, request: Request, length_name: str, *, chat: bool) -> dict[str, Any]:
     """Return the fields of a request but the seed; parameters that are None are not sent."""
     sampling, count = request.sampling, len(request.seeds)
     fields: dict[str, Any] = {"model": model}
@@ -83,7 +98,7 @@ def _fields(model: str, request: Request, *, chat: bool) -> dict[str, Any]:
     optional = {
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
-        "max_tokens": sampling.max_tokens,
+        length_name: sampling.max_tokens,
         "stop": list(sampling.stop) or None,
         "n": count if count > 1 else None,
     }
@@ -95,184 +110,197 @@ def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
     """Return the completions of a reply with status 200, or raise a `ProviderFault`."""
     reply = _parsed(raw)
     if reply.get("error"):
-        raise _fault_in_success(reply["error"], raw)
+        raise fault_in_success(reply["error"], raw)
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise InvalidReply(f"the reply has no choices: {_excerpt(raw)}", http=200)
-    wanted = choices[: len(request.seeds)]
-    texts = [_text(choice, chat) for choice in wanted]
-    tokens = _tokens(reply.get("usage"), texts)
+        raise _without_choices(reply, raw)
+    wanted = _in_order(choices)[: len(request.seeds)]
     seed = request.seeds[0]  # one request has one seed; the place within it does the rest
     identity = reply.get("id")
     request_id = identity if isinstance(identity, str) else None
-    return [
-        Completion(
-            text,
-            _finish(choice),
-            reasoning,
+    texts = [_plain_text(choice) for choice in wanted] if chat else [None]
+    if None not in texts:  # the usual case, which should not take longer for all the others
+        return [
+            Completion(text, "stop", None, tokens_in, tokens_out, seed, request_id)
+            for text, (tokens_in, tokens_out) in zip(
+                texts, _tokens(reply.get("usage"), texts), strict=True
+            )
+        ]
+    answers = [_answer(choice, request, chat) for choice in wanted]
+    tokens = _tokens(reply.get("usage"), [answer.text for answer in answers])
+    completions = [
+        answer.completion(tokens_in, tokens_out, seed, request_id)
+        for answer, (tokens_in, tokens_out) in zip(answers, tokens, strict=True)
+    ]
+    unclear = [answer.reason for answer in answers if answer.is_unclear]
+    if unclear:
+        detail = f"the reply does not say why the answer ended (finish_reason: {unclear[0]})"
+        raise Unfinished(detail, completions, http=200)
+    return completions
+
+
+class _Answer(NamedTuple):
+    """A choice of a reply."""
+
+    text: str | None
+    reasoning: str | None
+    finish: Finish = "stop"
+    reason: str | None = None  # the server's word, where it says more than `finish`
+    transcript: list[dict[str, Any]] | None = None
+    is_unclear: bool = False  # whether the server does not say that it is complete
+
+    def completion(
+        self,
+        tokens_in: int | None,
+        tokens_out: int | None,
+        seed: int | None,
+        request_id: str | None,
+    ) -> Completion:
+        return Completion(
+            self.text,
+            self.finish,
+            self.reasoning,
             tokens_in,
             tokens_out,
             seed,
             request_id,
+            self.transcript,
+            finish_reason=self.reason,
         )
-        for choice, (text, reasoning), (tokens_in, tokens_out) in zip(
-            wanted, texts, tokens, strict=True
-        )
-    ]
 
 
-def fault_of(status: int, headers: Mapping[str, str], raw: bytes, now: float) -> ProviderFault:
-    """Return the fault that a reply with another status means. `now` is the Unix time."""
-    code, message = _error(raw)
-    detail = f"HTTP {status}: {message}"
-    if code in _NO_MONEY or (status == 429 and "exceeded your current quota" in message):
-        return Hopeless(detail, http=status)
-    if status == 429:
-        return RateLimited(detail, http=status, retry_after=retry_after(headers, now))
-    if status in (401, 402, 403, 404, 405):
-        return Hopeless(detail, http=status)
-    if status == 408:
-        return TimedOut(detail, http=status)
-    if status == 503 and retry_after(headers, now) is not None:
-        return RateLimited(detail, http=status, retry_after=retry_after(headers, now))
-    if status >= 500 or status in (409, 425):
-        return Unavailable(detail, http=status, everyone=status in (502, 503, 504))
-    if "content_filter" in code or "content_policy" in code:
-        return Filtered(detail, http=status)
-    return Rejected(detail, http=status)
-
-
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that the server asks to wait: in ms, in seconds, or until a date.
-
-    >>> retry_after({"retry-after-ms": "1500"}, 0.0)
-    1.5
-    >>> retry_after({"Retry-After": "Thu, 01 Jan 1970 00:01:00 GMT"}, 20.0)
-    40.0
-    """
-    fields = {name.lower(): value.strip() for name, value in headers.items()}
-    for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        try:
-            seconds = float(fields[name]) * unit
-        except (KeyError, ValueError):
-            continue
-        if 0 <= seconds < float("inf"):
-            return min(seconds, _LONGEST)
-    if "retry-after" not in fields:
-        return None
-    from email.utils import parsedate_to_datetime
-
+def _in_order(choices: list[Any]) -> list[Any]:
+    """Return choices by their `index`; as they came, if one has none or two have the same."""
     try:
-        seconds = parsedate_to_datetime(fields["retry-after"]).timestamp() - now
-        return min(max(0.0, seconds), _LONGEST)
-    except (ValueError, TypeError, OverflowError):
+        places = [choice.get("index") for choice in choices]
+    except AttributeError:  # not an object, which is reported later
+        return choices
+    if places == list(range(len(choices))):
+        return choices
+    if len(set(map(repr, places))) < len(places) or any(type(place) is not int for place in places):
+        return choices
+    return sorted(choices, key=lambda choice: int(choice["index"]))
+
+
+def _plain_text(choice: Any) -> str | None:
+    """Return the text of a choice that ended by itself and has nothing but a text; else None."""
+    try:
+        message = choice["message"]
+        text = message["content"]
+        if choice["finish_reason"] != "stop" or type(text) is not str:
+            return None
+        is_short = len(message) == 2 and "role" in message
+        is_plain = is_short or not any(map(message.get, _FURTHER))
+    except (LookupError, TypeError, AttributeError):
         return None
+    return text if is_plain and "native_finish_reason" not in choice else None
+
+
+def _answer(choice: Any, request: Request, chat: bool) -> _Answer:
+    """Return the answer of a choice, and why it ended."""
+    if not isinstance(choice, dict):
+        raise InvalidReply("a choice of the reply is not an object", http=200)
+    if choice.get("error"):  # OpenRouter: the provider failed on the way
+        raise fault_in_success(choice["error"], json.dumps({"error": choice["error"]}).encode())
+    word = _reason(choice)
+    verdict = verdict_of(word)
+    if verdict == "broken":
+        raise InvalidReply(f"the server broke the answer off: {word}", http=200)
+    message, parts = _message(choice, verdict, chat)
+    refusal = refusal_of(choice, message)
+    transcript = tool_transcript(request.messages, message, parts.text)
+    if refusal is not None and (message.get("refusal") or not parts.text):
+        verdict = "content_filter"
+    elif transcript is not None and verdict == "stop" and not (parts.text or "").strip():
+        verdict = "tool_call"
+    if verdict == "stop" and chat and "content" not in message and not parts.reasoning:
+        raise InvalidReply("a message of the reply has no content", http=200)
+    return _Answer(
+        parts.text or refusal if verdict == "content_filter" else parts.text,
+        parts.reasoning,
+        "unknown" if verdict == "unclear" else verdict,
+        raw_reason(word),
+        transcript,
+        verdict == "unclear",
+    )
+
+
+def _reason(choice: dict[str, Any]) -> Any:
+    """Return the finish reason; that of the model behind a router, where it is worse than stop."""
+    word, native = choice.get("finish_reason"), choice.get("native_finish_reason")
+    if word not in ("stop", None) or not isinstance(native, str):
+        return word
+    verdict = verdict_of(native)
+    return native if verdict not in ("stop", "unknown", "unclear") else word
+
+
+def _message(choice: dict[str, Any], verdict: str, chat: bool) -> tuple[dict[str, Any], Parts]:
+    """Return the message of a choice and its parts; one that is withheld may have none."""
+    if not chat:
+        text = choice.get("text")
+        if not isinstance(text, str) and verdict != "content_filter":
+            raise InvalidReply("a choice of the reply has no text", http=200)
+        return {}, Parts(text if isinstance(text, str) else None)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        if verdict != "content_filter":
+            raise InvalidReply("a choice of the reply has no message", http=200)
+        message = {}
+    parts = split_content(message.get("content"))
+    return message, Parts(parts.text, parts.reasoning or reasoning_of(message))
+
+
+def _without_choices(reply: dict[str, Any], raw: bytes) -> ProviderFault:
+    """Return the fault of a reply without choices; Gemini answers blocked prompts in this way."""
+    for name, reason in (("promptFeedback", "blockReason"), ("prompt_feedback", "block_reason")):
+        feedback = reply.get(name)
+        if isinstance(feedback, dict) and feedback.get(reason):
+            return Filtered(f"the prompt was blocked: {excerpt(raw)}", http=200)
+    return InvalidReply(f"the reply has no choices: {excerpt(raw)}", http=200)
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
+    if raw.startswith(_BOM):
+        raw = raw[len(_BOM) :]
     try:
         reply = json.loads(raw.decode("utf-8", "surrogatepass"))  # faster than to let it guess
     except (ValueError, RecursionError):
-        raise InvalidReply(f"the reply is not JSON: {_excerpt(raw)}", http=200) from None
+        raise InvalidReply(f"the reply is not JSON: {excerpt(raw)}", http=200) from None
     if not isinstance(reply, dict):
-        raise InvalidReply(f"the reply is not a JSON object: {_excerpt(raw)}", http=200)
+        raise InvalidReply(f"the reply is not a JSON object: {excerpt(raw)}", http=200)
     return reply
 
 
-def _text(choice: Any, chat: bool) -> tuple[str | None, str | None]:
-    """Return the answer and, where it is apart, the reasoning."""
-    if not isinstance(choice, dict):
-        raise InvalidReply("a choice of the reply is not an object", http=200)
-    if not chat:
-        text = choice.get("text")
-        if not isinstance(text, str):
-            raise InvalidReply("a choice of the reply has no text", http=200)
-        return text, None
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        raise InvalidReply("a choice of the reply has no message", http=200)
-    reasoning = message.get("reasoning_content") or message.get("reasoning")
-    content = message.get("content")
-    if content is None and isinstance(message.get("refusal"), str):
-        content = message["refusal"]  # the words in which the model refuses
-    return _content(content), reasoning if isinstance(reasoning, str) else None
-
-
-def _finish(choice: Mapping[str, Any]) -> Finish:
-    reason = str(choice.get("finish_reason"))
-    if reason in _BROKEN_OFF:
-        raise InvalidReply(f"the server broke the answer off: {reason}", http=200)
-    return _FINISH.get(reason, "stop")
-
-
-def _content(content: Any) -> str | None:
-    """Return the text of a message, which some servers send in parts."""
-    if content is None or isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "".join(part for part in parts if isinstance(part, str))
-    raise InvalidReply("the content of a message is neither text nor parts", http=200)
-
-
-def _tokens(
-    usage: Any, texts: Sequence[tuple[str | None, str | None]]
-) -> list[tuple[int | None, int | None]]:
+def _tokens(usage: Any, texts: Sequence[str | None]) -> list[tuple[int | None, int | None]]:
     """Share the tokens of a request among its completions, so that they add up.
 
     The first completion pays for the prompt. Completion tokens are shared by length, since servers
     report only the sum; with one completion, which is the usual case, they are exact.
     """
-    counts = usage if isinstance(usage, dict) else {}
-    prompt, completion = (_count(counts.get(f"{kind}_tokens")) for kind in ("prompt", "completion"))
+    prompt, completion = _counts(usage) if isinstance(usage, dict) else (None, None)
     if len(texts) == 1:
         return [(prompt, completion)]
     ins = [prompt, *[None if prompt is None else 0] * (len(texts) - 1)]
     if completion is None:
         return [(tokens, None) for tokens in ins]
-    lengths = [len(text or "") + 1 for text, _ in texts]
-    ends = [completion * passed // sum(lengths) for passed in accumulate(lengths, initial=0)]
+    lengths = [len(text or "") + 1 for text in texts]
+    total = sum(lengths)
+    ends = [completion * passed // total for passed in accumulate(lengths, initial=0)]
     outs = [end - start for start, end in pairwise(ends)]
     return list(zip(ins, outs, strict=True))
 
 
+def _counts(usage: dict[str, Any]) -> tuple[int | None, int | None]:
+    """Return the tokens that went in and that came out, reasoning included.
+
+    Gemini leaves its thoughts out of `completion_tokens`, but not out of `total_tokens`.
+    """
+    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
+    total = _count(usage.get("total_tokens"))
+    if prompt is not None and completion is not None and total is not None:
+        completion = max(completion, total - prompt)
+    return prompt, completion
+
+
 def _count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value < 2**40 else None  # sums must fit too
-
-
-def _fault_in_success(error: Any, raw: bytes) -> ProviderFault:
-    """Return the fault of an error with status 200; some routers put the true status inside."""
-    status = error.get("code") if isinstance(error, dict) else None
-    if isinstance(status, int) and 400 <= status < 600:
-        return fault_of(status, {}, raw, 0.0)
-    code, message = _described(error)
-    if code in _NO_MONEY:
-        return Hopeless(message, http=200)
-    return InvalidReply(f"an error in a successful reply: {message}", http=200)
-
-
-def _error(raw: bytes) -> tuple[str, str]:
-    """Return the code and the message of an error, or an excerpt of the reply."""
-    try:
-        reply = json.loads(raw)
-    except (ValueError, RecursionError):
-        return "", _excerpt(raw)
-    if not isinstance(reply, dict):
-        return "", _excerpt(raw)
-    return _described(reply.get("error", reply))
-
-
-def _described(error: Any) -> tuple[str, str]:
-    if not isinstance(error, dict):
-        return "", str(error)[:_EXCERPT]
-    code = " ".join(str(error[name]) for name in ("code", "type") if error.get(name))
-    message = error.get("message") or error.get("detail") or json.dumps(error)
-    for name in _NO_MONEY:
-        if name in code:
-            code = name
-    return code, str(message)[:_EXCERPT]
-
-
-def _excerpt(raw: bytes) -> str:
-    text = raw[: 4 * _EXCERPT].decode("utf-8", "replace")
-    return " ".join(text.split())[:_EXCERPT] or "(empty)"

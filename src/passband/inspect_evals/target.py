@@ -13,7 +13,6 @@ import copy
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from passband.errors import InvalidInput, WrongType, describe
@@ -100,7 +99,7 @@ class CallerProvider:
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Call the function once."""
         messages = [{"role": one.role, "content": one.content} for one in request.messages]
-        settings = {**asdict(request.sampling), "seed": request.seeds[0]}
+        settings = {**request.sampling.spec, "seed": request.seeds[0]}
         try:
             text = await _called_in(self._loop, self._call(messages, settings))
         except Exception as error:

@@ -21,6 +21,7 @@ _STOPPED: Mapping[Any, Status] = {
     "model_length": "truncated",
     "length": "truncated",  # as older versions called it
     "content_filter": "refused",
+    "unknown": "unknown",  # `tool_calls` is ok: agents end with a call of the tool that submits
 }
 _USAGES = (  # and where each is summed up
     ("input_tokens", 0), ("input_tokens_cache_read", 0), ("input_tokens_cache_write", 0),

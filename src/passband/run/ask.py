@@ -28,7 +28,10 @@ from passband.generate.provider import (
     Sampling,
     TaskError,
     TimedOut,
+    TooLong,
     Unavailable,
+    Unfinished,
+    UnsupportedSetting,
 )
 from passband.generate.subject import Seeds, Subject
 from passband.run.endpoint import Endpoint
@@ -44,8 +47,13 @@ _STATUS: dict[Finish, Status] = {
     "length": "truncated",
     "content_filter": "refused",
     "limit": "limit",
+    "tool_call": "tool_call",
+    "unknown": "unknown",
 }
-_OUTCOMES: dict[type[ProviderFault], str] = {
+_OUTCOMES: dict[type[ProviderFault], str] = {  # of a kind of fault before the kind it is one of
+    TooLong: "too_long",
+    Unfinished: "unfinished",
+    UnsupportedSetting: "unsupported",
     Filtered: "filtered",
     GaveUp: "gave_up",
     Hopeless: "hopeless",
@@ -81,6 +89,7 @@ class PendingBatch:
     failures: int = 0  # of them, failures that count against it
     replies: int = 0  # of them, invalid replies and timeouts
     limited: int = 0  # of them, turned away before anything was drawn
+    unfinished: int = 0  # of them, answers that did not say whether they are complete
     scores: dict[int, Mapping[str, Score]] = field(default_factory=dict)  # with answers, by trial
 
     @property
@@ -99,29 +108,20 @@ class PendingBatch:
 
     def answered(self, completions: Sequence[Completion], latency_ms: int) -> list[TrialRow]:
         """Return its rows, as many as there are completions; keep the scores that came along."""
-        pairs = list(zip(self.trials, completions, strict=False))
-        for trial, completion in pairs:
-            if completion.scores:
-                self.scores[trial] = completion.scores
-        return [
-            TrialRow(
-                problem=self.problem,
-                trial=trial,
-                status=_STATUS[completion.finish],
-                text=completion.text,
-                reasoning=completion.reasoning,
-                prompt_tokens=completion.prompt_tokens,
-                completion_tokens=completion.completion_tokens,
-                latency_ms=latency_ms if completion.latency_ms is None else completion.latency_ms,
-                attempts=self.draws,
-                seed=completion.seed,
-                request_id=completion.request_id,
-                transcript=completion.transcript,
-                cost=completion.cost,
-                reason=self.reason,
-            )
-            for trial, completion in pairs
-        ]
+        rows = []
+        for trial, completion in zip(self.trials, completions, strict=False):
+            (text, finish, reasoning, tokens_in, tokens_out, seed, request_id, transcript, cost,
+             scores, latency, finish_reason) = completion  # fmt: skip
+            if scores:
+                self.scores[trial] = scores
+            rows.append(
+                TrialRow(
+                    self.problem, trial, _STATUS[finish], text, reasoning, tokens_in, tokens_out,
+                    latency_ms if latency is None else latency, self.draws, seed, request_id, [],
+                    transcript, cost, self.reason, None, finish_reason,
+                )
+            )  # fmt: skip
+        return rows
 
 
 class Asker:
@@ -132,7 +132,9 @@ class Asker:
         self._patience = endpoint.patience
         self._unanswered = 0
         self._errors = 0  # of a task's own code
+        self._gives_several = False  # whether a request for several completions was answered
         self.last_loss = ""  # why the last batch was given up
+        self.warnings: dict[str, str] = {}  # that the user should see once, by what they are about
 
     async def ask(
         self, subject: Subject, batch: PendingBatch, note: Callable[[AttemptRow], None]
@@ -155,7 +157,7 @@ class Asker:
                 status = self._verdict(batch, fault, known)
                 known = self._endpoint.answered
                 if status is not None:
-                    return batch.failed(status)
+                    return self._rows_of_fault(batch, fault, status, start)
                 if isinstance(fault, RateLimited):  # `ready` waits for as long as it must
                     continue
             except BaseException as error:
@@ -165,8 +167,27 @@ class Asker:
                 raise
             else:
                 self._endpoint.succeeded()
-                return batch.answered(completions, int(1000 * (time.monotonic() - start)))
+                return self._rows(batch, completions, start)
             await self._endpoint.sleep(self._pause(batch.failures + batch.replies))
+
+    def _rows(
+        self, batch: PendingBatch, completions: Sequence[Completion], start: float
+    ) -> list[TrialRow]:
+        """Return the rows of answers; warn of those that ended for an unknown reason."""
+        rows = batch.answered(completions, int(1000 * (time.monotonic() - start)))
+        if len(completions) > 1:
+            self._gives_several = True
+        for row in rows:
+            if row.status == "unknown":
+                self.warnings[f"unknown {row.finish_reason}"] = _unknown(row.finish_reason)
+        return rows
+
+    def _rows_of_fault(
+        self, batch: PendingBatch, fault: ProviderFault, status: Status, start: float
+    ) -> list[TrialRow]:
+        if isinstance(fault, Unfinished):
+            return self._rows(batch, fault.completions, start)
+        return batch.failed(status)
 
     def _verdict(self, batch: PendingBatch, fault: ProviderFault, known: int) -> Status | None:
         """Return the trials' final status, or None to try again; raise what ends the run."""
@@ -182,6 +203,12 @@ class Asker:
         if isinstance(fault, Filtered):
             self._endpoint.succeeded()
             return "refused"
+        if isinstance(fault, TooLong):  # for this problem, and never for the run
+            self._endpoint.succeeded()
+            self.warnings["too long"] = _too_long(batch, fault)
+            return "invalid"
+        if isinstance(fault, Unfinished):
+            return self._unfinished(batch, fault)
         if isinstance(fault, Rejected):
             return self._rejection(batch, fault)
         if isinstance(fault, GaveUp):
@@ -200,9 +227,21 @@ class Asker:
         # Down for everyone, unless another was answered since: then this batch is to blame.
         if not fault.everyone or (self._endpoint.answered > known and not self._endpoint.is_down):
             batch.failures += 1
+        if len(batch.trials) > 1 and batch.failures > 1 and not self._gives_several:
+            raise BatchRefused  # perhaps for its n, in words that are not known
         if batch.failures < self._patience.attempts:
             return None
         return self._lost(fault, "gave_up")
+
+    def _unfinished(self, batch: PendingBatch, fault: Unfinished) -> Status | None:
+        """Ask once more for answers that may be incomplete; then take them as they are."""
+        batch.unfinished += 1
+        if batch.unfinished == 1:
+            return None
+        if any(completion.finish != "unknown" for completion in fault.completions):
+            self._endpoint.succeeded()
+            return "unknown"
+        return self._lost(fault, "unknown")
 
     def _rejection(self, batch: PendingBatch, fault: Rejected) -> Status:
         if len(batch.trials) > 1:
@@ -237,6 +276,25 @@ class Asker:
     def _pause(self, times: int) -> float:
         pause = self._patience.first_pause * 2.0 ** min(times, 20)
         return random.uniform(0.5, 1.0) * min(self._patience.longest_pause, pause)
+
+
+def _unknown(reason: str | None) -> str:
+    ending = (
+        "the server does not say why answers end (finish_reason is missing or null)"
+        if reason == "null"
+        else f"the server ended answers for a reason that passband does not know: {reason!r}"
+    )
+    return (
+        f"{ending}. Whether they are complete cannot be told: they are recorded with the status "
+        f"unknown and NOT SCORED."
+    )
+
+
+def _too_long(batch: PendingBatch, fault: TooLong) -> str:
+    return (
+        f"problem {batch.asked.key!r:.60} does not fit into the model's context; it and any others "
+        f"like it are recorded as invalid. The server says: {fault.detail}"
+    )
 
 
 def _outcome(fault: ProviderFault) -> str:

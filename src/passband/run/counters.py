@@ -70,17 +70,20 @@ class Counters:
 
     def committed(self, rows: Sequence[TrialRow]) -> None:
         """Count rows that are on disk."""
+        self.done += len(rows)
+        self.fresh += len(rows)
+        statuses, main, scored, sums = self.statuses, self.main, self._scored, self._sums
         for row in rows:
-            self.done += 1
-            self.fresh += 1
-            self.statuses[row.status] += 1
+            statuses[row.status] += 1
             prompt, completion = row.prompt_tokens or 0, row.completion_tokens or 0
             self.prompt_tokens += prompt
             self.completion_tokens += completion
             if row.cost is not None:
                 self._add_cost(row.cost, prompt, completion)
             for score in row.scores:
-                self.scored(row.problem, score)
+                if score[0] == main and (value := score[1]) is not None:
+                    scored[row.problem] += 1
+                    sums[row.problem] += value
             if row.status == "ok":
                 self._compare(row)
 

@@ -218,7 +218,7 @@ def _plan(run: TaskRun) -> TaskPlan:
         prompt_tokens=prompt,
         completion_tokens=completion,
         is_measured=is_measured,
-        sampling=asdict(run.sampling),
+        sampling=run.sampling.spec,
         first_prompt=_prompt(run.problems[0]),
         may_stop_early=run.rule is not None or "adaptive" in run.task.config,
     )

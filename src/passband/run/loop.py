@@ -15,6 +15,7 @@ from passband.generate.subject import Subject
 from passband.run.ask import Asker, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
+from passband.run.notices import identical_answers, notes_of
 from passband.run.progress import Meter, Watcher
 from passband.run.queue import Queue
 from passband.run.recorder import Recorder
@@ -88,6 +89,7 @@ class Runner:
             self._ending = "finished"
             for task_run in self.task_runs:
                 task_run.counters.planned = task_run.counters.done
+        self._pass_on_notes()
         self._warn_if_identical(least=2)
         self._show()
         return self._ending
@@ -241,6 +243,8 @@ class Runner:
             self._refused[task_run.number, batch.problem] = len(batch.trials)
             self.queue.put_back(task_run, batch, batch.trials)
             return
+        while self.asker.warnings:
+            self._warn(*reversed(self.asker.warnings.popitem()))
         if self.budget.limit is not None:
             self.budget.add(rows)
         if self.endpoint.answered:
@@ -333,6 +337,7 @@ class Runner:
         while True:
             await asyncio.sleep(_TICK)
             self._show()
+            self._pass_on_notes()
             self._warn_if_identical(least=4, checked=10)
             now = time.time() - time.monotonic()
             if now - ahead > _SLEPT:
@@ -352,22 +357,16 @@ class Runner:
 
     def _warn_if_identical(self, *, least: int, checked: int = 2) -> None:
         for task_run in self.task_runs:
-            if task_run.sampling.temperature == 0:
-                continue
-            same, total = task_run.counters.identical(least)
-            # A letter or a number may well be the same each time: then only all of many will do.
-            if task_run.counters.has_short_answers:
-                is_odd = total >= max(checked, 10) and same == total
-            else:
-                is_odd = total >= checked and 2 * same > total
-            if is_odd:
-                self._warn(
-                    f"{task_run.task.name}: {same} of {total} problems got IDENTICAL answers in "
-                    f"all their trials. Either the task is easy, or the server ignores the "
-                    f"temperature or the seeds; n trials are then worth one, and intervals over "
-                    f"trials are too narrow.",
-                    key=f"identical {task_run.task.name}",
-                )
+            text = identical_answers(task_run, least, checked)
+            if text is not None:
+                self._warn(text, key=f"identical {task_run.task.name}")
+
+    def _pass_on_notes(self) -> None:
+        """Show what the subjects have to say about their requests, each note once."""
+        for text in notes_of(self.task_runs):
+            if text not in self._warned:
+                self._warned.add(text)
+                self.watcher.note(text)
 
     def _warn(self, text: str, key: str | None = None) -> None:
         if (key or text) not in self._warned:

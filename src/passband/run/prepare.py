@@ -75,7 +75,7 @@ def prepare(
     seed = _seed(store, task, model, settings, name)
     spec = {
         "model": model,
-        "sampling": asdict(sampling),
+        "sampling": sampling.spec,
         "seed": seed,
         **further_spec(task, subject),
     }
@@ -204,9 +204,12 @@ def _config(
     store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None
 ) -> Mapping[str, Any]:
     own = dict(getattr(subject, "config", {}))
+    before = store.config(task.name, subject.name).get("subject", {})
     if "engine" in own:  # one of several that give the same; a run may have been asked by each
-        earlier = store.config(task.name, subject.name).get("subject", {}).get("engines", [])
+        earlier = before.get("engines", [])
         own["engines"] = [*(name for name in earlier if name != own["engine"]), own["engine"]]
+    if "length_name" in before:  # the model takes no other, although no request has shown it yet
+        own.setdefault("length_name", before["length_name"])
     return {
         "task": dict(task.config),
         "path": None if task.path is None else str(task.path),

@@ -27,7 +27,7 @@ _MOST = 500  # rows that do not wait for the next one
 _CROWDED = 5_000  # rows in the buffer above which no more are requested
 _AWAITED = 64  # trials that async scorers work on at a time
 
-Rows = list[tuple[TaskRun, TrialRow]]
+Rows = dict[TaskRun, list[TrialRow]]
 Brought = tuple[TaskRun, TrialRow, Mapping[str, Score]]
 Scored = tuple[TaskRun, TrialRow, list[ScoreRow]]
 Row = TypeVar("Row", TrialRow, AttemptRow)
@@ -38,7 +38,8 @@ class Recorder:
 
     def __init__(self, store: Store, slow_threads: int = 4) -> None:
         self._store = store
-        self._rows: Rows = []
+        self._rows: Rows = {}
+        self._buffered = 0  # rows in the buffer
         self._attempts: list[tuple[TaskRun, AttemptRow]] = []
         self._brought: list[Brought] = []
         self._scores: list[Scored] = []
@@ -75,11 +76,12 @@ class Recorder:
 
         Return the event of their commit, which does not wait for more rows if it is `at_once`.
         """
-        self._rows += [(run, row) for row in rows]
+        self._rows.setdefault(run, []).extend(rows)
+        self._buffered += len(rows)
         if scores:
             self._brought += [(run, row, scores[row.trial]) for row in rows if row.trial in scores]
         self._wake.set()
-        if at_once or len(self._rows) >= _MOST:
+        if at_once or self._buffered >= _MOST:
             self._hurry.set()
         return self._saved
 
@@ -90,7 +92,7 @@ class Recorder:
     @property
     def is_crowded(self) -> bool:
         """Whether more rows are waiting than should be at risk."""
-        return len(self._rows) + len(self._slow) > _CROWDED and self.failure is None
+        return self._buffered + len(self._slow) > _CROWDED and self.failure is None
 
     @property
     def is_idle(self) -> bool:
@@ -150,19 +152,19 @@ class Recorder:
     async def _commit(self) -> None:
         rows, attempts, scores = self._rows, self._attempts, self._scores
         brought, self._brought = self._brought, []
-        self._rows, self._attempts, self._scores = [], [], []
+        self._rows, self._attempts, self._scores, self._buffered = {}, [], [], 0
         saved, self._saved = self._saved, asyncio.Event()
         self._committing = True
         if not self._closing:
             self._hurry.clear()
         # Scored in one go: scattered among requests, each score would take thrice as long.
-        for run, row in rows:
-            row.scores = run.quick.grade(row)
+        for run, drawn in rows.items():
+            run.quick.grade_all(drawn)
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, self._write, rows, attempts, brought, scores)
         self._committing = False
         saved.set()
-        for run, committed in _grouped(rows).items():
+        for run, committed in rows.items():
             run.counters.committed(committed)
             self._announce(run, self._left_by_slow_scorers(run, committed))
         for run, row, added in scores:
@@ -192,7 +194,7 @@ class Recorder:
             ]
         for run, failed in _grouped(attempts).items():
             self._store.add_attempts(run.number, _numbered(run, failed))
-        for run, drawn in _grouped(rows).items():
+        for run, drawn in rows.items():
             self._store.append(run.number, _numbered(run, drawn), again=run.retries_failed)
         if scores:
             self._store.add_scores(

@@ -70,6 +70,19 @@ def warn_before_asking(
                 f"{run.task.name}: temperature 0: {run.n} trials of a problem are likely "
                 f"identical, worth one."
             )
+    for text in _ignored([run for run in runs if run.counters.done < run.counters.planned]):
+        watcher.warn(text)
+
+
+def _ignored(runs: Sequence[TaskRun]) -> list[str]:
+    """Return what is known to have no effect of the settings, each sentence once."""
+    sentences = [
+        f"{sentence}."
+        for run in runs
+        if hasattr(run.subject, "ignored")
+        for sentence in run.subject.ignored(run.sampling, seeds=run.seed is not None)
+    ]
+    return list(dict.fromkeys(sentences))
 
 
 def _warn_of_servers(earlier: Sequence[Earlier], address: str | None, watcher: Watcher) -> None:

@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +178,7 @@ def _add_task(shaped: dict[str, Any], task_run: TaskRun, summary: RunSummary) ->
         "n-shot": task.num_fewshot,
         "higher_is_better": {r.entry.name: r.entry.higher_is_better for r in results},
         "n-samples": {"original": _size(task, group), "effective": group.n_problems},
-        "sampling": asdict(task_run.sampling),
+        "sampling": task_run.sampling.spec,
         "statuses": dict(group.statuses),
         "summaries": group_json(group),
     }

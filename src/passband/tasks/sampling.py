@@ -14,6 +14,7 @@ __all__ = ["read_sampling"]
 
 _STOP = ("until", "stop", "stop_sequences")
 _MOST_TOKENS = ("max_gen_toks", "max_tokens", "max_new_tokens", "max_completion_tokens")
+_AS_WRITTEN = "max_completion_tokens"  # sent under this name; the others are sent as max_tokens
 _REFUSED = {
     "seed": "one seed for every request would make all repeats of a problem the same; passband "
     "gives every trial a seed of its own",
@@ -42,6 +43,7 @@ def read_sampling(file: YamlFile, keys: TaskKeys) -> Sampling:
         max_tokens=_most_tokens(file, kwargs),
         stop=_stop(file, kwargs, keys.fewshot_delimiter),
         extra=plain_json({name: value for name, value in kwargs.items() if name not in _READ}),
+        length_name=_AS_WRITTEN if _AS_WRITTEN in kwargs else "max_tokens",
     )
 
 

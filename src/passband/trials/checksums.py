@@ -30,6 +30,10 @@ from typing import Any
 from zlib import crc32
 
 __all__ = [
+    "BODY",
+    "NOTHING",
+    "SCORE",
+    "TRIAL",
     "body_checksum",
     "checksum",
     "is_intact",
@@ -40,10 +44,10 @@ __all__ = [
     "trial_tally_checksum",
 ]
 
-_NOTHING = -(2**63)
-_TRIAL = Struct("<13qd").pack
-_BODY = Struct("<9q").pack
-_SCORE = Struct("<7qd").pack
+NOTHING = -(2**63)
+TRIAL = Struct("<13qd").pack
+BODY = Struct("<9q").pack
+SCORE = Struct("<7qd").pack
 _SUMS = Struct("<7qd").pack
 
 
@@ -61,18 +65,18 @@ def trial_checksum(values: tuple[Any, ...]) -> int:
     (run, problem, trial, status, prompt, completion, latency, attempts, seed, request, body, cost,
      reason, source, finish) = values  # fmt: skip
     first, second = _bytes(request), _bytes(reason)
-    numbers = _TRIAL(
+    numbers = TRIAL(
         run,
         problem,
         trial,
         status,
-        _NOTHING if prompt is None else prompt,
-        _NOTHING if completion is None else completion,
-        _NOTHING if latency is None else latency,
+        NOTHING if prompt is None else prompt,
+        NOTHING if completion is None else completion,
+        NOTHING if latency is None else latency,
         attempts,
-        _NOTHING if seed is None else seed,
-        _NOTHING if body is None else body,
-        _NOTHING if source is None else source,
+        NOTHING if seed is None else seed,
+        NOTHING if body is None else body,
+        NOTHING if source is None else source,
         -1 if request is None else len(first),
         -1 if reason is None else len(second),
         nan if cost is None else cost,
@@ -95,7 +99,7 @@ def body_checksum(
     1099697230
     """
     crc = crc32(
-        _BODY(
+        BODY(
             *head,
             -1 if text is None else len(text),
             -1 if reasoning is None else len(reasoning),
@@ -113,7 +117,7 @@ def score_checksum(values: tuple[Any, ...]) -> int:
     """Return the CRC-32 of the row of a score."""
     scorer, problem, trial, value, status, answer, rule, detail = values
     first, second, third = answer or b"", _bytes(rule), _bytes(detail)
-    numbers = _SCORE(
+    numbers = SCORE(
         scorer,
         problem,
         trial,

@@ -31,6 +31,7 @@ __all__ = [
     "insertions",
     "packed",
     "score",
+    "statements",
     "trial",
 ]
 
@@ -68,13 +69,20 @@ def insertions(
         elif not is_empty:
             kept.append(column)
     values = list(chain.from_iterable(zip(*kept, strict=True)))
-    place, width = f"({','.join(marks)})", len(kept)
-    start = 0
+    into = INTO[table].removeprefix("INTO ")
+    yield from statements(into, f"({','.join(marks)})", len(kept), values, conflict)
+
+
+def statements(
+    into: str, marks: str, width: int, values: list[Any], conflict: str = ""
+) -> Iterator[tuple[str, list[Any]]]:
+    """Yield statements that insert rows of `width` values, given one after the other."""
+    start, end = 0, len(values)
     for size in _TOGETHER:
-        while len(rows) - start >= size:
-            text = f"INSERT {conflict} {INTO[table]} {','.join([place] * size)}"
-            yield text, values[start * width : (start + size) * width]
-            start += size
+        while end - start >= size * width:
+            text = f"INSERT {conflict} INTO {into} {','.join([marks] * size)}"
+            yield text, values[start : start + size * width]
+            start += size * width
 
 
 def packed(table: str, values: tuple[object, ...]) -> tuple[object, ...]:

@@ -20,8 +20,8 @@ __all__ = [
 ]
 
 Status = Literal[
-    "ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored", "tool_call", "unknown",
-]  # fmt: skip
+    "ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored", "tool_call", "unknown"
+]
 STATUSES: tuple[Status, ...] = (
     "ok", "truncated", "refused", "invalid", "gave_up", "limit", "errored", "tool_call", "unknown",
 )  # fmt: skip
@@ -29,13 +29,13 @@ STATUSES: tuple[Status, ...] = (
 
 ok         the model answered
 truncated  it was cut off at the limit of tokens
-refused    a content filter withheld the answer, or turned the prompt away
+refused    the model declined, or a content filter withheld the answer or turned the prompt away
 invalid    what came back, time after time, was not an answer
 gave_up    nothing came back, time after time, while others were answered
 limit      the task stopped it: too many messages, too much time, too many tokens in all
 errored    the task's own code failed: its solver, its tools, its sandbox
 tool_call  the model asked for a tool instead of answering
-unknown    it ended for a reason that passband does not know
+unknown    it ended for a reason that passband does not know, or for none
 """
 
 FAILED: tuple[Status, ...] = ("invalid", "gave_up", "errored")  # what may be asked again
@@ -94,7 +94,7 @@ class TrialRow:
     cost: float | None = None
     reason: str | None = None  # why a schedule chose it
     source: int | None = None  # where an imported row comes from
-    finish_reason: str | None = None  # the server's own word, where it says more than the status
+    finish_reason: str | None = None  # the server's word, where it says more than the status
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import socket
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
@@ -20,6 +19,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.trials import packing
+from passband.trials.batch import Batch
 from passband.trials.codec import canonical
 from passband.trials.differences import SettingsChanged
 from passband.trials.identity import (
@@ -174,33 +174,20 @@ class Store(ProblemTable):
         With `again`, they take the place of failed ones; what was tried then is kept.
         """
         self._require_room()
-        rows: list[tuple[Any, ...]] = []
-        bodies, scores = [], []
-        sums: dict[int, list[Any]] = defaultdict(list)
-        last = self._last_body
-        for trial in trials:
-            body = None
-            texts = trial.text, trial.reasoning, trial.transcript
-            if texts != (None, None, None):
-                last = body = last + 1
-                bodies.append(packing.body(body, run, trial))
-            rows.append(packing.trial(run, trial, body))
-            for score in trial.scores:
-                row = packing.score(trial.problem, trial.trial, score)
-                scores.append(row)
-                sums[row[0]].append((row[1], rows[-1][3], row[4], row[3]))
+        batch = Batch(run, self._last_body)
+        batch.add(trials)
         with self.transaction():
             replaced = again and self._remove_failed(run, trials)
-            for table, new in (("body", bodies), ("trial", rows), ("score", scores)):
-                self._insert(table, new)
+            for text, values in batch.insertions():
+                self._connection.execute(text, values)
             if replaced:
                 scorers = [row[0] for row in self.rows("scorer") if row[1] == run]
                 self._tallies.recount(run, scorers, {trial.problem for trial in trials})
             else:
-                self._tallies.add_trials(run, [(*row[1:6], row[11], row[7]) for row in rows])
-                for scorer, values in sums.items():
-                    self._tallies.add_scores(scorer, values)
-        self._last_body = last
+                self._tallies.add_trials(run, batch.trials)
+                for scorer, scores in batch.scores.items():
+                    self._tallies.add_scores(scorer, scores)
+        self._last_body = batch.last_body
 
     def trial(self, run: int, problem: int, trial: int) -> TrialRow | None:
         """Return a trial with what every scorer gave it, if it is recorded."""

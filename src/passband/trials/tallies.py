@@ -99,12 +99,11 @@ class Tallies:
     def add_trials(self, run: int, rows: Sequence[_Trial]) -> None:
         """Add (problem, trial, status, prompt tokens, completion tokens, cost, attempts)."""
         self._load("trial_tally", run, {row[0] for row in rows})
+        last = tally = None
         for problem, trial, status, prompt, completion, cost, attempts in rows:
-            key = run, problem, status
-            tally = self._trials.get(key)
-            if tally is None:
-                tally = self._trials[key] = TrialTally()
-            self._changed_trials[key] = tally
+            if tally is None or last != (problem, status):  # a problem's trials come together
+                last = problem, status
+                tally = self._changed_trial(run, problem, status)
             tally.trials += 1
             tally.places |= 1 << trial
             if prompt is not None:
@@ -120,12 +119,11 @@ class Tallies:
     def add_scores(self, scorer: int, rows: Sequence[_Score]) -> None:
         """Add (problem, status of the trial, status, value)."""
         self._load("score_tally", scorer, {row[0] for row in rows})
+        last = tally = None
         for problem, trial_status, status, value in rows:
-            key = scorer, problem, trial_status, status
-            tally = self._scores.get(key)
-            if tally is None:
-                tally = self._scores[key] = ScoreTally()
-            self._changed_scores[key] = tally
+            if tally is None or last != (problem, trial_status, status):
+                last = problem, trial_status, status
+                tally = self._changed_score(scorer, *last)
             tally.scores += 1
             if value is not None:
                 tally.valued += 1
@@ -209,6 +207,25 @@ class Tallies:
         self._changed_counters.clear()
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _changed_trial(self, run: int, problem: int, status: int) -> TrialTally:
+        """Return a tally that is about to change."""
+        key = run, problem, status
+        tally = self._trials.get(key)
+        if tally is None:
+            tally = self._trials[key] = TrialTally()
+        self._changed_trials[key] = tally
+        return tally
+
+    def _changed_score(
+        self, scorer: int, problem: int, trial_status: int, status: int
+    ) -> ScoreTally:
+        key = scorer, problem, trial_status, status
+        tally = self._scores.get(key)
+        if tally is None:
+            tally = self._scores[key] = ScoreTally()
+        self._changed_scores[key] = tally
+        return tally
 
     def _drop(self, table: str, number: int, problems: Sequence[int]) -> None:
         """Reset the tallies of problems to zero."""

@@ -26,7 +26,12 @@ from passband.writers.run_rows import RunRows, TrialOf, clean
 __all__ = ["InspectLog", "summary_of"]
 
 _NO_TIME = "1970-01-01T00:00:00+00:00"  # the same trials give the same bytes
-_STOPPED = {"truncated": "max_tokens", "refused": "content_filter"}
+_STOPPED = {
+    "truncated": "max_tokens",
+    "refused": "content_filter",
+    "tool_call": "tool_calls",
+    "unknown": "unknown",
+}
 _SHORT = 1_000  # characters of a text in a summary
 _AS_ERRORS = "trials of status invalid or gave_up, written as errors: {}"
 _SETTINGS = ("temperature", "top_p", "max_tokens", "seed")

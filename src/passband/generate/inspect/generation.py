@@ -17,11 +17,13 @@ _STOP_REASONS: dict[Finish, str] = {
     "stop": "stop",
     "length": "max_tokens",
     "content_filter": "content_filter",
+    "tool_call": "tool_calls",
 }
 _FINISH: dict[str, Finish] = {
     "max_tokens": "length",
     "model_length": "length",
     "content_filter": "content_filter",
+    "unknown": "unknown",  # an agent may well end with a call of a tool, but not for no reason
 }
 
 

@@ -24,6 +24,7 @@ from passband.generate.provider import (
     Request,
     TimedOut,
     Unavailable,
+    Unfinished,
 )
 
 __all__ = ["PatientProvider"]
@@ -49,7 +50,7 @@ class PatientProvider:
 
     async def generate(self, request: Request) -> Completion:
         """Return the answer to a request, or raise a fault that is final."""
-        failures = replies = pauses = 0
+        failures = replies = pauses = unfinished = 0
         while True:
             await self._ready()
             known = self._answered
@@ -64,6 +65,11 @@ class PatientProvider:
                 failures += self._failed(fault, known)
                 if failures >= _ATTEMPTS:
                     raise GaveUp(fault.detail, http=fault.http) from fault
+            except Unfinished as fault:  # once more; then it is taken as it is
+                unfinished += 1
+                if unfinished > 1:
+                    self._answered += 1
+                    return fault.completions[0]
             except (TimedOut, Crashed, InvalidReply) as fault:
                 replies += 1
                 if replies >= _REPLIES:
