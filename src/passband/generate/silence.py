@@ -27,9 +27,10 @@ class Silence:
 
     def seconds(self) -> float:
         """Return how long it has lasted; the first call begins it."""
+        now = self._clock()
         if self._since is None:
-            self._since = self._clock()
-        return self._clock() - self._since
+            self._since = now
+        return now - self._since
 
     def bounded(self, pause: float) -> float:
         """Return a pause of our own choice, no longer than is left."""
