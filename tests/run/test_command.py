@@ -1,6 +1,7 @@
 """`passband run` to its end: exit codes, messages, and what a terminal is spared."""
 
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -278,9 +279,33 @@ def test_another_address_is_named_first_even_if_quiet(bench: Bench, task_file: P
     done, server = asked(task_file, bench, faults.ok, "-n", 3, "-q")  # on another port
     assert done.code == 0, done.err
     first = done.err.splitlines()[0]
-    assert first.startswith("warning: 6 trials are recorded, the first from http://127.0.0.1:")
+    assert first.startswith("warning: 6 trials are recorded from http://127.0.0.1:")
     assert f"this run asks {server.url}" in first
     with Trials(bench.directory) as trials:
         (run,) = trials.runs()
         addresses = [session.address for session in trials.sessions()]
     assert run.address == addresses[0] != addresses[1] == server.url
+
+
+# --- waiting that has an end -----------------------------------------------------------------
+
+
+def test_a_rate_limit_without_end_ends_like_an_outage(bench: Bench, task_file: Path) -> None:
+    limit = [faults.ok, *[faults.rate_limit(None)] * 99]
+    done, server = asked(task_file, bench, limit, "--max-outage", 0.1, "--concurrency", 1)
+    assert done.code == 1
+    assert "turned every request away for" in done.err
+    assert "run the same command again to go on" in done.err
+    assert len(server.requests) < 9
+    assert len(bench.rows) == 1
+
+
+def test_a_wait_beyond_the_outage_ends_at_once_and_says_until_when(
+    bench: Bench, task_file: Path
+) -> None:
+    limit = [faults.ok, *[faults.rate_limit("86400")] * 99]
+    done, server = asked(task_file, bench, limit, "--concurrency", 1)
+    assert done.code == 1
+    assert re.search(r"wait until \d{4}-\d\d-\d\d \d\d:\d\d \(86400 s\)", done.err)
+    assert "longer than --max-outage (600 s)" in done.err
+    assert len(server.requests) == 2

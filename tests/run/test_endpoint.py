@@ -76,11 +76,11 @@ def test_the_longest_pause_holds() -> None:
 def test_without_a_time_pauses_double_until_an_answer() -> None:
     async def act(endpoint: Endpoint, clock: Clock) -> None:
         pauses = []
-        for _ in range(9):
+        for _ in range(7):
             endpoint.limited(limited(None))
             pauses.append(endpoint.paused_for)
             clock.now += endpoint.paused_for
-        assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
+        assert pauses == [1, 2, 4, 8, 16, 32, 37]  # the last fits into what is left
         endpoint.succeeded()
         endpoint.limited(limited(None))
         assert endpoint.paused_for == 1.0
@@ -199,9 +199,68 @@ def test_an_outage_begins_with_the_last_answer() -> None:
     with_endpoint(act)
 
 
+def test_rate_limits_without_an_answer_are_an_outage() -> None:
+    async def act(endpoint: Endpoint, clock: Clock) -> None:
+        async def again() -> None:
+            while True:
+                await endpoint.ready()
+                endpoint.limited(limited(None))
+
+        with pytest.raises(Outage, match=r"turned every request away for 1\d\d s.*same command"):
+            await again()
+        assert clock.now <= 1000.0 + 100.0 + 30.0
+
+    with_endpoint(act)
+
+
+def test_rate_limits_between_answers_are_none() -> None:
+    async def act(endpoint: Endpoint, clock: Clock) -> None:
+        for _ in range(10):
+            endpoint.limited(limited(90.0))
+            await endpoint.ready()
+            endpoint.succeeded()
+
+    with_endpoint(act)
+
+
+def test_a_longer_wait_than_is_left_ends_the_run_at_once() -> None:
+    async def act(endpoint: Endpoint, clock: Clock) -> None:
+        endpoint.limited(limited(60.0))
+        await endpoint.ready()
+        with pytest.raises(Outage, match=r"until \d\d:\d\d \(60 s\), longer than --max-outage"):
+            endpoint.limited(limited(60.0))
+        with pytest.raises(Outage, match=r"until \d{4}-\d\d-\d\d \d\d:\d\d \(86400 s\)"):
+            endpoint.limited(limited(86400.0))
+        assert clock.now < 1070.0
+
+    with_endpoint(act)
+
+
+def test_limits_and_failures_in_turn_are_one_outage() -> None:
+    async def act(endpoint: Endpoint, clock: Clock) -> None:
+        endpoint.limited(limited(None))
+        clock.now += 60.0
+        endpoint.failed(DOWN)
+        clock.now += 60.0
+        with pytest.raises(Outage, match="down for 120 s"):
+            endpoint.failed(DOWN)
+
+    with_endpoint(act)
+
+
+def test_a_few_failures_over_a_long_time_are_an_outage_too() -> None:
+    async def act(endpoint: Endpoint, clock: Clock) -> None:
+        endpoint.failed(DOWN)
+        clock.now += 101.0
+        with pytest.raises(Outage):
+            endpoint.failed(DOWN)  # the second, where the third would open the breaker
+
+    with_endpoint(act)
+
+
 def test_stopping_wakes_everybody() -> None:
     async def run() -> None:
-        endpoint = Endpoint(PATIENCE)
+        endpoint = Endpoint(Patience(outage=999.0))
         endpoint.limited(limited(999.0))
         paused = asyncio.ensure_future(endpoint.ready())
         asleep = asyncio.ensure_future(endpoint.sleep(999.0))

@@ -46,7 +46,8 @@ def test_words_that_are_no_arguments_are_refused(word: str) -> None:
 def test_a_task_has_the_sampling_and_the_epochs_of_its_own() -> None:
     (task,) = load_inspect("inspect:inspect_tasks:plain", {"temperature": 0.5})
     assert (task.sampling.temperature, task.sampling.max_tokens, task.repeats) == (0.5, 64, 1)
-    assert task.spec == {"task_args": {"temperature": 0.5}}
+    assert task.spec["task_args"] == {"temperature": 0.5}
+    assert list(task.spec["task_code"]) == ["inspect_tasks.py"]
     assert [problem.key for problem in task.load(2)] == ["p0", "p1"]
     assert task.load(1)[0].reference.targets == ("30",)
 

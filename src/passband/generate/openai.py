@@ -29,6 +29,7 @@ from passband.generate.wire import PayloadWriter, read_reply
 __all__ = ["OpenAIServer"]
 
 _CONNECT = 10.0  # seconds to reach the server
+_RESOLVE = 30.0  # seconds to look its name up and to reach it
 _LONG_KEY = 16  # characters; "none" and the like are no secrets, and may be in any answer
 _DEFAULT_URL = "https://api.openai.com/v1"
 _OTHER_LENGTH = "max_completion_tokens"  # what OpenAI's reasoning models take for max_tokens
@@ -143,7 +144,7 @@ class OpenAIServer:
                 headers["Authorization"] = f"Bearer {self._key}"
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),  # the caller limits
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT),
+                timeout=aiohttp.ClientTimeout(total=None, connect=_RESOLVE, sock_connect=_CONNECT),
                 headers=headers,
                 auto_decompress=True,
                 cookie_jar=aiohttp.DummyCookieJar(),

@@ -30,6 +30,7 @@ class Connection:
     timeout: float = 600.0  # seconds for one answer, from the first byte sent to the last received
     concurrency: int = 64  # requests in flight, at most
     batch: int = 16  # completions per request, if the server supports `n`
+    outage: float = 600.0  # seconds without any answer, where a client waits by itself
 
 
 ProviderFactory = Callable[[str, Connection], Provider]

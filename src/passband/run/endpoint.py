@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from passband.errors import PassbandError
 from passband.generate.provider import RateLimited, Unavailable
+from passband.generate.silence import Silence
 from passband.run.settings import Patience
 
 __all__ = ["Endpoint", "Outage", "Stopping"]
@@ -19,7 +20,7 @@ class Stopping(Exception):
 
 
 class Outage(PassbandError):
-    """The server has been down for longer than --max-outage."""
+    """The server has given no answer for longer than --max-outage, or says that it will not."""
 
 
 class Endpoint:
@@ -39,7 +40,7 @@ class Endpoint:
         self._paused_until = 0.0
         self._pauses = 0  # in a row
         self._failures = 0  # in a row
-        self._failing_since = 0.0
+        self._silence = Silence(patience.outage, clock)
         self._is_open = False
         self._probes = 0  # in vain
         self._probing = False
@@ -109,14 +110,17 @@ class Endpoint:
         self.first_answer.set()
         self.is_troubled = False
         self._pauses = self._failures = self._probes = 0
+        self._silence.end()
         if self._is_open:
             self._is_open = self._probing = False
             self._paused_until = 0.0
             self._changed.set()
 
     def limited(self, fault: RateLimited) -> None:
-        """Pause for as long as the server asks, or else longer each time."""
-        seconds = self._backoff(self._pauses, 60.0)
+        """Pause for as long as the server asks, or else longer each time; raise `Outage`."""
+        if why := self._silence.is_over(fault):
+            raise Outage(why)
+        seconds = self._silence.bounded(self._backoff(self._pauses, 60.0))
         if fault.retry_after is not None:  # unless that did not help before
             seconds = max(fault.retry_after, min(5.0, seconds) if self._pauses else 0.0)
         if self.paused_for == 0:
@@ -126,23 +130,21 @@ class Endpoint:
 
     def failed(self, fault: Unavailable) -> None:
         """Note that the server did not answer; many in a row open the breaker."""
-        if not self._failures:
-            self._failing_since = self._clock()
         self._failures += 1
         self.is_troubled = True
+        why = self._silence.is_over(fault)
+        if why and fault.everyone:
+            raise Outage(why)
         if self._failures < self.patience.failures:
             return
         self._is_open = True
         self._probed()
-        down = self._clock() - self._failing_since
-        if down > self.patience.outage:
-            raise Outage(
-                f"the server has been down for {down:.0f} s. Last: {fault.detail.rstrip('.')}. "
-                f"What was recorded is safe; run the same command again to go on."
-            )
+        if why:
+            raise Outage(why)
         if self.paused_for == 0:  # a probe; not one of many that failed together
             # The only requests left may be at fault: then they are given up.
-            self._pause(self._backoff(self._probes, 30.0 if fault.everyone else 5.0))
+            longest = 30.0 if fault.everyone else 5.0
+            self._pause(self._silence.bounded(self._backoff(self._probes, longest)))
             self._probes += 1
 
     def released(self) -> None:

@@ -148,7 +148,8 @@ def make_request(
     for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
         if isinstance(value, str) and "," in value:
             raise InvalidInput(f"{option} takes one value; got {value!r}. Run once for each.")
-    connection = Connection(**_named(Connection, options))
+    patience = options.get("patience") or Patience()
+    connection = Connection(**_named(Connection, options), outage=patience.outage)
     chosen = load_tasks(
         tasks,
         trust=trust_task_code,

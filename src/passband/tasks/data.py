@@ -7,6 +7,7 @@ asked for, where the format allows it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -16,6 +17,7 @@ from typing import Any, get_args
 
 from passband.errors import InvalidInput, Place, nearest
 from passband.records import Form, form_of, read_records
+from passband.tasks.reach import Reach
 from passband.tasks.spool import spooled
 
 __all__ = ["DataSource", "data_files", "plain_rows", "read_rows"]
@@ -34,6 +36,12 @@ class DataSource:
     folder: Path  # files are looked for relative to it
     name: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    is_trusted: bool = False  # whether the task may read any file
+
+    @property
+    def reach(self) -> Reach:
+        """The files that the task may name."""
+        return Reach(self.folder, self.is_trusted)
 
     def error(self, message: str) -> InvalidInput:
         return InvalidInput(message, place=self.place)
@@ -46,7 +54,8 @@ def read_rows(
 
     A long file is read in blocks, so that its rows are never all in memory.
     """
-    form, files = _files(source)
+    with _within_reach(source):
+        form, files = _files(source)
     if form is None or any("://" in str(name) for names in files.values() for name in names):
         return _hub_rows(source, split, limit)
     _check_options(source)
@@ -59,11 +68,12 @@ def read_rows(
 
 def data_files(source: DataSource, split: str | None) -> list[Path] | None:
     """Return the files that the rows of a split are read from; None if they are not files here."""
-    form, files = _files(source)
-    if form is None or any("://" in str(name) for names in files.values() for name in names):
-        return None
-    names = _of_split(source, files, split)
-    return [path for name in names for path in _paths(source, name)]
+    with _within_reach(source):
+        form, files = _files(source)
+        if form is None or any("://" in str(name) for names in files.values() for name in names):
+            return None
+        names = _of_split(source, files, split)
+        return [path for name in names for path in _paths(source, name)]
 
 
 def plain_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -91,7 +101,7 @@ def _files(source: DataSource) -> tuple[Form | None, Files]:
     named = form_of(source.path)
     if named is not None:
         return named, {None: [source.path]}
-    if path.is_dir():
+    if source.path and path.is_dir():
         return _folder(source, path)
     if source.path.startswith((".", "/", "~")):
         raise source.error(f"there is no data file {path}.")
@@ -118,6 +128,7 @@ def _names(source: DataSource, data_files: Any) -> list[str]:
 
 def _folder(source: DataSource, path: Path) -> tuple[Form | None, Files]:
     """Take a folder's files for its splits: test.jsonl, train.csv, ..."""
+    source.reach.resolved(path / "any")
     files = [file for file in sorted(path.iterdir()) if file.is_file() and form_of(file.name)]
     forms = {form_of(file.name) for file in files}
     if len(forms) != 1:
@@ -145,15 +156,33 @@ def _paths(source: DataSource, name: str) -> Iterator[Path]:
     """Yield the file of a name, or the files of a pattern."""
     folder = source.folder / str(source.options.get("data_dir") or "")
     if "*" in name:
-        paths = sorted(folder.glob(name))
+        source.reach.refuse_pattern(name)
+        paths = sorted(_matching(folder, name))
         if not paths:
             raise source.error(f"no data file matches {folder / name}.")
-        yield from paths
+        yield from map(source.reach.resolved, paths)
         return
     path = folder / Path(name).expanduser()
-    if not path.is_file():
+    real = source.reach.resolved(path)
+    if not real.is_file():
         raise source.error(f"there is no data file {path}; paths are relative to the task file.")
-    yield path
+    yield real
+
+
+def _matching(folder: Path, pattern: str) -> Iterator[Path]:
+    whole = Path(pattern)
+    if not whole.is_absolute():
+        return folder.glob(pattern)
+    return Path(whole.anchor).glob(str(whole.relative_to(whole.anchor)))
+
+
+@contextmanager
+def _within_reach(source: DataSource) -> Iterator[None]:
+    """Turn the refusal of a file into an error of the line that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise source.error(f"{error}.") from None
 
 
 def _check_options(source: DataSource) -> None:
@@ -174,7 +203,9 @@ def _rows(source: DataSource, form: Form, names: Iterable[str]) -> Iterator[dict
         raise source.error(f"delimiter must be one character; got {delimiter!r}.")
     field = options.get("field")
     for name in names:
-        for path in _paths(source, name):
+        with _within_reach(source):
+            paths = list(_paths(source, name))
+        for path in paths:
             yield from read_records(
                 path,
                 form,
@@ -195,6 +226,8 @@ def _hub_rows(source: DataSource, split: str | None, limit: int | None) -> Seque
             f"{source.path!r} is not a file here; data sets from the Hugging Face hub need "
             "pip install 'passband[datasets]'."
         ) from None
+    with _within_reach(source):
+        source.reach.refuse_remote(source.path, dict(source.options))
     # A data set is data: no script of a data set is run, whatever the task says.
     options = {**source.options, "trust_remote_code": False}
     try:

@@ -57,7 +57,7 @@ def load_task(task: str | Path | TaskEntry, *, trust: bool = False) -> Task:
 def read_task(task: str | Path | TaskEntry, *, trust: bool = False) -> TaskReading:
     """Read a task file and return the task together with every mistake in the file."""
     entry = task if isinstance(task, TaskEntry) else TaskEntry("", Path(task))
-    file = read_with_includes(entry.path, entry.file)
+    file = read_with_includes(entry.path, entry.file, trust=trust)
     if not file.values:
         return TaskReading(file.diagnostics)
     has_code = any(True for _ in references(file.values))
@@ -66,10 +66,10 @@ def read_task(task: str | Path | TaskEntry, *, trust: bool = False) -> TaskReadi
     keys = read_keys(file)
     if keys is None or (has_code and not trust):
         return TaskReading(file.diagnostics)
-    return _built(file, keys)
+    return _built(file, keys, trust)
 
 
-def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
+def _built(file: YamlFile, keys: TaskKeys, trust: bool) -> TaskReading:
     if not _imports(file):
         return TaskReading(file.diagnostics)
     sampling = read_sampling(file, keys)
@@ -80,7 +80,7 @@ def _built(file: YamlFile, keys: TaskKeys) -> TaskReading:
     name = keys.task or file.path.stem
     config = _config(file)
     text = None if "code" in config else json.dumps(config, sort_keys=True)
-    problem_set = ProblemSet(name, keys, _source(file, keys), prompt, _places(file), text)
+    problem_set = ProblemSet(name, keys, _source(file, keys, trust), prompt, _places(file), text)
     task = Task(
         name=name,
         path=file.path,
@@ -127,7 +127,7 @@ def _places(file: YamlFile) -> dict[str, Place]:
     return {key: file.place(key) for key in TaskKeys.model_fields}
 
 
-def _source(file: YamlFile, keys: TaskKeys) -> DataSource:
+def _source(file: YamlFile, keys: TaskKeys, trust: bool) -> DataSource:
     """Return where the data are; files are relative to the file that names them."""
     files = ("dataset_kwargs", "data_files")
     place = file.place(*(files if "data_files" in keys.dataset_kwargs else ("dataset_path",)))
@@ -137,6 +137,7 @@ def _source(file: YamlFile, keys: TaskKeys) -> DataSource:
         folder=place.file.parent,
         name=keys.dataset_name,
         options=keys.dataset_kwargs,
+        is_trusted=trust,
     )
 
 

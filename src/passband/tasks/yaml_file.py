@@ -17,6 +17,7 @@ import yaml
 
 from passband.errors import Place
 from passband.tasks.diagnostics import Diagnostic
+from passband.tasks.reach import Reach, is_system_file
 
 __all__ = [
     "FunctionReference",
@@ -80,14 +81,17 @@ class YamlFile:
         self.diagnostics.append(Diagnostic.at(self.place(*keys), message, "warning"))
 
 
-def read_with_includes(path: Path, file: YamlFile | None = None) -> YamlFile:
+def read_with_includes(
+    path: Path, file: YamlFile | None = None, *, trust: bool = False
+) -> YamlFile:
     """Read a file and those that it includes; the keys of the including file win.
 
     `file` is what `read_yaml` has returned for the path, if it was read already; it is not
     changed, so it can be used again.
     """
     file = file or read_yaml(path)
-    return _merged(replace(file, diagnostics=list(file.diagnostics)), ())
+    reach = Reach(path.parent, trust)
+    return _merged(replace(file, diagnostics=list(file.diagnostics)), (), reach)
 
 
 def read_yaml(path: Path) -> YamlFile:
@@ -123,7 +127,7 @@ def plain_json(value: Any) -> Any:
 # -- includes ------------------------------------------------------------------------------
 
 
-def _merged(file: YamlFile, above: tuple[Path, ...]) -> YamlFile:
+def _merged(file: YamlFile, above: tuple[Path, ...], reach: Reach) -> YamlFile:
     includes = file.values.get("include")
     own = {key: value for key, value in file.values.items() if key != "include"}
     if includes is None:
@@ -131,14 +135,18 @@ def _merged(file: YamlFile, above: tuple[Path, ...]) -> YamlFile:
     values: dict[str, Any] = {}
     places: dict[KeyPath, Place] = {}
     for name in includes if isinstance(includes, list) else [includes]:
-        included = _included(file, name, (*above, file.path.resolve()))
+        included = _included(file, name, (*above, file.path.resolve()), reach)
         _lay_over(values, places, included)
         file.diagnostics.extend(included.diagnostics)
     _lay_over(values, places, replace(file, values=own))
     return YamlFile(file.path, values, places, file.diagnostics)
 
 
-def _included(file: YamlFile, name: Any, above: tuple[Path, ...]) -> YamlFile:
+def _included(file: YamlFile, name: Any, above: tuple[Path, ...], reach: Reach) -> YamlFile:
+    """Return a file that is included; a relative path may lead upwards, as shared settings do.
+
+    Nothing but settings can be read in this way: any other key is an error.
+    """
     nothing = YamlFile(file.path, {}, {})
     if not isinstance(name, str):
         file.report(f"include must be the path of a YAML file; got {name!r}.", "include")
@@ -150,7 +158,13 @@ def _included(file: YamlFile, name: Any, above: tuple[Path, ...]) -> YamlFile:
     if not path.is_file():
         file.report(f"include: no file {path}; the path is relative to this file.", "include")
         return nothing
-    return _merged(read_yaml(path), above)
+    try:
+        if Path(name).is_absolute() or is_system_file(path.resolve()):
+            path = reach.resolved(path)
+    except OSError as error:
+        file.report(f"include: {error}.", "include")
+        return nothing
+    return _merged(read_yaml(path), above, reach)
 
 
 def _lay_over(values: dict[str, Any], places: dict[KeyPath, Place], file: YamlFile) -> None:

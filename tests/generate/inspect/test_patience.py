@@ -67,10 +67,18 @@ def asked(clock: Clock, provider: Scripted, times: int = 1) -> Sequence[str | No
 
 
 def test_a_rate_limit_is_waited_for_as_often_as_it_comes(clock: Clock) -> None:
-    provider = Scripted(*[RateLimited("slow down", retry_after=60.0) for _ in range(50)])
+    provider = Scripted(*[RateLimited("slow down", retry_after=60.0) for _ in range(9)])
     assert asked(clock, provider) == ["yes"]
-    assert provider.calls == 51
-    assert clock.now >= 1000 + 50 * 60
+    assert provider.calls == 10
+    assert clock.now >= 1000 + 9 * 60
+
+
+def test_a_rate_limit_without_end_ends_the_run(clock: Clock) -> None:
+    endless = [RateLimited("slow down") for _ in range(1000)]
+    with pytest.raises(Hopeless, match=r"turned every request away for 6\d\d s"):
+        asked(clock, Scripted(*endless))
+    with pytest.raises(Hopeless, match=r"until .* \(601 s\), longer than --max-outage"):
+        asked(clock, Scripted(RateLimited("tomorrow", retry_after=601.0)))
 
 
 @pytest.mark.parametrize(

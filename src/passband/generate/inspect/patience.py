@@ -26,12 +26,12 @@ from passband.generate.provider import (
     Unavailable,
     Unfinished,
 )
+from passband.generate.silence import Silence
 
 __all__ = ["PatientProvider"]
 
 _ATTEMPTS = 5  # failures of the server on a request, after which it is given up
 _REPLIES = 3  # invalid replies, timeouts or exceptions, after which it is given up
-_OUTAGE = 600.0  # seconds that a server may be down before the run stops
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 
 
@@ -39,14 +39,17 @@ class PatientProvider:
     """Makes requests to a provider until there is an answer, or a reason for none."""
 
     def __init__(
-        self, provider: Provider, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self,
+        provider: Provider,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        outage: float = 600.0,
     ) -> None:
         self._provider = provider
         self._sleep = sleep
         self._answered = 0
         self._paused_until = 0.0
         self._pauses = 0  # in a row
-        self._down_since: float | None = None
+        self._silence = Silence(outage, lambda: time.monotonic())
 
     async def generate(self, request: Request) -> Completion:
         """Return the answer to a request, or raise a fault that is final."""
@@ -76,7 +79,8 @@ class PatientProvider:
                     raise _final(fault) from fault
             else:
                 self._answered += 1
-                self._pauses, self._down_since = 0, None
+                self._pauses = 0
+                self._silence.end()
                 return completions[0]
             await self._sleep(_backoff(pauses))
             pauses += 1
@@ -88,7 +92,11 @@ class PatientProvider:
 
     def _limited(self, fault: RateLimited) -> None:
         """Pause all requests for as long as the server asks, or else longer each time."""
-        seconds = fault.retry_after if fault.retry_after is not None else _backoff(self._pauses)
+        if why := self._silence.is_over(fault):
+            raise Hopeless(why)
+        seconds = fault.retry_after
+        if seconds is None:
+            seconds = self._silence.bounded(_backoff(self._pauses))
         if self._paused_until <= time.monotonic():
             self._pauses += 1
         self._paused_until = max(self._paused_until, time.monotonic() + seconds)
@@ -97,13 +105,8 @@ class PatientProvider:
         """Return whether a failure counts against the request; raise what ends the run."""
         if fault.everyone and fault.http is None and not self._answered:
             raise Hopeless(f"the server cannot be reached: {fault.detail}")
-        now = time.monotonic()
-        self._down_since = now if self._down_since is None else self._down_since
-        if now - self._down_since > _OUTAGE:
-            raise Hopeless(
-                f"the server has been down for {now - self._down_since:.0f} s. Last: "
-                f"{fault.detail.rstrip('.')}. Run the same command again to go on."
-            )
+        if why := self._silence.is_over(fault):
+            raise Hopeless(why)
         return int(not fault.everyone or self._answered > known)
 
 

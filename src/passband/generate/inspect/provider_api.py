@@ -54,7 +54,7 @@ def _api_class() -> Any:
         def __init__(self, model_name: str, provider: Provider, connection: Connection) -> None:
             super().__init__(model_name=model_name, config=GenerateConfig())
             self._provider = provider
-            self._patient = PatientProvider(provider)
+            self._patient = PatientProvider(provider, outage=connection.outage)
             self._connection = connection
             self._client: Any = None  # of Inspect, for what the provider cannot carry
 

@@ -115,6 +115,7 @@ def _settings(config: Any, sampling: Sampling, connection: Connection) -> dict[s
         "stop_seqs": list(sampling.stop) or None,
         "max_connections": connection.concurrency,
         "max_retries": _RETRIES if config.max_retries is None else config.max_retries,
+        "timeout": config.timeout or round(connection.timeout + connection.outage),
         "attempt_timeout": config.attempt_timeout or max(1, round(connection.timeout)),
         **_extra(sampling),
     }
