@@ -12,7 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from passband import plugins
+from passband.cli.backup import backup
 from passband.cli.calibrate import calibrate
+from passband.cli.check import check
 from passband.cli.command import Command
 from passband.cli.compare import compare
 from passband.cli.export import export
@@ -44,8 +46,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, score, stats, summarize, compare, plan, calibrate, serve, import_, export, merge, salvage,
-    ls, validate, metrics,
+    run, score, stats, summarize, compare, plan, calibrate, serve, import_, export, merge, check,
+    backup, salvage, ls, validate, metrics,
 ):  # fmt: skip
     app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
 

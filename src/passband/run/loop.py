@@ -24,6 +24,7 @@ from passband.run.rescore import catch_up
 from passband.run.schedule import ScheduleFactory, every_problem
 from passband.run.settings import Patience
 from passband.run.task_run import TaskRun
+from passband.trials.place import StoreLost
 from passband.trials.reader import Trials
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
@@ -55,6 +56,7 @@ class Runner:
     _open: dict[TaskRun, int] = field(default_factory=dict)  # batches in flight, by task
     started: float = 0.0
     _ending: Ending = "finished"
+    _lost: StoreLost | None = None  # what has become of the store
     _is_failing: bool = False  # whether a worker has ended with an error
     _workers: list[asyncio.Task[None]] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
@@ -83,8 +85,8 @@ class Runner:
                 await subject.close()
             for task_run in self.task_runs:
                 task_run.grader.close()
-        if self.recorder.failure is not None:
-            raise self.recorder.failure
+        if (failure := self._lost or self.recorder.failure) is not None:
+            raise failure
         if self._ending in ("finished", "max_cost") and self.queue.is_finished:
             self._ending = "finished"
             for task_run in self.task_runs:
@@ -336,6 +338,7 @@ class Runner:
         ahead = time.time() - time.monotonic()
         while True:
             await asyncio.sleep(_TICK)
+            self._look_for_store()
             self._show()
             self._pass_on_notes()
             self._warn_if_identical(least=4, checked=10)
@@ -343,6 +346,12 @@ class Runner:
             if now - ahead > _SLEPT:
                 await self._awoke(now - ahead)
             ahead = now
+
+    def _look_for_store(self) -> None:
+        """Stop where the store is no longer found: everything would be asked for nothing."""
+        if self._lost is None and (lost := self.store.lost()) is not None:
+            self._lost = lost
+            self._halt(self.patience.drain if lost.is_writable else 0.0)
 
     def _show(self) -> None:
         self.watcher.tick(self.meter.read(self.endpoint, self.under_way))

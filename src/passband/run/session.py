@@ -29,6 +29,7 @@ from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.run.unread import opened
 from passband.tasks.task import Task
+from passband.trials.place import StoreLost
 from passband.trials.reader import Trials
 from passband.trials.schema import EmptyStore
 from passband.trials.store import LOW_WATER, Store
@@ -120,6 +121,8 @@ def run_session(
             ending = _completed(runner, on_start)
             for task_run in runner.task_runs:
                 record_subject(store, task_run)
+    except StoreLost as lost:
+        raise store.saved(lost) from None
     finally:
         store.close()
     seconds = time.monotonic() - began

@@ -57,6 +57,12 @@ class CheckedRows:
 
     def damaged(self, table: str, row: tuple[Any, ...]) -> CorruptStore:
         """Return the error to raise for a row that is not what was written."""
+        return self.corrupt(self.description(table, row))
+
+    def description(
+        self, table: str, row: tuple[Any, ...], what: str = "is not what was written"
+    ) -> str:
+        """Return which row is damaged, and how."""
         if table in _RUN_FIRST:
             place = row[:3] if table in ("trial", "attempt") else row[:2]
         elif table == "body":
@@ -65,8 +71,8 @@ class CheckedRows:
             run = self._looked_up("SELECT run FROM scorer WHERE scorer=?", row[0])
             place = (run, *row[1 : 3 if table == "score" else 2])
         else:
-            return self.corrupt(f"row {row[0]!r} of {table} is not what was written")
-        return self.corrupt(f"a row of {table} is not what was written: {self.place(*place)}")
+            return f"row {row[0]!r} of {table} {what}"
+        return f"a row of {table} {what}: {self.place(*place)}"
 
     def place(self, run: object, problem: object, trial: object = None) -> str:
         """Return the name of a task and a problem, as far as they can be read, and the trial."""

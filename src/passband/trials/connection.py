@@ -13,6 +13,7 @@ from passband.trials.schema import (
     APPLICATION,
     CREATE,
     VERSION,
+    CorruptStore,
     EmptyStore,
     check,
     no_run,
@@ -21,7 +22,7 @@ from passband.trials.schema import (
 )
 from passband.trials.widening import show_widened
 
-__all__ = ["connect", "connect_to_read"]
+__all__ = ["connect", "connect_to_audit", "connect_to_copy", "connect_to_read"]
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -65,6 +66,43 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def connect_to_audit(path: Path, damage: list[str]) -> tuple[sqlite3.Connection | None, int]:
+    """Open the file for reading as far as it can be; return it with the version of its layout.
+
+    Damage that keeps it from being opened is added to the list; then there is no connection.
+    """
+    if not path.is_file():
+        raise no_run(path.parent)
+    version = 0
+    try:
+        with sqlite_errors(path), closing(_opened(path)) as connection:
+            version = check(connection, path, through=False)
+        return connect_to_read(path, trusted=True), version
+    except CorruptStore as error:
+        damage.append(error.why)
+        return None, version
+
+
+def connect_to_copy(path: Path) -> tuple[sqlite3.Connection, int]:
+    """Open the file for reading as it is at this moment; return it with the version of its layout.
+
+    Nothing is migrated: what is read are its pages.
+    """
+    _require_sqlite()
+    with sqlite_errors(path):
+        connection = _opened(path)
+        try:
+            version = check(connection, path, through=False)
+            if version == 0:
+                raise EmptyStore(f"{path.parent} holds no trials yet.")
+            connection.execute("BEGIN")  # else a commit would make the copying begin again
+            connection.execute("SELECT 1 FROM run").fetchone()
+        except BaseException:
+            connection.close()
+            raise
+    return connection, version
 
 
 def _require_sqlite() -> None:

@@ -144,6 +144,8 @@ def selected(table: str, version: int = VERSION, prefix: str = "") -> str:
 class CorruptStore(PassbandError):
     """The file is damaged; nothing was changed."""
 
+    why: str = ""  # what is damaged, without the advice
+
 
 class EmptyStore(InvalidInput):
     """The file exists but has no tables yet."""
@@ -166,11 +168,13 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 
 def corrupt(path: Path, why: str) -> CorruptStore:
     """Return the error to raise for a file that cannot be read as it should be."""
-    return CorruptStore(
+    error = CorruptStore(
         f"{path} is damaged ({why}). Nothing was changed. "
         f"{shlex.join(['passband', 'salvage', str(path.parent)])} NEW copies what can still be "
         f"read."
     )
+    error.why = why
+    return error
 
 
 def no_run(path: Path) -> InvalidInput:

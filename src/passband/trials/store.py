@@ -155,7 +155,9 @@ class Store(ProblemTable):
         """Record that this process begins to ask, and return the number of its session."""
         values = (utc_now(), None, None, None, concurrency, __version__, address, os.getpid(),
                   socket.gethostname())  # fmt: skip
-        return self.add("session", values)
+        number = self.add("session", values)
+        self.checkpoint()
+        return number
 
     def end_session(self, number: int, seconds: float, trials: int) -> None:
         """Record how long a session asked and how many trials it recorded."""

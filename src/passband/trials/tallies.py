@@ -49,6 +49,15 @@ class TrialTally:
             trials, int.from_bytes(places, "little"), int(prompt), int(completion), cost, retried
         )
 
+    def add(self, row: tuple[Any, ...]) -> None:
+        """Add a row of `trial`."""
+        self.trials += 1
+        self.places |= 1 << row[2]
+        self.prompt_tokens += row[4] or 0
+        self.completion_tokens += row[5] or 0
+        self.cost += row[11] or 0.0
+        self.retried += row[7] > 1
+
     def row(self, key: _TrialKey) -> tuple[object, ...]:
         """Return the row that holds the tally."""
         places = self.places.to_bytes((self.places.bit_length() + 7) // 8, "little")
@@ -73,6 +82,14 @@ class ScoreTally:
     def of_row(cls, row: tuple[Any, ...]) -> ScoreTally:
         """Return the tally that a row holds."""
         return cls(*row[4:8])
+
+    def add(self, value: float | None) -> None:
+        """Add the value of a score."""
+        self.scores += 1
+        if value is not None:
+            self.valued += 1
+            self.total += value
+            self.odd += value not in (0.0, 1.0)
 
     def row(self, key: _ScoreKey) -> tuple[object, ...]:
         """Return the row that holds the tally."""

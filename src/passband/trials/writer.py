@@ -14,6 +14,7 @@ from passband.trials.checked import CheckedRows
 from passband.trials.connection import connect
 from passband.trials.lock import Lock
 from passband.trials.packing import insertions, packed
+from passband.trials.place import Place, StoreLost
 from passband.trials.schema import FILE, sqlite_errors
 from passband.trials.spare import SPARED, drop_spare, put_spare
 from passband.trials.tallies import Tallies
@@ -49,6 +50,7 @@ class Writer:
         except BaseException:
             self._lock.release()
             raise
+        self._file = Place(directory / FILE)
         try:
             self._lock.note_made()
             self._checked = CheckedRows(self._connection, directory / FILE)
@@ -60,9 +62,30 @@ class Writer:
 
     def close(self) -> None:
         try:
-            self._connection.close()
+            if self._file.may_be_closed():
+                self._connection.close()
+            else:
+                _abandon(self._connection)
         finally:
             self._lock.release()
+
+    def lost(self) -> StoreLost | None:
+        """Return the error to raise if the file was deleted, moved, cut short or replaced."""
+        return self._file.lost()
+
+    def saved(self, lost: StoreLost) -> StoreLost:
+        """Copy a file that has lost its name to a new directory, and return the error to raise."""
+        from passband.trials.backup import copy_to
+
+        if not lost.is_nameless:
+            return lost
+        new = self._place.with_name(f"{self._place.name}.saved")
+        try:
+            copy_to(self._connection, new, name=self._place.name)
+        except (PassbandError, OSError):  # why the run stopped matters more
+            return lost
+        self._file.remove_log()
+        return lost.saved_to(new)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -72,16 +95,27 @@ class Writer:
             return
         try:
             with sqlite_errors(self.directory / FILE):
+                self._require_reachable()
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
                 self._tallies.count("commit", 0, 1)
                 self._tallies.write()
                 self._connection.execute("COMMIT")
+                self._file.note_written()
         except BaseException as error:
             self._undo()
             if isinstance(error.__cause__, sqlite3.OperationalError) and "full" in str(error):
                 raise DiskNearlyFull(f"{error} What was recorded is safe.") from error
             raise
+
+    def checkpoint(self) -> None:
+        """Bring the log into the file, as far as no reader needs it.
+
+        From here on the runs are in the file, which is how it is known from others; see `Place`.
+        """
+        with sqlite_errors(self.directory / FILE):
+            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        self._file.note_written()
 
     def _undo(self) -> None:
         self._tallies.forget()
@@ -89,8 +123,17 @@ class Writer:
             with suppress(sqlite3.Error):  # why it failed matters more; closing undoes it too
                 self._connection.execute("ROLLBACK")
 
+    def _require_reachable(self) -> None:
+        """Refuse to write to a file that another program has written to."""
+        lost = self._file.lost() or self._file.overwritten()
+        if lost is not None and not lost.is_writable:
+            raise lost
+
     def _require_room(self) -> None:
-        free = shutil.disk_usage(self._place).free
+        try:
+            free = shutil.disk_usage(self._place).free
+        except FileNotFoundError:  # moved
+            free = self._file.free_bytes()
         if free < self._low_water:
             raise DiskNearlyFull(
                 f"{free / 1e6:.0f} MB are free where {self.directory} is, and at least "
@@ -148,3 +191,10 @@ class Writer:
     def _all(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
         with sqlite_errors(self.directory / FILE):
             return self._connection.execute(query, arguments).fetchall()
+
+
+def _abandon(connection: sqlite3.Connection) -> None:
+    """Keep a connection from ever being closed: that would bring its log into another's file."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))
