@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from passband.errors import InvalidInput, Place, nearest
@@ -37,6 +38,9 @@ USUAL_NAMES = (
 """Columns that name problems if the task does not set problem_id."""
 
 Rows = Sequence[Mapping[str, Any]]
+Named = tuple[str, Mapping[str, Any]]  # the key of a problem, and its row
+
+_CHUNK = 256  # rows that are rendered together, where another process renders them
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class ProblemSet:
         columns = tuple(dict.fromkeys(name for row in rows for name in row))
         self._check_columns(columns)
         prompt = replace(self.prompt, pool=self._pool(), _written={})
-        for key, row in zip(self._names(rows, columns), rows, strict=True):
+        for key, row in _expected(prompt, zip(self._names(rows, columns), rows, strict=True)):
             try:
                 yield self._problem(key, row, columns, prompt)
             except InvalidInput as error:
@@ -198,3 +202,10 @@ class ProblemSet:
         turn.text.check_column(columns, constant=False)
         if turn.answers.target is not None:
             turn.answers.target.check_column(columns, constant=True)
+
+
+def _expected(prompt: Prompt, problems: Iterator[Named]) -> Iterator[Named]:
+    """Yield the problems, having told the prompt which of them come next."""
+    while chunk := list(islice(problems, _CHUNK)):
+        prompt.expect(chunk)
+        yield from chunk
