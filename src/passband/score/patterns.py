@@ -74,8 +74,14 @@ class Pattern:
             return self._compiled.sub("", text)
         return str(self._elsewhere("sub", text))
 
-    def _elsewhere(self, function: str, text: str) -> Any:
-        return pool.call(function, [self.source, text], seconds=REGEX_SECONDS)
+    def replace(self, text: str, replacement: str, count: int = 0) -> str:
+        """Return the text with the matches, or the first `count` of them, replaced."""
+        if len(text) <= self.inline_up_to:
+            return self._compiled.sub(replacement, text, count=count)
+        return str(self._elsewhere("sub", text, replacement, count))
+
+    def _elsewhere(self, function: str, text: str, *arguments: Any) -> Any:
+        return pool.call(function, [self.source, text, *arguments], seconds=REGEX_SECONDS)
 
 
 def compile_pattern(source: Any) -> Pattern:
@@ -103,9 +109,9 @@ def search_here(source: str, text: str) -> bool:
     return re.search(source, text) is not None
 
 
-def sub_here(source: str, text: str) -> str:
-    """Return the text without the matches; runs in the worker."""
-    return re.sub(source, "", text)
+def sub_here(source: str, text: str, replacement: str = "", count: int = 0) -> str:
+    """Return the text with the matches replaced; runs in the worker."""
+    return re.sub(source, replacement, text, count=count)
 
 
 # -- how many ways -------------------------------------------------------------------------

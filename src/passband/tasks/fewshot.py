@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -34,6 +35,11 @@ class Turn:
     answers: Answers
     prefix: ProblemField | None
     target_delimiter: str
+
+    @property
+    def fields(self) -> tuple[ProblemField, ...]:
+        prefix = () if self.prefix is None else (self.prefix,)
+        return (self.text, *self.answers.fields, *prefix)
 
     def question(self, row: Row, columns: Collection[str], problem: str) -> str:
         """Return the text of the problem that is asked, up to where the answer begins."""
@@ -117,6 +123,23 @@ class Prompt:
     pool: ExamplePool | None
     fewshot_delimiter: str
     _written: dict[int, str] = field(default_factory=dict)  # examples come again and again
+
+    def expect(self, problems: Sequence[tuple[str, Row]]) -> None:
+        """Note the problems whose prompts and answers will be asked for next, by key."""
+        for asked in (self.description, *self.asked.fields):
+            asked.expect([row for _, row in problems])
+        if self.pool is not None and not all(s.is_rendered_here for s in self.shown.fields):
+            examples = self._unwritten(self.pool, problems)
+            for shown in self.shown.fields:
+                shown.expect(examples)
+
+    def _unwritten(self, pool: ExamplePool, problems: Sequence[tuple[str, Row]]) -> list[Row]:
+        """Return the examples of some problems that have not been written yet."""
+        chosen: dict[int, Row] = {}
+        for key, row in problems:
+            with suppress(InvalidInput):  # too few of them: the problem itself will say so
+                chosen.update((id(example), example) for example in pool.choose(row, key))
+        return [example for number, example in chosen.items() if number not in self._written]
 
     def text(self, row: Row, columns: Collection[str], problem: str) -> str:
         """Return the prompt of one problem."""

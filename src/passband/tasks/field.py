@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from passband.errors import InvalidInput, Place, describe, nearest
+from passband.tasks.rendering import Renderer
 from passband.tasks.template import Template
 
 __all__ = ["Answers", "ProblemField", "Row"]
@@ -17,16 +18,28 @@ Row = Mapping[str, Any]
 class ProblemField:
     """One setting, such as doc_to_text, ready to be filled in for any row.
 
-    Text that names a column is replaced by the column; all other text is a template.
+    Text that names a column is replaced by the column; all other text is a template. Templates of
+    a task that is not trusted may be rendered in a worker process; see `expect`.
     """
 
-    def __init__(self, name: str, setting: Any, place: Place) -> None:
+    def __init__(self, name: str, setting: Any, place: Place, *, trusted: bool = False) -> None:
         self.name = name
         self._setting = setting
         self._place = place
-        self._template = Template(setting) if isinstance(setting, str) else None
+        template = Template(setting) if isinstance(setting, str) else None
+        self._renderer = Renderer(template, trusted=trusted) if template else None
         # Text without expressions is the same for every row, and rendering is what takes time.
-        self._fixed = self._template.render({}) if self._template and self.is_constant else None
+        self._fixed = template.render({}) if template and self.is_constant else None
+
+    @property
+    def is_rendered_here(self) -> bool:
+        """Whether no other process is needed for the values of ordinary rows."""
+        return self._renderer is None or self._renderer.is_here
+
+    def expect(self, rows: Iterable[Row]) -> None:
+        """Note the rows whose values will be asked for next; a worker gets them together."""
+        if self._renderer is not None and self._fixed is None:
+            self._renderer.expect(row for row in rows if self._setting not in row)
 
     def value(self, row: Row, columns: Collection[str], problem: str) -> Any:
         """Return the value for a row; any failure names the file, the line and the problem."""
@@ -53,13 +66,13 @@ class ProblemField:
     def _value(self, row: Row, columns: Collection[str]) -> Any:
         if callable(self._setting):
             return self._setting(dict(row))
-        if self._template is None:
+        if self._renderer is None:
             return self._setting
         if self._setting in row:
             return row[self._setting]
         if self._setting in columns:
             raise InvalidInput(f"the row has no column {self._setting!r}.")
-        return self._template.render(row) if self._fixed is None else self._fixed
+        return self._renderer.render(row) if self._fixed is None else self._fixed
 
     @property
     def is_constant(self) -> bool:
@@ -91,6 +104,10 @@ class Answers:
     def __init__(self, target: ProblemField | None, choice: ProblemField | None) -> None:
         self.target = target
         self.choice = choice
+
+    @property
+    def fields(self) -> tuple[ProblemField, ...]:
+        return tuple(field for field in (self.choice, self.target) if field is not None)
 
     def choices(self, row: Row, columns: Collection[str], problem: str) -> tuple[str, ...]:
         if self.choice is None:

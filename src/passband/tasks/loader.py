@@ -73,7 +73,7 @@ def _built(file: YamlFile, keys: TaskKeys, trust: bool) -> TaskReading:
     if not _imports(file):
         return TaskReading(file.diagnostics)
     sampling = read_sampling(file, keys)
-    prompt = _prompt(file, keys)
+    prompt = _prompt(file, keys, trust)
     metrics = read_metrics(file, keys)
     if prompt is None or any(diagnostic.level == "error" for diagnostic in file.diagnostics):
         return TaskReading(file.diagnostics)
@@ -144,16 +144,16 @@ def _source(file: YamlFile, keys: TaskKeys, trust: bool) -> DataSource:
 # -- the prompt ----------------------------------------------------------------------------
 
 
-def _prompt(file: YamlFile, keys: TaskKeys) -> Prompt | None:
+def _prompt(file: YamlFile, keys: TaskKeys, trust: bool) -> Prompt | None:
     """Compile every template; examples use the settings of fewshot_config, else the task's."""
     own = keys.fewshot_config
 
     def of_task(key: str) -> ProblemField | None:
-        return _field(file, getattr(keys, key), key)
+        return _field(file, trust, getattr(keys, key), key)
 
     def of_examples(key: str) -> ProblemField | None:
         value = getattr(own, key)
-        return of_task(key) if value is None else _field(file, value, "fewshot_config", key)
+        return of_task(key) if value is None else _field(file, trust, value, "fewshot_config", key)
 
     description = of_task("description")
     question = _turn(of_task, keys.target_delimiter)
@@ -171,7 +171,7 @@ def _turn(field: Callable[[str], ProblemField | None], delimiter: str) -> Turn |
     return None if text is None else Turn(text, answers, prefix, delimiter)
 
 
-def _field(file: YamlFile, value: Any, *keys: str) -> ProblemField | None:
+def _field(file: YamlFile, trust: bool, value: Any, *keys: str) -> ProblemField | None:
     """Return the field of a setting; None if there is none, or if it is wrong."""
     if value is None:
         return None
@@ -184,7 +184,7 @@ def _field(file: YamlFile, value: Any, *keys: str) -> ProblemField | None:
         )
         return None
     try:
-        return ProblemField(".".join(keys), setting, file.place(*keys))
+        return ProblemField(".".join(keys), setting, file.place(*keys), trusted=trust)
     except InvalidInput as error:
         file.report(f"{'.'.join(keys)}: {error}", *keys)
         return None

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
+from itertools import islice
 from typing import Any
 
 from passband.errors import InvalidInput, Place, nearest
@@ -41,6 +42,9 @@ USUAL_NAMES = (
 """Columns that name problems if the task does not set problem_id."""
 
 Rows = Sequence[Mapping[str, Any]]
+Named = tuple[str, Mapping[str, Any]]  # the key of a problem, and its row
+
+_CHUNK = 256  # rows that are rendered together, where another process renders them
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class ProblemSet:
         columns = tuple(dict.fromkeys(name for row in rows for name in row))
         self._check_columns(columns)
         prompt = replace(self.prompt, pool=self._pool(), _written={})
-        for key, row in zip(self._names(rows, columns), rows, strict=True):
+        for key, row in _expected(prompt, zip(self._names(rows, columns), rows, strict=True)):
             try:
                 yield self._problem(key, row, columns, prompt)
             except InvalidInput as error:
@@ -246,3 +250,10 @@ def _problem(values: tuple[Any, ...]) -> Problem:
     key, messages, targets, choices, doc, cluster = values
     asked = tuple(Message(role, content) for role, content in messages)
     return Problem(key, asked, Reference(targets, choices, doc), cluster)
+
+
+def _expected(prompt: Prompt, problems: Iterator[Named]) -> Iterator[Named]:
+    """Yield the problems, having told the prompt which of them come next."""
+    while chunk := list(islice(problems, _CHUNK)):
+        prompt.expect(chunk)
+        yield from chunk

@@ -2,27 +2,29 @@
 
 They run in Jinja's immutable sandbox. On top of what it forbids, what a template may build and how
 often it may loop is limited, so that a short line of a task file cannot take all memory or time.
-The limits are meant for accidents and for files of strangers; they are no proof against every
-template that an attacker could write.
+The limits are no proof against every template that an attacker could write: templates of strangers
+that are more than plain text with columns in it are rendered in a process of their own
+(`passband.tasks.rendering`).
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache, wraps
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property, lru_cache, wraps
 from typing import Any
 
 from jinja2 import StrictUndefined, TemplateError, UndefinedError, nodes
-from jinja2.exceptions import SecurityError
+from jinja2.exceptions import SecurityError, TemplateAssertionError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from passband.errors import InvalidInput, nearest
 from passband.score.patterns import compile_pattern
+from passband.tasks.simple_template import has_loop, is_simple
 
-__all__ = ["Template"]
+__all__ = ["Template", "undefined"]
 
 LONGEST = 1_000_000  # characters of a text, items of a list
 LARGEST_PRODUCT = 50_000_000  # characters that replacing or joining might at worst give
@@ -32,36 +34,64 @@ _WIDTH = re.compile(r"[0-9]{6,}|\{[^{}]*\{")  # in a format: padding to a millio
 
 
 class Template:
-    """One template, compiled.
+    """One template, parsed and checked.
+
+    It is compiled when it is first rendered, because compiling evaluates what is constant in it.
+    `killable` says that this process may be ended if a regular expression never is.
 
     >>> Template("Q: {{ question }}").render({"question": "2+2?"})
     'Q: 2+2?'
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, *, killable: bool = False) -> None:
+        self.source = source
+        self._environment = _environment(killable)
         try:
-            self._template = _environment().from_string(source)
+            self._tree = self._environment.parse(source)
+            _check_names(self._tree, self._environment)
+            self.columns = frozenset(name.name for name in self._tree.find_all(nodes.Name))
+            self.is_simple, self.has_loop = is_simple(self._tree), has_loop(self._tree)
         except (TemplateError, RecursionError) as error:
-            line = getattr(error, "lineno", None) or 1
-            where = f" (line {line} of the template)" if "\n" in source.strip() else ""
-            raise InvalidInput(f"the template cannot be read{where}: {_sentence(error)}") from None
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> InvalidInput:
+        line = getattr(error, "lineno", None) or 1
+        where = f" (line {line} of the template)" if "\n" in self.source.strip() else ""
+        return InvalidInput(f"the template cannot be read{where}: {_sentence(error)}")
+
+    @cached_property
+    def _compiled(self) -> Any:
+        try:
+            _Counting().visit(self._tree)
+            return self._environment.from_string(self._tree)
+        except (TemplateError, RecursionError, SyntaxError) as error:
+            raise self._unreadable(error) from None
 
     def render(self, row: Mapping[str, Any]) -> str:
         """Return the text for a row; raise `InvalidInput` if an expression fails."""
-        environment = _environment()
+        try:
+            return self.write(row)
+        except UndefinedError as error:
+            raise InvalidInput(undefined(str(error.message), row)) from None
+
+    def write(self, row: Mapping[str, Any]) -> str:
+        """Return the text for a row; raise `UndefinedError` for what the row does not have."""
+        environment, template = self._environment, self._compiled
         environment.rounds.left = MOST_ROUNDS
         pieces: list[str] = []
         length = 0
         try:
-            for piece in self._template.generate(dict(row)):
+            for piece in template.generate(dict(row)):
                 length += len(piece)
                 if length > LONGEST:
                     raise SecurityError(f"its text is longer than {LONGEST:,} characters")
                 pieces.append(piece)
-        except UndefinedError as error:
-            raise InvalidInput(_undefined(str(error.message), row)) from None
+        except UndefinedError:
+            raise
         except RecursionError:
             raise InvalidInput("the template calls itself too deeply.") from None
+        except MemoryError:
+            raise InvalidInput("the template failed: it needs too much memory.") from None
         except Exception as error:
             # An expression of the template may raise anything: wrong types, division by zero, ...
             raise InvalidInput(f"the template failed: {_sentence(error)}") from None
@@ -72,11 +102,12 @@ def _sentence(error: Exception) -> str:
     return f"{str(error).rstrip('.') or type(error).__name__}."
 
 
-def _undefined(message: str, columns: Iterable[str]) -> str:
-    undefined = re.match(r"'([^']*)' is undefined", message)
-    if undefined is None:
+def undefined(message: str, columns: Iterable[str]) -> str:
+    """Return a sentence about a name that a row does not have, with the nearest that it has."""
+    missing = re.match(r"'([^']*)' is undefined", message)
+    if missing is None:
         return f"the template failed: {message.rstrip('.')}."
-    name, known = undefined[1], [str(column) for column in columns]
+    name, known = missing[1], [str(column) for column in columns]
     hint = nearest(name, known) or f" The columns are {', '.join(known) or 'none'}."
     return f"there is no column {name!r}.{hint}"
 
@@ -89,17 +120,12 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset(["+", "*", "**", "%"])
 
-    def __init__(self) -> None:
+    def __init__(self, killable: bool) -> None:
         super().__init__(undefined=StrictUndefined, keep_trailing_newline=True)
         self.rounds = threading.local()
         del self.globals["lipsum"]  # writes text of any length
-        self.filters["regex_replace"] = _regex_replace
+        self.filters["regex_replace"] = _replace_at_once if killable else _regex_replace
         self.filters = {name: _limited(name, f) for name, f in self.filters.items()}
-
-    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        tree = super()._parse(source, name, filename)
-        _Counting().visit(tree)
-        return tree
 
     def round(self) -> str:
         """Count one round of a loop or one call of a macro."""
@@ -127,9 +153,26 @@ class _Environment(ImmutableSandboxedEnvironment):
         return super().call(__context, __obj, *args, **kwargs)
 
 
-@lru_cache(maxsize=1)
-def _environment() -> _Environment:
-    return _Environment()
+@lru_cache(maxsize=2)
+def _environment(killable: bool) -> _Environment:
+    return _Environment(killable)
+
+
+def _check_names(tree: nodes.Node, environment: _Environment) -> None:
+    """Raise for a filter or a test that does not exist, unless it may never be reached."""
+    for node in _certain(tree):
+        if isinstance(node, nodes.Filter) and node.name not in environment.filters:
+            raise TemplateAssertionError(f"No filter named {node.name!r}.", node.lineno)
+        if isinstance(node, nodes.Test) and node.name not in environment.tests:
+            raise TemplateAssertionError(f"No test named {node.name!r}.", node.lineno)
+
+
+def _certain(node: nodes.Node) -> Iterator[nodes.Node]:
+    """Yield the nodes below a node that no condition is in front of."""
+    for child in node.iter_child_nodes():
+        if not isinstance(child, nodes.If | nodes.CondExpr):
+            yield child
+            yield from _certain(child)
 
 
 class _Counting(NodeTransformer):
@@ -208,7 +251,10 @@ def _limited(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _regex_replace(string: str, pattern: str, repl: str, count: int = 0) -> str:
     """Replace by regular expression; the names of the arguments may be used in templates."""
-    compiled = compile_pattern(pattern)
-    if len(string) > compiled.inline_up_to:
-        compiled.remove(string)  # in a process that is ended if it takes too long
+    return compile_pattern(pattern).replace(string, repl, count)
+
+
+def _replace_at_once(string: str, pattern: str, repl: str, count: int = 0) -> str:
+    """Do the same in a process that is ended if it takes too long."""
+    compile_pattern(pattern)  # which says what is wrong with it
     return re.sub(pattern, repl, string, count=count)
