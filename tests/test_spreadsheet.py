@@ -1,4 +1,4 @@
-"""The guard against formulas: what a spreadsheet would compute is text, and comes back as it was."""
+"""The guard against formulas: what a spreadsheet would compute is text, and comes back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LaTeX tables: escapes and braces that balance for any text and, where there is LaTeX, compiled."""
+"""LaTeX tables: every escape is a known one, and compiled where there is LaTeX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Markdown tables, read by a parser of GitHub's Markdown: a cell shows its text and does nothing."""
+"""Markdown tables, read by a parser of GitHub's Markdown: a cell shows its text, and no more."""
 
 from __future__ import annotations
 

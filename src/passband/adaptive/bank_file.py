@@ -85,7 +85,7 @@ def _start(rows: Sequence[tuple[int, Mapping[str, Any]]]) -> str:
 def _object(text: str, place: Place) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"not JSON: {error}.", place=place) from None
     if not isinstance(value, dict):
         raise InvalidInput(f"every line must be an object; got {value!r:.60}.", place=place)
@@ -113,7 +113,7 @@ def _without_nulls(row: Mapping[str, Any], place: Place) -> dict[str, Any]:
 def _loaded(name: str, text: Any, place: Place) -> Any:
     try:
         return json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
             f"{name} must be JSON, as text; got {text!r:.60}.", place=place
         ) from None

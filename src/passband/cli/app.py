@@ -15,7 +15,7 @@ from passband import plugins
 from passband.cli.backup import backup
 from passband.cli.calibrate import calibrate
 from passband.cli.check import check
-from passband.cli.command import Command
+from passband.cli.command import Command, Group
 from passband.cli.compare import compare
 from passband.cli.export import export
 from passband.cli.import_logs import import_
@@ -39,6 +39,7 @@ __all__ = ["app", "main", "reported_errors"]
 
 app = typer.Typer(
     name="passband",
+    cls=Group,
     help="Evaluate stochastic models by asking every problem many times.",
     no_args_is_help=True,
     add_completion=False,
@@ -114,4 +115,4 @@ def _show_warning(
     if issubclass(category, PassbandWarning):
         typer.echo(f"warning: {printable(str(message))}", err=True)
     else:
-        _show(message, category, *place, **options)
+        _show(printable(str(message)), category, *place, **options)

@@ -1,14 +1,26 @@
-"""The class of every verb: an option that takes one value may be given once."""
+"""The classes of the command and of its verbs: how arguments are parsed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from passband.errors import InvalidInput
+from passband.report.render import printable
 
-__all__ = ["Command"]
+__all__ = ["Command", "Group"]
+
+
+class Group(TyperGroup):
+    """The command itself, before its verb."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse what comes before the verb."""
+        with _printable_errors():
+            return super().parse_args(ctx, args)
 
 
 class Command(TyperCommand):
@@ -17,13 +29,30 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the arguments of a verb."""
         if not ctx.resilient_parsing:
-            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            with _printable_errors():
+                _, _, order = self.make_parser(ctx).parse_args(args=list(args))
             for parameter in order:
                 if _takes_one_value(parameter) and order.count(parameter) > 1:
                     option = max(parameter.opts, key=len)
                     what = option.lstrip("-").replace("-", " ")
                     raise InvalidInput(f"{option} was given twice; one {what} per command.")
-        return super().parse_args(ctx, args)
+        with _printable_errors():
+            return super().parse_args(ctx, args)
+
+
+@contextmanager
+def _printable_errors() -> Iterator[None]:
+    """Escape what a terminal would obey in an argument that is quoted in an error.
+
+    An argument may be the name of a file that the shell has put in place of a pattern.
+    """
+    try:
+        yield
+    except Exception as error:
+        message = getattr(error, "message", None)  # a usage error, of typer or of click
+        if isinstance(message, str):
+            error.message = printable(message)  # type: ignore[attr-defined]
+        raise
 
 
 def _takes_one_value(parameter: object) -> bool:

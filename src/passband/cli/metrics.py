@@ -22,6 +22,7 @@ def metrics(
 ) -> None:
     """List the metrics and how to spell them."""
     from passband.cli.catalogue import catalogue, metric_items
+    from passband.report.render import printable
 
     kinds = catalogue() if every else {"metrics": metric_items()}
     if json:
@@ -34,6 +35,6 @@ def metrics(
         if every:
             typer.echo(kind if kind == "metrics" else f"\n{kind}")
         for item in items:
-            typer.echo(f"{item.name:<{_WIDTH - 1}} {item.summary}".rstrip())
+            typer.echo(printable(f"{item.name:<{_WIDTH - 1}} {item.summary}".rstrip()))
         if kind == "metrics":
             typer.echo("\nK is a number, several (pass@1,8,64) or every one (pass@*).")

@@ -66,6 +66,7 @@ def plan(
 ) -> None:
     """Compute the problems and trials needed, or what a pilot detects."""
     from passband.report.plan import plan_text
+    from passband.report.render import printable
     from passband.stats.decision.plan.plan import Detectable
 
     options = {
@@ -87,7 +88,8 @@ def plan(
         return
     typer.echo(plan_text(result), nl=False)
     if out is not None:
-        typer.echo(f"written to {out}; check a run against it with passband stats --plan {out}")
+        shown = printable(str(out))
+        typer.echo(f"written to {shown}; check a run against it with passband stats --plan {shown}")
 
 
 def _planned(options: Mapping[str, Any]) -> Plan | Detectable:

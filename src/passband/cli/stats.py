@@ -76,7 +76,7 @@ def stats(
     quiet: Quiet = False,
 ) -> None:
     """Print metrics with intervals for recorded trials."""
-    from passband.cli.output import print_notes, print_rows
+    from passband.cli.output import print_json, print_notes, print_rows
     from passband.report import summary as text
     from passband.summary.summarize import summarize
 
@@ -104,7 +104,7 @@ def stats(
     )
     summary.require_estimate()
     if as_json:
-        typer.echo(summary.to_json(), nl=False)
+        print_json(summary.to_json())
         return
     print_notes(text.remark_lines(summary, quiet=quiet))
     rows = text.full_rows(summary) if format is Format.csv else text.rows(summary)

@@ -83,7 +83,7 @@ def summarize(
     quiet: Quiet = False,
 ) -> None:
     """Write every metric of a run as JSON, in the fields of EVA."""
-    from passband.cli.output import print_notes
+    from passband.cli.output import print_json, print_notes
     from passband.summary.metrics.file import document_of, target_of, write_document
     from passband.summary.metrics.summarize import metrics_summaries
 
@@ -110,7 +110,7 @@ def summarize(
     ]
     text = document_of(summaries)
     if output is None or output == Path("-"):
-        typer.echo(text, nl=False)
+        print_json(text)
     else:
         sources = [*runs, *([Path(composites)] if composites else [])]
         write_document(text, target_of(output, summaries, sources))

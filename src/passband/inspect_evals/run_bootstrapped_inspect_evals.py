@@ -25,6 +25,7 @@ from passband.inspect_evals.arguments import parse_arguments
 from passband.inspect_evals.checks import level_of
 from passband.inspect_evals.inspect_evaluators import InspectEvaluator, InspectEvaluatorBuilder
 from passband.inspect_evals.target import model_of
+from passband.report.render import printable
 from passband.report.terminal.live import make_display
 
 __all__ = ["Config", "main"]
@@ -47,11 +48,20 @@ def main(words: Sequence[str] | None = None) -> None:
             return
         config = parse_arguments(Config, words)
         evaluator = config()  # refuses options before anything is asked
-        logging.basicConfig(level=level_of(config.log_level), format="%(message)s")
+        handler = logging.StreamHandler()
+        handler.setFormatter(PrintableLines("%(message)s"))
+        logging.basicConfig(level=level_of(config.log_level), handlers=[handler])
         with redirect_stdout(sys.stderr):  # tasks may print, and so may what they import
             metrics = _evaluated(config, evaluator)
         for line in _lines(metrics):
-            print(line)
+            print(printable(line))
+
+
+class PrintableLines(logging.Formatter):
+    """Writes a record with what a terminal would obey escaped: models and tasks wrote the text."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return "\n".join(map(printable, super().format(record).split("\n")))
 
 
 @contextmanager

@@ -76,7 +76,7 @@ def _latex(names: list[str], rows: Sequence[Row]) -> str:
 
 
 def _csv(names: list[str], rows: Sequence[Row]) -> str:
-    table = [names, *([row[name] for name in names] for row in rows)]
+    table: list[Sequence[Cell]] = [names, *([row[name] for name in names] for row in rows)]
     return "\n".join(",".join(map(_csv_cell, cells)) or '""' for cells in table)
 
 

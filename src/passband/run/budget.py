@@ -122,7 +122,10 @@ def _read(path: Path) -> dict[str, Price]:
         }
     except OSError as error:
         raise InvalidInput(f"{path}: {error.strerror}.") from None
-    except (yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError) as error:
+    except (
+        yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError, OverflowError,
+        RecursionError,
+    ) as error:  # fmt: skip
         raise InvalidInput(
             f"{path}: a price is NAME: {{prompt: 0.15, completion: 0.60}}, per million tokens; "
             f"got {type(error).__name__}: {error}."

@@ -39,7 +39,7 @@ def load_content(
         whole = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read; {error.strerror}.") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path}: a {noun} must be JSON; {error}.") from None
     if not isinstance(whole, dict) or whole.get("format") != format:
         raise InvalidInput(f"{path}: not a {noun}; its format must be {format!r}.")

@@ -216,7 +216,7 @@ def from_json(text: str | bytes) -> Summary:
     """Read a summary; raise `InvalidInput` for another version or another kind of JSON."""
     try:
         values = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"not a passband summary: not JSON ({error}).") from None
     if not isinstance(values, dict) or values.get("passband") != KIND:
         raise InvalidInput("not a passband summary: 'passband' must be 'summary'.")

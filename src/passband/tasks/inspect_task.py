@@ -85,7 +85,7 @@ def read_task_args(words: Iterable[str], option: str = "-T") -> dict[str, Any]:
             raise InvalidInput(f"{option} takes key=value; got {word!r}.")
         try:
             value = yaml.safe_load(text)
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that cannot be, ...
             raise InvalidInput(f"{option} {key}: the value is not YAML: {text!r}.") from error
         if isinstance(value, str) and "," in value:
             value = value.split(",")

@@ -77,7 +77,7 @@ def _was_made(owner: bytes) -> bool:
         return False
     try:
         return bool(json.loads(owner).get("made", True))
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return True
 
 
@@ -85,5 +85,10 @@ def _described(owner: bytes) -> str:
     try:
         names = json.loads(owner)
         return f"process {names['pid']} on {names['host']}"
-    except (ValueError, KeyError, TypeError):  # it has the lock and has not written its name yet
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        RecursionError,
+    ):  # it has the lock and has not written its name yet
         return "another process"

@@ -246,7 +246,7 @@ def _refuse_truncated(path: Path) -> None:
         made = owner.get("made", True)  # version 1 did not say
     except FileNotFoundError:
         return
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         made = True
     if made:
         raise corrupt(

@@ -1,0 +1,368 @@
+"""Everything that reads what a model, a server, a task author or another tool wrote.
+
+A target takes any bytes, and may raise nothing but the errors that its parser documents; the files
+that it needs are in the folder that `targets` is given. `make test` tries some hundred inputs of
+each, `make fuzz` a million (benchmarks/fuzz.py).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from banks import bank
+from fuzz_logs import RECORDS, TABLE, log_targets
+from fuzz_target import Target, file_target, text
+from passband import plan_difference
+from passband.adaptive.bank import read_bank, write_bank
+from passband.adaptive.remote import records
+from passband.adaptive.remote.faults import refusal
+from passband.adaptive.server.body import Fields, parse
+from passband.adaptive.server.refusal import Refusal
+from passband.errors import InvalidInput
+from passband.generate.provider import Message, Request, Sampling
+from passband.generate.wire import fault_of, read_reply, retry_after
+from passband.records import column_names, read_records
+from passband.run.budget import find_price
+from passband.score.builtin.choice import choice
+from passband.score.builtin.contains import contains
+from passband.score.builtin.exact_match import exact_match
+from passband.score.builtin.f1 import f1
+from passband.score.builtin.math import normalise
+from passband.score.builtin.numeric import numeric
+from passband.score.extract import RULES, extract
+from passband.score.filters import make_step
+from passband.score.parse_number import read_number
+from passband.score.patterns import compile_pattern
+from passband.score.scorer import Reference
+from passband.stats.decision.plan.plan import Plan
+from passband.stats.metric.registry import expand_metrics, parse_metric
+from passband.stats.plan_file import content_hash
+from passband.summary.metrics.composites import read_composites
+from passband.summary.summarize import summarize
+from passband.summary.wire import from_json
+from passband.tasks.check import check_task
+from passband.tasks.inspect_task import read_task_args
+from passband.tasks.template import Template
+from passband.tasks.yaml_file import read_with_includes
+from passband.trials import lock
+
+__all__ = ["GROUPS", "targets"]
+
+ROOT = Path(__file__).resolve().parents[1]
+REQUEST = Request((Message("user", "2+2="),), Sampling(), (1, 2))
+
+
+def targets(folder: Path) -> dict[str, Target]:
+    """Return every target by name; `folder` is new and gets the files that are read."""
+    folder.mkdir()
+    return {target.name: target for make in GROUPS.values() for target in make(folder)}
+
+
+def encoded(*values: Any) -> tuple[bytes, ...]:
+    return tuple(json.dumps(value).encode() for value in values)
+
+
+# -- servers and clients ---------------------------------------------------------------------
+
+CHAT = {
+    "id": "r1",
+    "choices": [
+        {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "4"}},
+        {
+            "index": 1,
+            "finish_reason": "length",
+            "message": {"content": [{"type": "text", "text": "4"}], "reasoning_content": "2"},
+        },
+    ],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 9},
+}
+TOOL = {
+    "choices": [
+        {
+            "finish_reason": "tool_calls",
+            "message": {
+                "content": None, "refusal": "no",
+                "tool_calls": [{"id": "c", "type": "function", "function": {"name": "f",
+                "arguments": "{}"}}],
+            },
+        }
+    ],
+}  # fmt: skip
+PLAIN = {"choices": [{"text": " 4", "finish_reason": "stop"}], "usage": None}
+ERROR = {"error": {"message": "slow down", "type": "rate_limit", "code": 429, "param": None}}
+START = {"datasetId": "sums", "split": "test", "seed": 3, "metadata": {"a": [1]}, "projectId": "p"}
+REPLAY = {"responses": [{"itemId": "i1", "textResponse": "4"}], "metadata": {}}
+STATE = {
+    "thetas": [0.1],
+    "std_error_history": [0.5],
+    "kl_info_history": [],
+    "effective_difficulties": [],
+}
+RUN = {
+    "runInfo": {"id": "r"}, "state": STATE, "completed": False,
+    "nextItem": {"id": "i", "question": "?", "choices": [{"id": "A", "value": "4"}]},
+}  # fmt: skip
+DATASETS = {"data": [{"id": "sums", "splits": ["test"], "name": "Sums", "datacard": {}}]}
+SUMMARY = {
+    "id": "r", "datasetId": "d", "state": STATE, "dataset": [RUN["nextItem"]],
+    "responses": [{"datasetItemId": "i", "value": "A", "correct": True}], "metadata": {},
+}  # fmt: skip
+
+
+def _reply(data: bytes) -> object:
+    return read_reply(data, REQUEST, chat=b'"text": "' not in data[:40])
+
+
+def _fault(data: bytes) -> object:
+    status = (400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 503, 529)[len(data) % 12]
+    return fault_of(status, {"Retry-After": text(data[-12:])}, data, 0.0), refusal(
+        "the server", status, {}, data, 0.0
+    )
+
+
+def _header(data: bytes) -> object:
+    seconds = retry_after({("retry-after", "Retry-After-Ms")[len(data) % 2]: text(data)}, 1.7e9)
+    assert seconds is None or 0 <= seconds < 1e6
+    return seconds
+
+
+def _body(data: bytes) -> object:
+    value = parse(data)
+    fields = Fields(value if isinstance(value, dict) else {"metadata": value, "responses": value})
+    first = fields.optional_text("datasetId"), fields.optional_integer("seed")
+    whole = fields.metadata(), fields.optional_text("projectId")
+    entries = fields.objects("responses") if fields.value("responses") else ()
+    return first, whole, [entry.text("itemId") for entry in entries]
+
+
+def _record(data: bytes) -> object:
+    if b'"runInfo"' in data:
+        return records.read_record(records.RunReply, data, "the server")
+    kind = records.DatasetList if b'"splits"' in data else records.RunSummary
+    return records.read_record(kind, data, "the server")
+
+
+def _of_servers(folder: Path) -> list[Target]:
+    dates = (b"1.5", b"120", b"Thu, 01 Jan 1970 00:01:00 GMT", b"Wed, 21 Oct 2015 07:28:00 -0700")
+    return [
+        Target("replies of a server", _reply, encoded(CHAT, TOOL, PLAIN, ERROR), "json"),
+        Target("errors of a server", _fault, encoded(ERROR, ERROR["error"], "x"), "json"),
+        Target("retry-after", _header, dates),
+        Target("request bodies", _body, encoded(START, START | REPLAY), "json", (Refusal,)),
+        Target("replies of Trismik", _record, encoded(RUN, DATASETS, SUMMARY), "json"),
+    ]
+
+
+# -- answers ---------------------------------------------------------------------------------
+
+COMPLETIONS = (
+    rb"<think>2+2</think>So \boxed{\frac{1}{2}}. Answer: 1,234.50", rb"\boxed{{4}} #### 4",
+    b"<|channel|>analysis<|message|>x<|end|><|channel|>final<|message|>The answer is **(B)**.",
+    "Final answer: −3½ %, €1.000,00".encode(), b"$12{,}000$ and 3/4 or 1e5",
+)  # fmt: skip
+PAIRS = (
+    b"1,234.00\n1234", b"\\frac{1}{2}\n0.5", b"Answer: B\n(B)", b"the  Cat.\ncat", b"50%\n1/2",
+    b"1 1/2\n1.5", "−3\n-3".encode(),
+)  # fmt: skip
+STEPS = (
+    {"function": "regex", "regex_pattern": "(-?[0-9.,]+)|(x)", "group_select": -1, "fallback": "-"},
+    {"function": "multi_choice_regex", "regex_pattern": "\\(([A-D])\\)", "ignore_case": True},
+    {"function": "extract", "rules": ["boxed", "last_number"], "strip_reasoning": False},
+    {"function": "remove_whitespace"},
+    {"function": "map", "mapping_dict": {"a": "b"}, "default_value": "c"},
+    {"function": "lowercase"},
+)
+
+
+def _extract(data: bytes) -> object:
+    completion = text(data)
+    return [extract(completion, (rule,)) for rule in RULES]
+
+
+def _number(data: bytes) -> object:
+    number = read_number(text(data))
+    return number is None or float(abs(number.value) < 10)
+
+
+def _score(data: bytes) -> object:
+    answer, _, target = text(data).partition("\n")
+    reference = Reference((target,), choices=("Paris", target, "A"))
+    same = exact_match(answer, target, ignore_case=True, ignore_punctuation=True)
+    rest = contains(answer, target), f1(answer, target), choice(answer, reference)
+    return same, rest, normalise(answer) == normalise(target), numeric(answer, target)
+
+
+def _filter(data: bytes) -> object:
+    try:
+        spec = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidInput("not JSON, as every task is before it has steps") from None
+    step = make_step(spec if isinstance(spec, Mapping | str) else {"function": spec})
+    if step.slow:
+        return None  # it would run in a worker process, which is ended
+    return [step.apply(completion.decode(), Reference(("4",))) for completion in COMPLETIONS]
+
+
+def _pattern(data: bytes) -> object:
+    source, _, completion = text(data).partition("\n")
+    pattern = compile_pattern(source)
+    if len(completion) > pattern.inline_up_to:
+        return None  # it would run in a worker process, which is ended
+    return pattern.findall(completion), pattern.search(completion)
+
+
+def _of_answers(folder: Path) -> list[Target]:
+    numbers = (b"1,234.50", b"\\frac{1}{2}", b"1 1/2", b"-3e5", b"50\\%", "−½".encode(), b"1.5e-3")
+    patterns = (
+        b"#### (-?[0-9.,]+)\n#### 12",
+        b"(a|b)*c(?=d)\nababcd",
+        b"(?i)answer: (\\w+)$\nanswer: x",
+    )
+    return [
+        Target("answer extraction", _extract, COMPLETIONS),
+        Target("numbers", _number, numbers),
+        Target("scorers", _score, PAIRS),
+        Target("filter steps", _filter, encoded(*STEPS), "json"),
+        Target("regular expressions", _pattern, patterns),
+    ]
+
+
+# -- tasks -----------------------------------------------------------------------------------
+
+TEMPLATES = (
+    b"Q: {{ question }}\n{% for c in choices %}{{ loop.index }}. {{ c }}\n{% endfor %}A:",
+    b"{{ question | upper | replace('A', 'b') }}{{ choices | join(', ') }}{{ n * 2 ** 3 }}",
+    b"{% if n > 1 %}{{ '%05d' % n }}{% else %}{{ choices[0] ~ question[:3] }}{% endif %}",
+    b"{% set a = choices | map('length') | list %}{{ a | sum }}{{ question.split() | first }}",
+)
+ROW = {"question": "What is 2+2?", "choices": ["3", "4"], "n": 7}
+METRICS = (
+    b"pass@8",
+    b"pass^1,2",
+    b"g-pass@8:0.75",
+    b"maj@*",
+    b"avg",
+    b"mg-pass@4",
+    b"spectrum@8:1/2",
+)
+YAML = tuple(
+    (ROOT / name).read_bytes()
+    for name in (
+        "examples/tasks/riddles.yaml", "examples/tasks/capitals.yaml",
+        "src/passband/tasks/builtin/arithmetic.yaml",
+    )
+)  # fmt: skip
+PRICES = (b"gpt-4o-mini: {prompt: 0.15, completion: 0.60}\n",)
+
+
+def _template(data: bytes) -> object:
+    return Template(text(data)).render(ROW)
+
+
+def _metric(data: bytes) -> object:
+    name = text(data)
+    return expand_metrics(name, 16) if "," in name or "*" in name else parse_metric(name, 16)
+
+
+def _of_tasks(folder: Path) -> list[Target]:
+    for number in range(16):  # the data beside a task file
+        place = folder / "task-files" / str(number)
+        place.mkdir(parents=True)
+        for name in ("riddles.csv", "capitals.jsonl"):
+            (place / name).write_bytes((ROOT / "examples/tasks" / name).read_bytes()[:400])
+    composites = ((ROOT / "examples/eva.yaml").read_bytes(),)
+    return [
+        Target("metric names", _metric, METRICS),
+        Target("templates", _template, TEMPLATES),
+        Target("task arguments", lambda data: read_task_args([text(data)]), (b"a=1", b"b=[c, d]",
+        b"e=f,g")),
+        file_target("YAML files", folder, "t.yaml", read_with_includes, YAML, "yaml"),
+        file_target("task files", folder, "t.yaml", check_task, YAML, "yaml"),
+        file_target("composites", folder, "c.yaml", read_composites, composites, "yaml"),
+        file_target("prices", folder, "p.yaml", lambda path: find_price("x:gpt-4o-mini", path),
+        PRICES, "yaml"),
+    ]  # fmt: skip
+
+
+# -- files of passband, and of data ----------------------------------------------------------
+
+
+def _data(path: Path) -> object:
+    return column_names(path), [
+        record for record, _ in zip(read_records(path), range(50), strict=False)
+    ]
+
+
+def _plan(path: Path) -> object:
+    """Read a plan; half of the changed ones get a hash that fits, as an author could write it."""
+    data = path.read_bytes()
+    if len(data) % 2:
+        try:
+            whole = json.loads(data)
+            path.write_text(json.dumps(whole | {"sha256": content_hash(whole["plan"])}))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            pass
+    return Plan.load(path)
+
+
+def _lock(path: Path) -> object:
+    owner = path.read_bytes()
+    held = lock.Lock(path.parent)
+    try:
+        path.write_bytes(owner)
+        return lock.holder(path.parent)
+    finally:
+        held.release()
+
+
+def _of_files(folder: Path) -> list[Target]:
+    made = folder / "made"
+    made.mkdir()
+    write_bank(bank(6), made / "bank.jsonl")
+    plan_difference(0.1, between=0.1, trials=8).save(made / "plan.json")
+    summary = summarize([[1, 0, 1], [0, 0, None], [1, 1, 1]], ["pass@1,2", "pass^3"]).to_json()
+    lines = b"\n".join(encoded(*RECORDS))
+    owner = encoded({"pid": 1, "host": "h", "made": True})
+    return [
+        Target("summaries", from_json, (summary.encode(),), "json"),
+        file_target("plans", folder, "plan.json", _plan, ((made / "plan.json").read_bytes(),),
+        "json"),
+        file_target("banks", folder, "b.jsonl", read_bank, ((made / "bank.jsonl").read_bytes(),),
+        "lines"),
+        file_target("lock file", folder, lock.LOCK_FILE, _lock, owner, "json"),
+        file_target("data csv", folder, "d.csv", _data, (TABLE, b"a\tb\n1\t2\n"), "csv"),
+        file_target("data json", folder, "d.json", _data, (*encoded(RECORDS, RECORDS[0]), lines),
+        "json"),
+        file_target("data jsonl", folder, "d.jsonl", _data, (lines,), "lines"),
+        file_target("data gzip", folder, "d.jsonl.gz", _data, (_gzip(lines),), "bytes"),
+        file_target("data parquet", folder, "d.parquet", _data, (_parquet(),), "bytes"),
+    ]  # fmt: skip
+
+
+def _gzip(data: bytes) -> bytes:
+    import gzip
+
+    return gzip.compress(data, mtime=0)
+
+
+def _parquet() -> bytes:
+    import io
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(RECORDS), file)
+    return file.getvalue()
+
+
+GROUPS: Mapping[str, Callable[[Path], list[Target]]] = {
+    "servers": _of_servers,
+    "answers": _of_answers,
+    "tasks": _of_tasks,
+    "files": _of_files,
+    "logs": log_targets,
+}
