@@ -201,7 +201,7 @@ class Simulation:
 
     def _jump(self, seconds: float) -> None:
         self.clock.jumped += seconds
-        self.ledger.play("sleep" if seconds > 0 else "clock set back")
+        self.ledger.play("machine asleep" if seconds > 0 else "clock set back")
 
     def _step(self) -> None:
         self._steps += 1
