@@ -56,7 +56,6 @@ class Scenario:
     half_width: float | None  # of --until
     sessions: tuple[Session, ...]
     is_compared: bool = False  # whether its export is compared with that of an undisturbed run
-    is_retried: bool = False  # whether failed trials were requested again
 
     @property
     def final(self) -> Session:
