@@ -12,6 +12,8 @@ WORKERS     ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 
 PYTEST_ARGS ?= -n $(WORKERS)
 KILLS       ?= 200
 CUTS        ?= 30
+SEEDS       ?= 10000
+FIRST       ?= 0
 SCORIO      := 0.2.3
 MIRT        := 1.2.0
 CATSIM      := 0.21.0
@@ -21,7 +23,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint fuzz bench coverage kill power clean
+.PHONY: help demo test quick lint fuzz bench coverage kill soak power clean
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
@@ -32,6 +34,7 @@ help:
 	@echo "make bench   time metrics, intervals, runs, tables, logs and adaptive tests, next to others"
 	@echo "make coverage  measure how often the intervals contain the truth"
 	@echo "make kill    kill -9 a run $(KILLS) times at random moments and look for what was lost"
+	@echo "make soak    simulate $(SEEDS) runs, by seed, under faults of server, disk, clock and process"
 	@echo "make power   cut the power $(CUTS) times, on a disk inside a file (Linux, root)"
 	@echo "make clean   remove $(VENV), caches and build products"
 
@@ -110,6 +113,10 @@ kill: $(VENV)/.installed
 	@$(PY) benchmarks/kill.py --kills $(KILLS)
 	@echo "killing the server of adaptive tests 100 times ..."
 	@$(PY) benchmarks/serve.py --kills 100
+
+soak: $(VENV)/.installed
+	@echo "simulating $(SEEDS) runs from seed $(FIRST) on (10000 take about twenty minutes) ..."
+	@$(PY) tests/simulation/soak.py --first $(FIRST) --seeds $(SEEDS)
 
 power: $(VENV)/.installed
 	@echo "cutting the power $(CUTS) times ..."

@@ -19,6 +19,7 @@ class Part(SimpleNamespace):
 def task_run(name: str, problems: int, n: int, **more: Any) -> Any:
     task = sums(problems, name=name)
     fields = {"recorded": {}, "attempts": {}, "seed": "s", "sampling": Sampling()} | more
+    fields = {"turned_away": {}} | fields
     fields = {"batch": 1, "has_one_seed": False, "subject": None} | fields
     return Part(task=task, problems=task.load(None), n=n, **fields)
 
@@ -117,6 +118,23 @@ def test_a_question_knows_its_seeds_and_its_past() -> None:
     assert second is not None
     assert first.seeds == tuple(trial_seed("s", "a", "p0", trial) for trial in (0, 1))
     assert (first.attempts, second.attempts) == (0, 4)
+
+
+def test_what_a_rate_limit_turned_away_drew_nothing() -> None:
+    part = task_run("a", 1, 1, attempts={(0, 0): 3}, turned_away={(0, 0): 2})
+    _, batch = queue_of([part]).take() or (None, None)
+    assert batch is not None
+    assert (batch.attempts, batch.draws) == (3, 1)
+
+
+def test_the_first_trial_of_a_refused_batch_goes_on_with_its_attempts() -> None:
+    queue = queue_of([task_run("a", 1, 3)], 3)
+    first = queue.take()
+    assert first is not None
+    first[1].attempts, first[1].limited = 2, 1
+    queue.put_back(*first, [0, 1, 2])
+    singles = [taken[1] for _ in range(3) if (taken := queue.take()) is not None]
+    assert [(single.attempts, single.draws) for single in singles] == [(2, 1), (0, 0), (0, 0)]
 
 
 def test_without_a_seed_none_is_asked_for() -> None:

@@ -105,6 +105,6 @@ def _failing(disk: Disk) -> type[sqlite3.Connection]:
 
 
 def left_by_a_kill(directory: Path, to: Path) -> None:
-    """Copy a run directory as a killed process leaves it: no rollback, no closing, no checkpoint."""
+    """Copy a run directory as a killed process leaves it: not rolled back, not closed."""
     if directory.exists():
         shutil.copytree(directory, to)

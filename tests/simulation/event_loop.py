@@ -87,8 +87,15 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
             handler()
         return handler is not None
 
-    def complete(self, coroutine: Coroutine[Any, Any, T]) -> tuple[T, list[str]]:
-        """Run a coroutine to its end; return its result and the tasks that it left behind."""
+    def complete(
+        self,
+        coroutine: Coroutine[Any, Any, T],
+        clean: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    ) -> tuple[T, list[str]]:
+        """Run a coroutine to its end; return its result and the tasks that it left behind.
+
+        `clean` does what the end of a process that was killed does.
+        """
         try:
             result = self.run_until_complete(coroutine)
             for _ in range(3):  # what was cancelled at the very end may still see to it
@@ -96,6 +103,9 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
             return result, [str(task.get_coro()) for task in asyncio.all_tasks(self)]
         finally:
             self._bury()
+            if self.is_dead and clean is not None:
+                self.run_until_complete(clean())
+            self.close()
 
     def _bury(self) -> None:
         """End what is left, as `asyncio.run` does."""
@@ -105,7 +115,6 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         if left:
             self.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self.run_until_complete(self.shutdown_asyncgens())
-        self.close()
 
 
 async def pause(seconds: float) -> None:

@@ -104,9 +104,7 @@ class DirectProvider:
 
 def _completion(place: Place, seed: int | None) -> Completion:
     said = answer(place)
-    return Completion(
-        said.text, said.finish, prompt_tokens=10, completion_tokens=20, seed=seed
-    )
+    return Completion(said.text, said.finish, prompt_tokens=10, completion_tokens=20, seed=seed)
 
 
 def _raise(served: Served) -> None:

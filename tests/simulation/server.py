@@ -98,10 +98,16 @@ class Server:
             return "n refused"
         if self._faults < self.weather.most and self._rng.random() < self.weather.rate:
             fault = self._rng.choice(self.weather.kinds)
-            if fault != "fewer choices" or len(places) > 1:
+            if self._is_possible(fault, len(places)):
                 self._faults += 1
                 return fault
         return None
+
+    def _is_possible(self, fault: str, count: int) -> bool:
+        """Return whether a number of choices is recognizably wrong."""
+        if fault == "fewer choices":
+            return count > 1
+        return fault != "more choices" or self.habit != "ignores n"
 
     def _choices(self, places: tuple[Place, ...], fault: str | None) -> list[Place]:
         count = 1 if self.habit == "ignores n" else len(places)

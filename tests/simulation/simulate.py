@@ -1,7 +1,4 @@
-"""One seed from beginning to end: sessions that are stopped, one that is not, and what must hold.
-
-    python tests/simulation/soak.py --seeds 1 --first 17     replays seed 17
-"""
+"""One seed from beginning to end: stopped sessions, one that is not, and what must hold."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ from simulation.server import Server
 from simulation.wire import Wire
 
 _MEMORY = Path("/dev/shm")  # a folder in memory, where there is one: nothing is cut off for real
-_TICK = 15.0  # seconds between two looks at the progress, of which there would be a million
+_TICK = 60.0  # seconds between two looks at the progress, of which there would be a million
 _LOOKS = 4  # at the oldest request, within its time, for the same reason
 PRICE = Price(10_000.0, 10_000.0)
 
@@ -142,7 +139,7 @@ class Simulation:
 
     def _run(self, session: Session) -> str:
         scenario = self.scenario
-        front = make_front(
+        front = self._front = make_front(
             scenario.front, self.server, self.ledger, scenario.batch, scenario.timeout
         )
         subject = (CostlySubject if scenario.is_costly else ProviderSubject)(front)
@@ -183,7 +180,7 @@ class Simulation:
         loop.set_exception_handler(self._complain)
         self._loop, self._steps = loop, 0
         self._schedule(loop)
-        result, left = loop.complete(coroutine)
+        result, left = loop.complete(coroutine, self._front.close)
         self.ledger.left_tasks += left
         return result
 
@@ -204,7 +201,7 @@ class Simulation:
 
     def _jump(self, seconds: float) -> None:
         self.clock.jumped += seconds
-        self.ledger.play("sleep" if seconds > 0 else "clock set back")
+        self.ledger.play("machine asleep" if seconds > 0 else "clock set back")
 
     def _step(self) -> None:
         self._steps += 1
@@ -233,9 +230,7 @@ def simulate(seed: int, say: Callable[[str], None] = lambda line: None) -> Repor
     return simulate_scenario(draw(seed), say)
 
 
-def simulate_scenario(
-    scenario: Scenario, say: Callable[[str], None] = lambda line: None
-) -> Report:
+def simulate_scenario(scenario: Scenario, say: Callable[[str], None] = lambda line: None) -> Report:
     """Play the sessions of a scenario, then one in which nothing fails, and check all along."""
     place = _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="passband-", dir=place) as folder:

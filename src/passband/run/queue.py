@@ -62,7 +62,7 @@ class Queue:
         return self._schedules[run].is_finished and all(run is not other for other, _ in self._next)
 
     def put_back(self, run: TaskRun, batch: PendingBatch, trials: Sequence[int]) -> None:
-        """Hand out trials of a batch next, one by one; the first keeps the attempts made."""
+        """Hand out these trials of a batch next, one by one; its first keeps its attempts."""
         blocks = [Block(batch.problem, range(t, t + 1), batch.reason) for t in trials]
         singles = [self._made(run, block) for block in blocks]
         if singles and singles[0].trials[0] == batch.trials[0]:  # whose attempts the batch has

@@ -1,0 +1,188 @@
+"""Whole runs by seed, under faults of the server, the disk, the clock and the process."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from passband.run import prepare
+from passband.run.ask import Asker, PendingBatch
+from passband.run.blocks import Block
+from passband.run.grade import Grader
+from passband.run.queue import Queue
+from passband.run.recorder import Recorder
+from passband.run.settings import Patience
+from passband.run.task_run import TaskRun
+from passband.trials.rows import TrialRow
+from passband.trials.store import Store
+from simulation.clock import Clock
+from simulation.disk import WAYS
+from simulation.event_loop import SimulatedLoop, Stuck, pause
+from simulation.invariants import Broken
+from simulation.scenario import Scenario, Session
+from simulation.simulate import Simulation, simulate, simulate_scenario
+
+SEEDS = 200
+GROUP = 25  # seeds of one test
+
+SMALL = Scenario(
+    seed=0, front="provider", tasks=("sums",), concurrency=2, batch=1, habit="takes n",
+    latency=0.1, timeout=60.0, patience=Patience(), has_too_long=False, has_slow_scorer=True,
+    is_costly=False, half_width=None, sessions=(Session(("p00", "p01"), 2),),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, SEEDS, GROUP))
+def test_what_must_hold_holds(first: int) -> None:
+    for seed in range(first, first + GROUP):
+        try:
+            simulate(seed)
+        except Exception as error:
+            replay = f"make soak FIRST={seed} SEEDS=1"
+            raise AssertionError(f"seed {seed} failed; replay it with {replay}") from error
+
+
+@pytest.mark.slow
+def test_every_statement_may_fail() -> None:
+    """Each statement of a small run fails, or is the last one: each in one way, in turn."""
+    for statement in range(1, count_statements() + 1):
+        way = WAYS[statement % len(WAYS)]
+        session = replace(SMALL.sessions[0], stop="statement", at=float(statement), way=way)
+        simulate_scenario(replace(SMALL, sessions=(session,)))
+
+
+def count_statements() -> int:
+    """Return how many statements the store runs when nothing fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        simulation = Simulation(SMALL, Path(folder))
+        with simulation.clock.in_place("statements"):
+            assert simulation.play(SMALL.sessions[0]) == "finished"
+    assert simulation.disk.statements > 60
+    return simulation.disk.statements
+
+
+def test_a_seed_always_leads_to_the_same() -> None:
+    assert simulate(1) == simulate(1)
+
+
+# -- bugs that were found, and the seeds that found them -------------------------------------------
+
+
+def put_back_without_attempts(
+    self: Queue, run: TaskRun, batch: PendingBatch, trials: Sequence[int]
+) -> None:
+    blocks = [Block(batch.problem, range(t, t + 1), batch.reason) for t in trials]
+    self._next.extendleft((run, self._made(run, block)) for block in reversed(blocks))
+
+
+FOUND = {
+    # A resumed run counted attempts of an earlier process that a rate limit had turned away.
+    "limits of earlier processes": (70, (prepare, "TURNED_AWAY", ())),
+    # After n was refused, the first single request began its count anew: its failures had the
+    # number of the refusal, and so were not recorded.
+    "attempts after n was refused": (31, (Queue, "put_back", put_back_without_attempts)),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_bug_that_was_found_stays_found(name: str) -> None:
+    seed, bug = FOUND[name]
+    simulate(seed)
+    with patch.object(*bug), pytest.raises(Broken, match="attempts"):
+        simulate(seed)
+
+
+# -- the checks themselves ------------------------------------------------------------------------
+
+
+def forgetful(append: Any) -> Any:
+    """A store that acknowledges one trial more than it records."""
+
+    def appending(self: Store, run: int, trials: Sequence[TrialRow], **options: Any) -> None:
+        append(self, run, trials[1:] if trials[0].trial == 1 else trials, **options)
+
+    return appending
+
+
+def careless(add: Any) -> Any:
+    """A recorder that drops an answer."""
+
+    def adding(self: Recorder, run: TaskRun, rows: Sequence[TrialRow], *rest: Any, **o: Any) -> Any:
+        return add(self, run, [row for row in rows if row.trial != 1], *rest, **o)
+
+    return adding
+
+
+def confused(answered: Any) -> Any:
+    """A batch that gives the second trial the text of another."""
+
+    def answering(self: PendingBatch, *arguments: Any) -> list[TrialRow]:
+        rows: list[TrialRow] = answered(self, *arguments)
+        return [replace(row, text=row.text and row.text[:-1]) for row in rows]
+
+    return answering
+
+
+def generous(grade: Any) -> Any:
+    """A grader that gives everything full marks."""
+
+    def grading(self: Grader, row: TrialRow) -> list[Any]:
+        return [score._replace(value=2.0) for score in grade(self, row)]
+
+    return grading
+
+
+def impatient(pause: Any) -> Any:
+    """A client that asks twice."""
+
+    async def asking(self: Asker, subject: Any, batch: PendingBatch, note: Any) -> Any:
+        await subject.answer(batch.asked, batch.sampling, batch.seeds, batch.trials)
+        return await pause(self, subject, batch, note)
+
+    return asking
+
+
+@pytest.mark.parametrize(
+    ("sabotaged", "name", "sabotage", "words"),
+    [
+        (Store, "append", forgetful, "acknowledged and is lost"),
+        (Recorder, "add", careless, "answered, and not recorded"),
+        (PendingBatch, "answered", confused, "is not what the server sent"),
+        (Grader, "grade", generous, "another score"),
+        (Asker, "ask", impatient, "answered twice in one session"),
+    ],
+)
+def test_the_checks_notice(sabotaged: Any, name: str, sabotage: Any, words: str) -> None:
+    planted = patch.object(sabotaged, name, sabotage(getattr(sabotaged, name)))
+    with planted, pytest.raises(Broken, match=words):
+        simulate_scenario(replace(SMALL, has_slow_scorer=False))
+
+
+def test_waiting_for_nothing_is_noticed() -> None:
+    loop = SimulatedLoop(Clock(), lambda: None, lambda: 0.0)
+    with pytest.raises(Stuck):
+        loop.complete(asyncio.Event().wait())
+
+
+def test_an_hour_takes_no_time() -> None:
+    clock = Clock()
+    loop = SimulatedLoop(clock, lambda: None, lambda: 0.0)
+    began = clock.now
+    loop.complete(pause(3600.0))
+    assert clock.now == pytest.approx(began + 3600.0)
+
+
+def test_real_time_is_back_afterwards() -> None:
+    clocks = time.monotonic, time.time, random.getstate()
+    simulate(2)
+    assert clocks == (time.monotonic, time.time, random.getstate())
