@@ -17,7 +17,18 @@ INPUTS = 150
 DEEP = b"[" * 3000
 
 FAILED: Mapping[str, Mapping[str, Sequence[bytes]]] = {
+    "answers": {
+        "filter steps": [
+            b'{"function": "extract", "rules": 7}',
+            b'{"function": "extract", "rules": [{}]}',
+        ],
+    },
     "tasks": {
+        "templates": [
+            b"{{ " + b"9" * 5000 + b" }}",
+            b"{% for a in choices %}" * 30 + b"{% endfor %}" * 30,
+        ],
+        "task files": [b"task: " + b"1:" * 200_000 + b"1", b"repeats: 0x" + b"f" * 60_000],
         "task arguments": [b"a=" + DEEP, b"a=2026-02-31"],
         "prices": [DEEP, b"gpt-4o-mini: {prompt: 1" + b"0" * 400 + b", completion: 1}"],
     },

@@ -41,7 +41,8 @@ class Template:
     def __init__(self, source: str) -> None:
         try:
             self._template = _environment().from_string(source)
-        except (TemplateError, RecursionError) as error:
+        except (TemplateError, RecursionError, ValueError, SyntaxError, MemoryError) as error:
+            # The last three are Python's, which compiles it: 5,000 digits, 30 nested loops, ...
             line = getattr(error, "lineno", None) or 1
             where = f" (line {line} of the template)" if "\n" in source.strip() else ""
             raise InvalidInput(f"the template cannot be read{where}: {_sentence(error)}") from None
