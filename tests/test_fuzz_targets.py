@@ -28,7 +28,16 @@ FAILED: Mapping[str, Mapping[str, Sequence[bytes]]] = {
             b"{{ " + b"9" * 5000 + b" }}",
             b"{% for a in choices %}" * 30 + b"{% endfor %}" * 30,
         ],
-        "task files": [b"task: " + b"1:" * 200_000 + b"1", b"repeats: 0x" + b"f" * 60_000],
+        "task files": [
+            b"task: " + b"1:" * 200_000 + b"1",
+            b"repeats: 0x" + b"f" * 60_000,
+            *(
+                b"dataset_path: json\ndataset_kwargs: {data_files: '"
+                + name
+                + b"'}\ndoc_to_text: x\ndoc_to_target: x"
+                for name in (b"x" * 300, b"/x*", b"**x", b"~nobody/x", b"a\\0b", b"%00")
+            ),
+        ],
         "task arguments": [b"a=" + DEEP, b"a=2026-02-31"],
         "prices": [DEEP, b"gpt-4o-mini: {prompt: 1" + b"0" * 400 + b", completion: 1}"],
     },
