@@ -14,6 +14,9 @@ KILLS       ?= 200
 CUTS        ?= 30
 SEEDS       ?= 10000
 FIRST       ?= 0
+FUZZ_RUNS   ?= 1000000
+FUZZ_SECONDS ?= 0
+ATHERIS     := 3.0.0
 SCORIO      := 0.2.3
 MIRT        := 1.2.0
 CATSIM      := 0.21.0
@@ -23,14 +26,15 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint fuzz bench coverage kill soak power clean
+.PHONY: help demo test quick lint fuzz fuzz-properties fuzz-parsers bench coverage kill soak power clean
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
 	@echo "make test    install the development tools too; check style, types, layers and tests"
 	@echo "make quick   the same without tests that are slow or start processes: under a minute"
 	@echo "make lint    style, formatting, types and layers only"
-	@echo "make fuzz    the property tests with thousands of new examples each"
+	@echo "make fuzz    the property tests with thousands of new examples each (fuzz-properties), and"
+	@echo "             every parser with $(FUZZ_RUNS) inputs (fuzz-parsers): hours"
 	@echo "make bench   time metrics, intervals, runs, tables, logs and adaptive tests, next to others"
 	@echo "make coverage  measure how often the intervals contain the truth"
 	@echo "make kill    kill -9 a run $(KILLS) times at random moments and look for what was lost"
@@ -62,9 +66,20 @@ quick: lint
 	@$(PY) -m pytest $(PYTEST_ARGS) -m "not process and not slow" --hypothesis-profile=quick
 	@echo "the quick checks passed; make test runs them all"
 
-fuzz: $(VENV)/.installed-dev
+fuzz: fuzz-properties fuzz-parsers
+
+fuzz-properties: $(VENV)/.installed-dev
 	@echo "looking for examples that break a property (some fifteen minutes on two cores) ..."
 	@$(PY) -m pytest $(PYTEST_ARGS) -m hypothesis --hypothesis-profile=fuzz
+
+# Coverage guides the inputs where there is an atheris for this Python and system.
+fuzz-parsers: $(VENV)/.installed-dev
+	@$(PY) -c 'import atheris' 2>/dev/null || { \
+	    echo "installing atheris $(ATHERIS) ..."; \
+	    $(PIP) install "atheris==$(ATHERIS)" || \
+	    echo "there is none for this Python; inputs are changed samples, without coverage"; }
+	@echo "fuzzing the parsers, up to $(FUZZ_SECONDS) s of CPU time each (0: no limit) ..."
+	@$(PY) benchmarks/fuzz.py --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
 
 bench: $(VENV)/.installed
 	@$(PY) -c 'from importlib.metadata import version; assert version("scorio") == "$(SCORIO)"' \
@@ -125,7 +140,7 @@ power: $(VENV)/.installed
 clean:
 	@echo "removing $(VENV), caches and build products ..."
 	@rm -rf "$(VENV)" build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
-	    .import_linter_cache
+	    .import_linter_cache .fuzz
 	@find . -type d \( -name .git -o -name '.venv*' \) -prune -o \
 	    -type d -name __pycache__ -prune -exec rm -rf {} +
 

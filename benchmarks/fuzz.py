@@ -33,7 +33,6 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -57,7 +56,7 @@ class Result:
     slowest: float = 0.0
     memory: int = 0  # MB
     engine: str = "random"
-    failures: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, int] = field(default_factory=dict)
 
     def row(self) -> list[str]:
         rate = self.inputs / self.seconds if self.seconds else 0.0
@@ -110,13 +109,13 @@ class Campaign:
             KEPT.mkdir(exist_ok=True)
             name = re.sub(r"\W+", "-", f"{self.target.name} {kind}")
             (KEPT / f"{name}-{hashlib.sha256(data).hexdigest()[:8]}").write_bytes(data)
-        self.result.failures[kind] += 1
+        self.result.failures[kind] = self.result.failures.get(kind, 0) + 1
 
     def end(self) -> None:
         self.result.seconds = time.process_time() - self.before
         self.result.memory = _memory() - self.memory
         if self.result.memory > MOST_MEMORY:
-            self.result.failures[f"grew by more than {MOST_MEMORY} MB"] += 1
+            self.result.failures[f"grew by more than {MOST_MEMORY} MB"] = 1
         self.report.write_text(json.dumps(asdict(self.result)))
         os._exit(0)  # libFuzzer would go on
 
@@ -221,10 +220,9 @@ def in_process(name: str, options: argparse.Namespace) -> Result:
         report = Path(folder) / "report"
         done = subprocess.run([*words, f"--report={report}"], capture_output=True, check=False)
         if report.exists():
-            values = json.loads(report.read_text())
-            return Result(**{**values, "failures": Counter(values["failures"])})
+            return Result(**json.loads(report.read_text()))
     last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-    return Result(name, failures=Counter({f"ended with {done.returncode}: {last}": 1}))
+    return Result(name, failures={f"ended with {done.returncode}: {last}": 1})
 
 
 def line(cells: Sequence[str], markdown: bool) -> str:

@@ -1,7 +1,7 @@
 """Everything that reads what a model, a server, a task author or another tool wrote.
 
 A target takes any bytes, and may raise nothing but the errors that its parser documents; the files
-that it needs are in the folder that `targets` is given. `make test` tries some hundred inputs of
+that it needs are in the folder that `targets` is given. `make test` tries a hundred inputs of
 each, `make fuzz` a million (benchmarks/fuzz.py).
 """
 

@@ -20,11 +20,11 @@ SHOWN = {
     r"\textbackslash{}": "\\", r"\&": "&", r"\%": "%", r"\$": "$", r"\#": "#", r"\_": "_",
     r"\{": "{", r"\}": "}", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^",
     r"\textless{}": "<", r"\textgreater{}": ">", r"\textbar{}": "|", r"\textquotedbl{}": '"',
-    r"\textquotesingle{}": "'", r"\textasciigrave{}": "`", "{[}": "[", "{]}": "]", "{*}": "*",
+    r"\textquotesingle{}": "'", r"\textasciigrave{}": "`",
     "-{}": "-", ",{}": ",", r"\mbox{ }": " ",
 }  # fmt: skip
 ESCAPES = re.compile("|".join(re.escape(text) for text in sorted(SHOWN, key=len, reverse=True)))
-ACTIVE = set("\\&%$#_{}~^<>|\"'`[]*")  # what LaTeX obeys, or shows as something else
+ACTIVE = set("\\&%$#_{}~^<>|\"'`")  # what LaTeX obeys, or shows as something else
 
 HOSTILE = [
     "[2cm]", "*", "*[1pt]", "]", r"\\", r"\\[1cm]", r"\input{/etc/passwd}", r"\write18{ls}", "^^41",

@@ -17,7 +17,8 @@ PARSER = MarkdownIt("gfm-like", {"html": True, "linkify": True})
 HOSTILE = [
     "<script>alert(1)</script>", "<!-- x", "</td></tr></table>", "<b", "<https://evil.org>",
     "<a@b.com>", "![x](http://evil.org/?)", "[x](javascript:alert(1))", "[x]: http://evil.org",
-    "[^1]", "https://evil.org/a?b=c&d", "http://localhost", "//evil.org", "www.evil.org",
+    "[^1]", "[0.1, 0.2](x)", "[0.1, 0.2][1]", "[0.1, 0.2]", "(x)",
+    "https://evil.org/a?b=c&d", "http://localhost", "//evil.org", "www.evil.org",
     "WWW.1.org", "ftp://x.y", "evil.org", "mailto:a@b", "xmpp:a@b.c", "a@b.com", "HTTPS://EVIL.ORG",
     "a|b", r"a\|b", r"a\\|b", "\\", "\\\\", "`", "``", "`a|b`", "*em*", "**strong**", "_em_",
     "__a__", "a_b", "~~gone~~", "~a~", "$x$", "&lt;", "&#60;", "&amp", "&", " ", "  ", " a ",
@@ -59,7 +60,7 @@ def test_any_text_is_shown_as_it_is(texts: list[str]) -> None:
     assert list(map(shown, cells(render(rows, "markdown")))) == expected
 
 
-def test_names_of_models_stay_readable() -> None:
+def test_names_of_models_and_intervals_stay_readable() -> None:
     for name in (
         "gpt-4.1-mini",
         "openai:gpt-4o",
@@ -68,5 +69,6 @@ def test_names_of_models_stay_readable() -> None:
         "a/b",
         "50%",
         "pass^8 (all)",
+        "[-0.34, 0.63]",
     ):
         assert markdown_text(name) == name

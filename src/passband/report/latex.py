@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["latex_text"]
+__all__ = ["latex_row", "latex_text"]
 
 _WRITTEN = {
     "\\": r"\textbackslash{}",
@@ -27,20 +27,28 @@ _WRITTEN = {
     '"': r"\textquotedbl{}",
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
-    "[": "{[}",  # the end of a row, and a rule, take what follows in brackets for an argument
-    "]": "{]}",
-    "*": "{*}",  # and so does the end of a row with a star
     "-": "-{}",  # two would become a dash
     ",": ",{}",  # two would become an opening quote
     " ": r"\mbox{ }",  # of several, one would be left; at the ends of a cell, none
 }
-_OBEYED = re.compile(r"[\\&%$#_{}~^<>|\"'`\[\]*]|-(?=-)|,(?=,)|^ | (?= )| $")
+_OBEYED = re.compile(r"[\\&%$#_{}~^<>|\"'`]|-(?=-)|,(?=,)|^ | (?= )| $")
 
 
 def latex_text(text: str) -> str:
     r"""Escape printable text such that a cell shows exactly it.
 
     >>> print(latex_text(r"[50%] a--b \today"))
-    {[}50\%{]} a-{}-b \textbackslash{}today
+    [50\%] a-{}-b \textbackslash{}today
     """
     return _OBEYED.sub(lambda match: _WRITTEN[match[0]], text)
+
+
+def latex_row(cells: str) -> str:
+    r"""End a row of cells, such that none of it becomes an argument of the end before it.
+
+    The end of a row takes a star, or what is in brackets, for its own, even on the next line.
+
+    >>> print(latex_row("[2cm] & 1"))
+    {}[2cm] & 1 \\
+    """
+    return f"{'{}' if cells.lstrip().startswith(('[', '*')) else ''}{cells} \\\\"

@@ -8,7 +8,8 @@ __all__ = ["markdown_text"]
 
 # Escaped only where they would mean something, so that names of models stay readable.
 _OBEYED = re.compile(
-    r"[\\`*{}\[\]<|~$]"
+    r"(?P<interval>\[-?[0-9.]+, -?[0-9.]+\](?![(\[]))"  # no link, so it stays as it is
+    r"|[\\`*{}\[\]<|~$]"
     r"|&(?=[#a-z])"  # an entity
     r"|_(?![a-z0-9])|(?<![a-z0-9])_"  # within a word it is a letter
     r"|(?<=mailto):|(?<=xmpp):|:(?=/)|(?<=/)/|(?<=www)\.|\.(?=[^\W\d_])",  # a bare link
@@ -23,4 +24,5 @@ def markdown_text(text: str) -> str:
     >>> print(markdown_text(r"a\|b <i> [x](http://y.org) gpt-4.1 large_2"))
     a\\\|b \<i> \[x\](http\:/\/y\.org) gpt-4.1 large_2
     """
-    return _OUTER_SPACES.sub(lambda spaces: "&#32;" * len(spaces[0]), _OBEYED.sub(r"\\\g<0>", text))
+    inert = _OBEYED.sub(lambda sign: sign[0] if sign["interval"] else f"\\{sign[0]}", text)
+    return _OUTER_SPACES.sub(lambda spaces: "&#32;" * len(spaces[0]), inert)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from passband.report.latex import latex_text
+from passband.report.latex import latex_row, latex_text
 from passband.report.markdown import markdown_text
 from passband.spreadsheet import guarded
 
@@ -67,9 +67,9 @@ def _markdown(names: list[str], rows: Sequence[Row]) -> str:
 
 def _latex(names: list[str], rows: Sequence[Row]) -> str:
     heads, cells, widths, right = _laid_out(names, rows, latex_text)
-    body = [_line(row, widths, right, " & ") + r" \\" for row in cells]
+    body = [latex_row(_line(row, widths, right, " & ")) for row in cells]
     columns = "".join("r" if at_right else "l" for at_right in right)
-    head = " & ".join(heads) + r" \\"
+    head = latex_row(" & ".join(heads))
     top, middle, bottom = r"\toprule", r"\midrule", r"\bottomrule"
     start = rf"\begin{{tabular}}{{{columns}}}"
     return "\n".join([start, top, head, middle, *body, bottom, r"\end{tabular}"])

@@ -112,20 +112,19 @@ def find_price(model: str, file: Path | None = None) -> Price | None:
 
 
 def _read(path: Path) -> dict[str, Price]:
-    import yaml
+    from passband.tasks.yaml_file import read_yaml
 
+    if path.is_file() and path.stat().st_size == 0:
+        return {}
+    file = read_yaml(path)
     try:
-        prices = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        if file.diagnostics:
+            raise ValueError(file.diagnostics[0].message)
         return {
-            str(name): Price(float(entry["prompt"]), float(entry["completion"]))
-            for name, entry in prices.items()
+            name: Price(float(entry["prompt"]), float(entry["completion"]))
+            for name, entry in file.values.items()
         }
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror}.") from None
-    except (
-        yaml.YAMLError, AttributeError, KeyError, TypeError, ValueError, OverflowError,
-        RecursionError,
-    ) as error:  # fmt: skip
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"{path}: a price is NAME: {{prompt: 0.15, completion: 0.60}}, per million tokens; "
             f"got {type(error).__name__}: {error}."

@@ -22,7 +22,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, UnknownName, nearest
 
@@ -69,12 +69,12 @@ def extract(
     return Extracted(None, None)
 
 
-def check_rules(rules: Sequence[str]) -> tuple[str, ...]:
+def check_rules(rules: Any) -> tuple[str, ...]:
     """Return the rules; raise `UnknownName` if one of them does not exist."""
-    if isinstance(rules, str) or not rules:
-        raise InvalidInput(f"rules must be a list such as [boxed, marker]; got {rules!r}.")
+    if isinstance(rules, str) or not isinstance(rules, Sequence) or not rules:
+        raise InvalidInput(f"rules must be a list such as [boxed, marker]; got {rules!r:.60}.")
     for name in rules:
-        if name not in RULES:
+        if not isinstance(name, str) or name not in RULES:
             hint = nearest(str(name), RULES) or f" Known: {', '.join(RULES)}."
             raise UnknownName(f"no extraction rule named {name!r}.{hint}")
     return tuple(rules)

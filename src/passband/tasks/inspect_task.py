@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 PREFIX = "inspect:"
+_MOST_BRACKETS = 200  # of one argument; what is nested for ever takes YAML for ever
 
 
 def is_inspect_name(name: str | Path) -> bool:
@@ -84,6 +85,8 @@ def read_task_args(words: Iterable[str], option: str = "-T") -> dict[str, Any]:
         if not equals or not key:
             raise InvalidInput(f"{option} takes key=value; got {word!r}.")
         try:
+            if text.count("[") + text.count("{") > _MOST_BRACKETS:
+                raise ValueError("too many lists and mappings")
             value = yaml.safe_load(text)
         except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that cannot be, ...
             raise InvalidInput(f"{option} {key}: the value is not YAML: {text!r}.") from error

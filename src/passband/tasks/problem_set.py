@@ -132,8 +132,20 @@ class ProblemSet:
             rows: Rows = made_split(self.keys.custom_dataset, options, split)
         else:
             # A function may drop and reorder rows, so it has to see all of them.
-            rows = read_rows(self.source, split, None if process else limit)
+            rows = self._read(split, None if process else limit)
         return (process_rows(process, rows) if process else rows)[:limit]
+
+    def _read(self, split: str | None, limit: int | None) -> Rows:
+        try:
+            return read_rows(self.source, split, limit)
+        except InvalidInput:
+            raise
+        except (OSError, ValueError, RuntimeError) as error:
+            # A name or a pattern that no system takes: too long, "**x", "~nobody/x".
+            reason = getattr(error, "strerror", None) or error
+            raise self.source.error(
+                f"the data cannot be read: {str(reason).rstrip('.')}."
+            ) from None
 
     # -- examples --------------------------------------------------------------------------
 

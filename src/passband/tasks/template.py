@@ -51,7 +51,7 @@ class Template:
             _check_names(self._tree, self._environment)
             self.columns = frozenset(name.name for name in self._tree.find_all(nodes.Name))
             self.is_simple, self.has_loop = is_simple(self._tree), has_loop(self._tree)
-        except (TemplateError, RecursionError) as error:
+        except (TemplateError, RecursionError, ValueError) as error:  # a number of 5,000 digits
             raise self._unreadable(error) from None
 
     def _unreadable(self, error: Exception) -> InvalidInput:
@@ -64,7 +64,8 @@ class Template:
         try:
             _Counting().visit(self._tree)
             return self._environment.from_string(self._tree)
-        except (TemplateError, RecursionError, SyntaxError) as error:
+        except (TemplateError, RecursionError, ValueError, SyntaxError, MemoryError) as error:
+            # The last three are Python's, which compiles it: 30 nested loops, ...
             raise self._unreadable(error) from None
 
     def render(self, row: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 LARGEST = 1_000_000  # bytes; far beyond any task file, far below what would hurt
+LONGEST_NUMBER = 400  # characters; 1:1:1:... to the base of 60 takes the square of its length
 DEEPEST = 40  # levels of nesting; the readers behind this one recurse
 
 KeyPath = tuple[Any, ...]  # the keys and list positions that lead to a value
@@ -298,7 +299,7 @@ class _Reader:
 
     def _number(self, node: yaml.ScalarNode, build: Any) -> Any:
         try:
-            number = build(node)
+            number = build(node) if len(node.value) <= LONGEST_NUMBER else math.nan
         except (KeyError, ValueError):
             number = math.nan
         if isinstance(number, float) and not math.isfinite(number):
