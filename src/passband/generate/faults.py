@@ -243,8 +243,8 @@ def _redirect(status: int, target: str) -> str:
     is_whole = base.startswith(("http://", "https://"))
     advice = f"give --base-url {base}" if is_whole else "look at --base-url"
     return (
-        f"HTTP {status}: the server redirects to {where or 'no address'}. Redirects are not followed, "
-        f"since the key would go along; {advice}, if that is the server that you mean."
+        f"HTTP {status}: the server redirects to {where or 'no address'}. Redirects are not "
+        f"followed, since the key would go along; {advice}, if that is the server that you mean."
     )
 
 

@@ -21,7 +21,7 @@ _STOPPED: Mapping[Any, Status] = {
     "model_length": "truncated",
     "length": "truncated",  # as older versions called it
     "content_filter": "refused",
-    "unknown": "unknown",  # `tool_calls` is ok: agents end with a call of the tool that submits
+    "unknown": "unknown",
 }
 _USAGES = (  # and where each is summed up
     ("input_tokens", 0), ("input_tokens_cache_read", 0), ("input_tokens_cache_write", 0),
@@ -83,7 +83,10 @@ class InspectSample:
             return "limit"
         if "output" not in self.record:
             return "ok"
-        return _STOPPED.get(_text_or_none(_choice(self.record).get("stop_reason")), "ok")
+        stop = _text_or_none(_choice(self.record).get("stop_reason"))
+        if stop == "tool_calls" and not self.record.get("scores"):
+            return "tool_call"  # with a score it is an agent, which ends with a call of its tool
+        return _STOPPED.get(stop, "ok")
 
     @property
     def attempts(self) -> int:
