@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
+from passband.generate.finish import Verdict, verdict_of
 from passband.readers.fields import kept_text
 from passband.readers.groups import Remark
 from passband.readers.names import label
 from passband.records import read_json
-from passband.generate.finish import Verdict, verdict_of
 from passband.trials.rows import Status
 
 __all__ = ["Answer", "Answers", "Key", "read_answers", "variant"]
