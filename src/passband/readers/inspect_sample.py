@@ -238,7 +238,8 @@ def _transcript(messages: Any, attachments: Mapping[str, Any]) -> list[Record] |
     listed = messages if isinstance(messages, list) else []
     rows = [message for message in listed if isinstance(message, dict)]
     roles = [message.get("role") for message in rows]
-    if roles.count("assistant") < 2 and "tool" not in roles:
+    has_calls = "tool" in roles or any(message.get("tool_calls") for message in rows)
+    if roles.count("assistant") < 2 and not has_calls:
         return None
     return [_resolved(message, attachments) for message in rows]
 
