@@ -358,6 +358,11 @@ bad_request_400 = refusal(
         param="messages",
     ),
 )
+odd_request_400 = refusal(
+    "odd_request_400",
+    400,
+    error("The last message must be of the user.", "invalid_value", param="messages"),
+)
 content_filter_400 = refusal(
     "content_filter_400",
     400,

@@ -166,6 +166,7 @@ def test_rate_limit_in_milliseconds_or_not_at_all() -> None:
         (faults.forbidden_403, 403, "permission_denied"),
         (faults.model_404, 404, "model_not_found"),
         (faults.bad_request_400, 400, "context_length_exceeded"),
+        (faults.odd_request_400, 400, "invalid_value"),
         (faults.content_filter_400, 400, "content_filter"),
     ],
     ids=str,

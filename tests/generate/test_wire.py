@@ -2,7 +2,6 @@
 
 import json
 from contextlib import suppress
-from email.utils import formatdate
 from typing import Any
 
 import pytest
@@ -11,22 +10,16 @@ from hypothesis import strategies as st
 
 from passband.generate.provider import (
     Completion,
-    Filtered,
-    Hopeless,
     InvalidReply,
     Message,
     ProviderFault,
-    RateLimited,
-    Rejected,
     Request,
     Sampling,
-    TimedOut,
-    Unavailable,
+    Unfinished,
 )
-from passband.generate.wire import PayloadWriter, fault_of, read_reply, retry_after
+from passband.generate.wire import PayloadWriter, read_reply
 
 ANY_TEXT = st.text(st.characters())  # halves of surrogate pairs included
-NOW = 1_700_000_000.0
 
 
 def request(prompt: str = "What is 2 + 2?", n: int = 1, **sampling: Any) -> Request:
@@ -47,12 +40,6 @@ def reply(*choices: Any, **fields: Any) -> bytes:
 
 def read(raw: bytes, n: int = 1, *, chat: bool = True) -> list[Completion]:
     return read_reply(raw, request(n=n), chat=chat)
-
-
-def fault(status: int, body: bytes | dict[str, Any] = b"", **headers: str) -> ProviderFault:
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return fault_of(status, named, raw, NOW)
 
 
 # --- requests --------------------------------------------------------------------------------
@@ -90,6 +77,24 @@ def test_any_prompt_can_be_sent(prompt: str) -> None:
     assert json.loads(body)["messages"][0]["content"] == prompt
 
 
+def test_a_limit_of_tokens_may_have_another_name() -> None:
+    asked = request(max_tokens=5, length_name="max_completion_tokens")
+    assert sent(asked)["max_completion_tokens"] == 5
+    assert "max_tokens" not in sent(asked)
+    writer = PayloadWriter("m", chat=True)
+    asked = request(max_tokens=5)
+    assert json.loads(writer.write(asked))["max_tokens"] == 5
+    writer.rename_length("max_completion_tokens")
+    assert json.loads(writer.write(asked)).keys() >= {"max_completion_tokens", "seed"}
+    assert "max_tokens" not in json.loads(writer.write(asked))
+
+
+def test_a_seed_may_have_another_name() -> None:
+    body = json.loads(PayloadWriter("m", chat=True, seed_name="random_seed").write(request()))
+    assert body["random_seed"] == 7
+    assert "seed" not in body
+
+
 # --- replies ---------------------------------------------------------------------------------
 
 
@@ -109,14 +114,47 @@ def test_fewer_choices_than_asked_are_returned_and_more_are_cut() -> None:
     assert len(read(reply(*[choice()] * 4), 2)) == 2
 
 
-@pytest.mark.parametrize("finish", [None, "tool_calls", "eos", 3, "stop"])
-def test_every_other_reason_to_finish_is_an_end(finish: Any) -> None:
-    assert read(reply(choice("4", finish)))[0].finish == "stop"
+@pytest.mark.parametrize("finish", ["", None, "OTHER"])
+def test_an_answer_without_a_reason_is_not_taken_at_once(finish: Any) -> None:
+    with pytest.raises(Unfinished) as caught:
+        read(reply(choice("a"), choice("b", finish)), 2)
+    assert [each.finish for each in caught.value.completions] == ["stop", "unknown"]
+    assert [each.text for each in caught.value.completions] == ["a", "b"]
+
+
+@pytest.mark.parametrize("finish", [3, True, ["stop"], {"reason": "stop"}, "moonlight"])
+def test_an_unknown_reason_is_never_an_end(finish: Any) -> None:
+    (found,) = read(reply(choice("4", finish)))
+    assert (found.finish, found.finish_reason) == ("unknown", str(finish))
+
+
+def placed(*places: Any) -> list[str | None]:
+    choices = [choice(str(place)) | {"index": place} for place in places]
+    return [each.text for each in read(reply(*choices), len(places))]
+
+
+def test_choices_are_taken_by_their_index() -> None:
+    assert placed(2, 0, 1) == ["0", "1", "2"]
+    assert placed(7, 3) == ["3", "7"]
+
+
+@pytest.mark.parametrize("places", [(1, 1, 0), (2, None, 0), (1, "0"), (1, True), (1.5, 0)])
+def test_without_an_order_choices_are_taken_as_they_came(places: tuple[Any, ...]) -> None:
+    assert placed(*places) == [str(place) for place in places]
+
+
+def test_the_first_choices_by_index_are_taken_where_there_are_more() -> None:
+    choices = [choice(str(place)) | {"index": place} for place in (2, 1, 0)]
+    assert [each.text for each in read(reply(*choices), 2)] == ["0", "1"]
 
 
 @given(ANY_TEXT)
 def test_any_text_is_read_exactly(text: str) -> None:
     assert read(reply(choice(text)))[0].text == text
+
+
+def test_a_byte_order_mark_is_skipped() -> None:
+    assert read(b"\xef\xbb\xbf" + reply(choice()))[0].text == "4"
 
 
 def test_half_a_character_may_also_come_as_bytes() -> None:
@@ -129,9 +167,58 @@ def test_no_content_is_not_the_empty_text() -> None:
     assert read(reply(choice("")))[0].text == ""
 
 
-def test_the_words_of_a_refusal_are_the_answer() -> None:
-    assert read(reply(choice(None, refusal="I cannot.")))[0].text == "I cannot."
-    assert read(reply(choice("4", refusal=None)))[0].text == "4"
+@pytest.mark.parametrize("content", [None, "", []])
+def test_the_words_of_a_refusal_are_kept(content: Any) -> None:
+    (found,) = read(reply(choice(content, refusal="I cannot.")))
+    assert (found.text, found.finish) == ("I cannot.", "content_filter")
+
+
+def test_a_refusal_beside_an_answer_is_one() -> None:
+    (found,) = read(reply(choice("Well", refusal="I cannot.")))
+    assert (found.text, found.finish) == ("Well", "content_filter")
+    assert read(reply(choice("4", refusal=None)))[0].finish == "stop"
+    unnamed = {"message": {"content": "Well", "refusal": "I cannot."}, "finish_reason": "stop"}
+    assert read(reply(unnamed))[0].finish == "content_filter"
+
+
+def test_a_refusal_may_be_a_part() -> None:
+    (found,) = read(reply(choice([{"type": "refusal", "refusal": "I cannot."}])))
+    assert (found.text, found.finish) == ("I cannot.", "content_filter")
+
+
+def test_calls_of_tools_are_kept_with_the_prompt() -> None:
+    call = {"id": "1", "function": {"name": "add", "arguments": "{}"}, "weight": float("nan")}
+    (found,) = read(reply(choice(None, "tool_calls", tool_calls=[call])))
+    assert found.transcript == [
+        {"role": "user", "content": "What is 2 + 2?"},
+        {"role": "assistant", "content": None, "tool_calls": [call | {"weight": "NaN"}]},
+    ]
+    (old,) = read(reply(choice(None, "function_call", function_call={"name": "add"})))
+    assert old.transcript is not None
+    assert old.transcript[-1]["tool_calls"] == [{"type": "function", "function": {"name": "add"}}]
+
+
+def test_calls_that_are_nested_too_deeply_to_be_stored_are_named() -> None:
+    nested = b'{"function":' * 900 + b"1" + b"}" * 900
+    raw = reply(choice(None, "tool_calls", tool_calls=["deep"])).replace(b'"deep"', nested)
+    (found,) = read(raw)
+    json.dumps(found.transcript)
+
+
+def test_a_message_without_content_is_invalid_unless_it_has_reasoning() -> None:
+    with pytest.raises(InvalidReply, match="no content"):
+        read(reply({"message": {"role": "assistant"}, "finish_reason": "stop"}))
+    thought = {"message": {"reasoning": "two"}, "finish_reason": "stop"}
+    assert read(reply(thought))[0].reasoning == "two"
+
+
+def test_the_reason_behind_a_router_counts_where_it_is_worse() -> None:
+    cut = choice() | {"native_finish_reason": "MAX_TOKENS"}
+    odd = choice() | {"native_finish_reason": "moonlight"}
+    filtered = choice("4", "content_filter") | {"native_finish_reason": "STOP"}
+    found = read(reply(cut, odd, filtered), 3)
+    assert [each.finish for each in found] == ["length", "stop", "content_filter"]
+    assert [each.finish_reason for each in found] == ["MAX_TOKENS", None, None]
 
 
 def test_content_may_come_in_parts() -> None:
@@ -222,6 +309,12 @@ def test_shares_of_tokens_add_up(texts: list[str], given_out: int) -> None:
     assert all((each.completion_tokens or 0) >= 0 for each in found)
 
 
+def test_thoughts_that_are_only_in_the_total_are_counted() -> None:
+    usage = {"prompt_tokens": 20, "completion_tokens": 198, "total_tokens": 623}
+    assert read(reply(choice(), usage=usage))[0].completion_tokens == 603
+    assert read(reply(choice(), usage=usage | {"total_tokens": 9}))[0].completion_tokens == 198
+
+
 def test_a_single_completion_gets_all_tokens() -> None:
     usage = {"prompt_tokens": 3, "completion_tokens": 5}
     found = read(reply(choice(None), usage=usage))[0]
@@ -239,133 +332,3 @@ def test_a_count_that_is_none_is_left_out(count: Any) -> None:
 @pytest.mark.parametrize("usage", [None, [], "many", {}])
 def test_usage_may_be_missing(usage: Any) -> None:
     assert read(reply(choice(), usage=usage))[0].completion_tokens is None
-
-
-# --- faults ----------------------------------------------------------------------------------
-
-
-def error(code: Any = None, message: str = "No.", kind: Any = None) -> dict[str, Any]:
-    return {"error": {"message": message, "type": kind, "code": code}}
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
-    [
-        (400, error("context_length_exceeded"), Rejected),
-        (400, error("content_filter"), Filtered),
-        (400, error("content_policy_violation"), Filtered),
-        (400, error(None, kind="content_filter_error"), Filtered),
-        (401, error("invalid_api_key"), Hopeless),
-        (402, error(), Hopeless),
-        (403, error(), Hopeless),
-        (404, error("model_not_found"), Hopeless),
-        (405, b"", Hopeless),
-        (408, b"", TimedOut),
-        (409, b"", Unavailable),
-        (413, b"", Rejected),
-        (422, b"", Rejected),
-        (425, b"", Unavailable),
-        (429, error("rate_limit_exceeded"), RateLimited),
-        (429, b"", RateLimited),
-        (429, error("insufficient_quota"), Hopeless),
-        (429, error(kind="insufficient_quota"), Hopeless),
-        (429, error(message="You exceeded your current quota, see billing."), Hopeless),
-        (403, error("billing_not_active"), Hopeless),
-        (301, b"", Rejected),
-        (302, b"", Rejected),
-        (500, b"", Unavailable),
-        (502, b"<html>", Unavailable),
-        (503, b"", Unavailable),
-        (504, b"", Unavailable),
-        (529, b"", Unavailable),
-    ],
-)
-def test_a_status_means(status: int, body: Any, kind: type[ProviderFault]) -> None:
-    found = fault(status, body)
-    assert type(found) is kind
-    assert found.http == status
-    assert f"HTTP {status}" in found.detail
-
-
-@pytest.mark.parametrize(("status", "everyone"), [(500, False), (502, True), (503, True)])
-def test_gateways_are_down_for_everyone(status: int, everyone: bool) -> None:
-    found = fault(status)
-    assert isinstance(found, Unavailable)
-    assert found.everyone is everyone
-
-
-def test_a_503_that_says_when_to_come_back_is_a_rate_limit() -> None:
-    found = fault(503, b"", retry_after="3")
-    assert isinstance(found, RateLimited)
-    assert found.retry_after == 3.0
-
-
-@pytest.mark.parametrize(
-    ("body", "shown"),
-    [
-        (b"", "HTTP 500: (empty)"),
-        (b"  a\n\n b ", "HTTP 500: a b"),
-        (b"\xff\xfe", "HTTP 500: \ufffd\ufffd"),
-        (b'"text"', 'HTTP 500: "text"'),
-        (b'{"detail": "Not now"}', "HTTP 500: Not now"),
-        (b'{"error": "Not now"}', "HTTP 500: Not now"),
-        (b'{"error": null}', "HTTP 500: None"),
-        (b'{"error": {"code": 5}}', 'HTTP 500: {"code": 5}'),
-    ],
-)
-def test_what_an_error_says(body: bytes, shown: str) -> None:
-    assert fault(500, body).detail == shown
-
-
-def test_a_long_error_is_cut() -> None:
-    assert len(fault(500, b"x" * 100_000).detail) < 400
-    assert len(fault(500, error(message="x" * 100_000)).detail) < 400
-
-
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [(429, RateLimited), (502, Unavailable), (401, Hopeless), (400, Rejected), (7, InvalidReply)],
-)
-def test_a_status_inside_a_success_counts(code: int, kind: type[ProviderFault]) -> None:
-    with pytest.raises(ProviderFault) as caught:
-        read(json.dumps(error(code)).encode())
-    assert type(caught.value) is kind
-
-
-def test_no_money_in_a_success_is_hopeless() -> None:
-    with pytest.raises(Hopeless):
-        read(json.dumps(error("insufficient_quota")).encode())
-
-
-# --- when to come back -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, None),
-        ({"Retry-After": "1"}, 1.0),
-        ({"retry-after": " 2.5 "}, 2.5),
-        ({"RETRY-AFTER": "0"}, 0.0),
-        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after-ms": "soon", "retry-after": "9"}, 9.0),
-        ({"retry-after": formatdate(NOW + 30, usegmt=True)}, 30.0),
-        ({"retry-after": formatdate(NOW - 30, usegmt=True)}, 0.0),
-        ({"retry-after": "-5"}, None),
-        ({"retry-after": "nan"}, None),
-        ({"retry-after": "inf"}, None),
-        ({"retry-after": "later"}, None),
-        ({"retry-after": ""}, None),
-        ({"retry-after": "Thu, 99 Jan 2026 00:00:00 GMT"}, None),
-        ({"retry-after": "1e300"}, 86_400.0),
-        ({"retry-after": "Fri, 31 Dec 9999 23:59:59 GMT"}, 86_400.0),
-    ],
-)
-def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after(headers, NOW) == seconds
-
-
-@given(st.text(max_size=30))
-def test_any_retry_after_is_read_or_left_out(text: str) -> None:
-    found = retry_after({"retry-after": text}, NOW)
-    assert found is None or 0 <= found <= 86_400

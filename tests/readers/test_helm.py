@@ -64,15 +64,18 @@ def test_without_answers_failures_cannot_be_told(tmp_path: Path) -> None:
 def test_completions_beyond_the_first_have_no_score(tmp_path: Path) -> None:
     path = written(tmp_path, [entry("a", 1)])
     completions = [{"text": "4"}, {"text": "5", "finish_reason": {"reason": "length"}}]
+    completions.append({"text": "6", "finish_reason": {"reason": "content_filter"}})
     states = {"request_states": [request_state("a", completions=completions)]}
     document("scenario_state.json", states)(tmp_path)
     groups = read(path)
     outcomes = groups.only()
     assert outcomes.trials.tolist() == [1]
-    assert {name: found.tolist() for name, found in outcomes.unscored.items()} == {"truncated": [1]}
+    assert {name: found.tolist() for name, found in outcomes.unscored.items()} == {
+        "refused": [1], "truncated": [1],
+    }  # fmt: skip
     assert any("HELM scores the first" in str(remark) for remark in groups.remarks)
     (log,) = readers.get("helm").read(path, Options(texts=True))
-    assert [trial.text for trial in log.trials] == ["4", "5"]
+    assert [trial.text for trial in log.trials] == ["4", "5", "6"]
     record = json.loads(log.problems[0].record)
     assert (record["messages"], record["targets"]) == ([["user", "Q: 2+2?"]], ["4"])
     assert record["doc"] == {"split": "test"}

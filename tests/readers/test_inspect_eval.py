@@ -225,6 +225,16 @@ def test_statuses(tmp_path: Path) -> None:
     ]
 
 
+def test_a_stop_that_is_no_end(tmp_path: Path) -> None:
+    records = [
+        sample("a", 1, ..., output=stopped("tool_calls")),
+        sample("a", 2, ..., output=stopped("unknown")),
+        sample("a", 3, output=stopped("tool_calls")),  # an agent, which submits by a tool
+    ]
+    log = read_both(write_eval(tmp_path / "x.eval", records))
+    assert [row.status for row in log.trials] == ["tool_call", "unknown", "ok"]
+
+
 def test_invalidated_samples_have_no_score(tmp_path: Path) -> None:
     records = grid({"a": ["C", "C"], "b": ["I", "C"]})
     records[0]["invalidation"] = {"timestamp": "2026", "author": "me", "reason": "wrong sandbox"}

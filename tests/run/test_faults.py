@@ -336,8 +336,8 @@ def test_if_nothing_is_ever_answered_the_run_stops_and_records_nothing(
 
 
 def test_a_server_that_refuses_every_prompt_is_asked_three_times(bench: Bench) -> None:
-    with FaultServer(faults.bad_request_400) as server:
-        with pytest.raises(NothingAnswered, match="maximum context length"):
+    with FaultServer(faults.odd_request_400) as server:
+        with pytest.raises(NothingAnswered, match="last message must be of the user"):
             bench.run(server, sums(20))
         assert len(server.requests) == 3
     assert bench.statuses == {}
@@ -525,7 +525,7 @@ def test_a_server_that_knows_no_n_is_asked_one_by_one_from_then_on(bench: Bench)
 
 
 def test_one_bad_prompt_does_not_end_asking_for_several(bench: Bench) -> None:
-    server = bench.play(for_second(faults.bad_request_400), sums(6), n=4, batch=4)
+    server = bench.play(for_second(faults.odd_request_400), sums(6), n=4, batch=4)
     assert sorted(request.n for request in server.requests) == [1] * 4 + [4] * 6
     assert bench.statuses == {"ok": 20, "invalid": 4}
     assert bench.notes.warnings == []

@@ -33,7 +33,10 @@ def read(path):
         ("generation_kwargs: {until: [], max_gen_toks: 64}", Sampling(max_tokens=64)),
         ("generation_kwargs: {until: [], max_new_tokens: 64}", Sampling(max_tokens=64)),
         ("generation_kwargs: {until: [], max_tokens: 9, max_gen_toks: 9}", Sampling(max_tokens=9)),
-        ("generation_kwargs: {until: [], max_completion_tokens: 64}", Sampling(max_tokens=64)),
+        (
+            "generation_kwargs: {until: [], max_completion_tokens: 64}",
+            Sampling(max_tokens=64, length_name="max_completion_tokens"),
+        ),
         (
             "generation_kwargs: {until: [], top_k: 20, chat_template_kwargs: {thinking: true}}",
             Sampling(extra={"top_k": 20, "chat_template_kwargs": {"thinking": True}}),

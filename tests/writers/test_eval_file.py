@@ -78,6 +78,23 @@ def written(folder: Path, log: Log, form: str = "eval", **options: Any) -> tuple
 
 
 @pytest.mark.parametrize("form", ["eval", "inspect-json"])
+def test_what_is_no_answer_comes_back_as_it_was(form: str, tmp_path: Path) -> None:
+    rows = [
+        TrialRow(0, 0, "tool_call", None, transcript=TRANSCRIPT[:2]),
+        TrialRow(0, 1, "unknown", "so far", finish_reason="moonlight"),
+    ]
+    path, losses = written(tmp_path, replace(LOG, trials=rows, attempts=[]), form)
+    (log,) = read_logs(path, Options(texts=True))
+    assert [(row.status, row.text or None) for row in log.trials] == [
+        ("tool_call", None), ("unknown", "so far"),
+    ]  # fmt: skip
+    first = next(iter(log.trials))
+    assert first.transcript is not None
+    assert first.transcript[-1]["tool_calls"][0]["function"] == "sum"
+    assert losses == []
+
+
+@pytest.mark.parametrize("form", ["eval", "inspect-json"])
 def test_inspect_reads_every_sample(form: str, tmp_path: Path) -> None:
     log_module = pytest.importorskip("inspect_ai.log")
     path, losses = written(tmp_path, LOG, form)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
+from passband.generate.finish import Verdict, verdict_of
 from passband.readers.fields import kept_text
 from passband.readers.groups import Remark
 from passband.readers.names import label
@@ -15,6 +16,8 @@ from passband.records import read_json
 from passband.trials.rows import Status
 
 __all__ = ["Answer", "Answers", "Key", "read_answers", "variant"]
+
+_STATUSES: Mapping[Verdict, Status] = {"length": "truncated", "content_filter": "refused"}
 
 Key = tuple[str, str, int]  # instance, perturbation, train trial
 
@@ -122,7 +125,7 @@ def _completion(completion: Any, *, texts: bool) -> tuple[Status, str | None]:
         return "ok", None
     finish = completion.get("finish_reason")
     reason = finish.get("reason") if isinstance(finish, dict) else None
-    status: Status = "truncated" if reason == "length" else "ok"
+    status = _STATUSES.get(verdict_of(reason), "ok")
     return status, kept_text(completion.get("text")) if texts else None
 
 

@@ -21,7 +21,7 @@ _STOPPED: Mapping[Any, Status] = {
     "model_length": "truncated",
     "length": "truncated",  # as older versions called it
     "content_filter": "refused",
-    "unknown": "unknown",  # `tool_calls` is ok: agents end with a call of the tool that submits
+    "unknown": "unknown",
 }
 _USAGES = (  # and where each is summed up
     ("input_tokens", 0), ("input_tokens_cache_read", 0), ("input_tokens_cache_write", 0),
@@ -83,7 +83,10 @@ class InspectSample:
             return "limit"
         if "output" not in self.record:
             return "ok"
-        return _STOPPED.get(_text_or_none(_choice(self.record).get("stop_reason")), "ok")
+        stop = _text_or_none(_choice(self.record).get("stop_reason"))
+        if stop == "tool_calls" and not self.record.get("scores"):
+            return "tool_call"  # with a score it is an agent, which ends with a call of its tool
+        return _STOPPED.get(stop, "ok")
 
     @property
     def attempts(self) -> int:
@@ -235,7 +238,8 @@ def _transcript(messages: Any, attachments: Mapping[str, Any]) -> list[Record] |
     listed = messages if isinstance(messages, list) else []
     rows = [message for message in listed if isinstance(message, dict)]
     roles = [message.get("role") for message in rows]
-    if roles.count("assistant") < 2 and "tool" not in roles:
+    has_calls = "tool" in roles or any(message.get("tool_calls") for message in rows)
+    if roles.count("assistant") < 2 and not has_calls:
         return None
     return [_resolved(message, attachments) for message in rows]
 

@@ -22,6 +22,7 @@ from passband.generate.provider import (
     Sampling,
     TimedOut,
     Unavailable,
+    Unfinished,
 )
 from watched import Clock
 
@@ -64,6 +65,15 @@ def asked(clock: Clock, provider: Scripted, times: int = 1) -> Sequence[str | No
         return [(await patient.generate(REQUEST)).text for _ in range(times)]
 
     return asyncio.run(ask())
+
+
+def test_an_answer_that_may_be_incomplete_is_asked_for_once_more(clock: Clock) -> None:
+    once = Unfinished("no reason", [Completion("half", "unknown")])
+    provider = Scripted(once)
+    assert asked(clock, provider) == ["yes"]
+    provider = Scripted(once, once)
+    assert asked(clock, provider) == ["half"]
+    assert provider.calls == 2
 
 
 def test_a_rate_limit_is_waited_for_as_often_as_it_comes(clock: Clock) -> None:
