@@ -30,6 +30,7 @@ from passband.generate.provider import (
     TimedOut,
     Unavailable,
 )
+from passband.generate.secrets import redacted
 from passband.generate.subject import Seeds, Subject
 from passband.run.endpoint import Endpoint
 from passband.score.scorer import Score
@@ -149,6 +150,8 @@ class Asker:
                 if not completions:
                     raise InvalidReply("the model returned no completion")
             except ProviderFault as fault:
+                fault.detail = redacted(fault.detail)  # shown and stored, whoever raised it
+                fault.args = (fault.detail,)
                 note(_attempt(batch, _outcome(fault), fault.detail, fault.http))
                 status = self._verdict(batch, fault, known)
                 known = self._endpoint.answered
