@@ -1,7 +1,8 @@
 """A key that is in the environment of every test, and must be nowhere else.
 
 It is sent to the servers of the tests. It may be in no file that a test leaves, in no output, and
-in the environment of no process that passband starts. Tests that write a key on purpose use another.
+in the environment of no process that passband starts. Tests that write a key on purpose use
+another.
 """
 
 from __future__ import annotations
