@@ -180,6 +180,8 @@ class Asker:
         self._endpoint.released()
         if isinstance(fault, Hopeless):
             raise fault
+        if not isinstance(fault, TimedOut):
+            self._endpoint.heard()
         if isinstance(fault, Filtered):
             self._endpoint.succeeded()
             return "refused"
