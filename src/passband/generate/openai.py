@@ -27,7 +27,8 @@ __all__ = ["OpenAIServer"]
 
 _CONNECT = 10.0  # seconds to reach the server
 _RESOLVE = 30.0  # seconds to look its name up and to reach it
-_TEXTS = ("text", "reasoning", "request_id", "transcript")  # of a completion
+_NUMBERS = ("prompt_tokens", "completion_tokens", "seed", "cost", "scores", "latency_ms")
+_TEXTS = tuple(name for name in Completion._fields if name not in _NUMBERS)
 _DEFAULT_URL = "https://api.openai.com/v1"
 
 
@@ -97,8 +98,8 @@ class OpenAIServer:
 
     def _clean(self, completion: Completion) -> Completion:
         """Return a completion without the key, which escapes of JSON may have hidden."""
-        texts = completion.text, completion.reasoning, completion.request_id
-        if completion.transcript is None and not self._secret.is_in_texts(*texts):
+        said = completion.text, completion.reasoning, completion.request_id, completion.transcript
+        if said[3] is None and not self._secret.is_in_texts(*said[:3]):
             return completion
         fields = completion._asdict()
         return completion._replace(**{name: redacted_values(fields[name]) for name in _TEXTS})
