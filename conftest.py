@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+import canary
+
 # "steady" tries the same examples every time, "quick" (make quick) a few of them, and "fuzz"
 # (make fuzz) many new ones.
 _COMMON = settings(
@@ -45,6 +47,24 @@ def _interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _canary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Plant a key for all tests, and fail if one of them has left it in a file."""
+    with canary.planted():
+        yield
+        leaks = canary.files_with_key(tmp_path_factory.getbasetemp())
+        assert leaks == [], "the key of the environment is in these files"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Any:
+    """Fail a test whose output holds the key of the environment."""
+    report = yield
+    if canary.is_shown(*(text for _, text in report.sections)):
+        report.outcome, report.longrepr = "failed", "the key of the environment was printed"
+    return report
 
 
 @pytest.fixture(autouse=True)

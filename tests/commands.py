@@ -10,6 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from unittest.mock import patch
 
+from canary import is_shown
 from passband.cli import main
 
 
@@ -20,6 +21,9 @@ class Done:
     code: int
     out: str
     err: str
+
+    def __post_init__(self) -> None:
+        assert not is_shown(self.out, self.err), "the key of the environment was printed"
 
 
 def run(*arguments: object) -> Done:

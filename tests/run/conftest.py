@@ -40,6 +40,6 @@ def task_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def no_key_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "PASSBAND_PRICES"):
+def no_settings_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_BASE_URL", "PASSBAND_PRICES"):
         monkeypatch.delenv(name, raising=False)

@@ -1,5 +1,7 @@
 """The key is sent, and found nowhere else: not on the screen, not in any file."""
 
+import base64
+import json
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +35,37 @@ async def completion_with_key(exchange: Exchange) -> None:
     texts = [f"Your key is {key}. The answer is 42."] * exchange.request.n
     body = completion(exchange.request, texts, reasoning_content=f"I know {key}")
     await exchange.reply(200, body | {"id": f"chat-{key}"}, x_key=key)
+
+
+def escaped(key: str) -> str:
+    return "".join(f"\\u{ord(character):04x}" for character in key)
+
+
+def written(exchange: Exchange) -> list[str]:
+    """The key as servers and their libraries may write it."""
+    key = said(exchange)
+    encoded = base64.b64encode(f"Bearer {key}".encode()).decode()
+    return [escaped(key), f"{escaped(key[:9])}{key[9:]}", encoded, key.encode().hex()]
+
+
+@behaviour
+async def completion_with_hidden_key(exchange: Exchange) -> None:
+    """The key in JSON escapes and in base64, in all that is kept of an answer."""
+    hidden = written(exchange)[exchange.request.number % 3]
+    body = completion(exchange.request, ["It is KEY: 42."], reasoning_content="I know KEY")
+    raw = json.dumps(body | {"id": "chat-KEY"}).replace("KEY", hidden)
+    await exchange.reply(200, raw.encode())
+
+
+@behaviour
+async def error_with_hidden_key(exchange: Exchange) -> None:
+    raw = json.dumps(error("Not with KEY!", "odd")).replace("KEY", " ".join(written(exchange)))
+    await exchange.reply(400, raw.encode())
+
+
+@behaviour
+async def html_with_hidden_key(exchange: Exchange) -> None:
+    await exchange.reply(200, f"<html>{' '.join(written(exchange))}</html>".encode())
 
 
 @behaviour
@@ -69,6 +102,9 @@ SCRIPTS: list[Script] = [
     failing(403),
     completion_with_key,
     redirect_with_key,
+    completion_with_hidden_key,
+    [faults.ok, error_with_hidden_key],
+    [faults.ok, html_with_hidden_key],
     [faults.ok, failing(429)],
     [faults.ok, failing(500)],
     [faults.ok, error_in_200_with_key],
@@ -113,6 +149,9 @@ def test_the_key_is_nowhere(
     assert sum(name.endswith("trials.sqlite") for name, _ in found) == 1
     assert [name for name, data in found if canary.encode() in data] == []
     assert [name for name, data in found if canary[3:].encode() in data] == []
+    in_base64 = base64.b64encode(f"Bearer {canary}".encode())[12:40]
+    for spelling in (escaped(canary)[6:].encode(), in_base64, canary.encode().hex().encode()):
+        assert [name for name, data in found if spelling in data] == []
 
 
 def test_the_key_is_not_in_the_log_of_a_run_that_is_under_way(

@@ -223,6 +223,16 @@ def test_rate_limits_between_answers_are_none() -> None:
     with_endpoint(act)
 
 
+def test_replies_that_are_no_answers_end_the_silence() -> None:
+    async def act(endpoint: Endpoint, clock: Clock) -> None:
+        for _ in range(5):
+            endpoint.limited(limited(60.0))
+            await endpoint.ready()
+            endpoint.heard()
+
+    with_endpoint(act)
+
+
 def test_a_longer_wait_than_is_left_ends_the_run_at_once() -> None:
     async def act(endpoint: Endpoint, clock: Clock) -> None:
         endpoint.limited(limited(60.0))

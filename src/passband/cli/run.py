@@ -77,7 +77,7 @@ def run(
     timeout: Annotated[float, typer.Option(help="Seconds for one answer.", min=0.1)] = 600.0,
     max_outage: Annotated[
         float,
-        typer.Option(help="Give up after the server has been down this long (seconds).", min=0),
+        typer.Option(help="Give up after this long without an answer (seconds).", min=0),
     ] = 600.0,
     max_cost: Annotated[
         float | None, typer.Option(help="Stop before the total cost exceeds this.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
-import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -21,6 +20,7 @@ from passband.generate.provider import (
     Request,
     TimedOut,
 )
+from passband.generate.secrets import learn_secrets, redacted, redacted_values
 from passband.generate.source_digests import function_spec
 
 __all__ = ["Function", "function_named"]
@@ -42,6 +42,7 @@ class Function:
         self._function = function
         self._wanted = _parameters(function)
         self._calls = Calls(function, timeout=timeout, threads=threads)
+        learn_secrets()  # that it may send, and give back
 
     @cached_property
     def spec(self) -> dict[str, Any]:
@@ -59,7 +60,7 @@ class Function:
         except (Hopeless, asyncio.CancelledError):
             raise
         except Exception as error:
-            raise Crashed(_without_key(f"{type(error).__name__}: {error}")) from error
+            raise Crashed(redacted(f"{type(error).__name__}: {error}")) from error
         return [_completion(answer, request.seeds[0])]
 
     async def close(self) -> None:
@@ -100,12 +101,6 @@ def function_named(name: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _without_key(text: str) -> str:
-    """Remove the API key from an error text, where a client may repeat it."""
-    key = os.environ.get("OPENAI_API_KEY", "").strip()
-    return text.replace(key, "[redacted]") if key else text
-
-
 def _parameters(function: Callable[..., Any]) -> set[str] | None:
     """Return the names of the parameters after the prompt; None means any name."""
     try:
@@ -119,8 +114,10 @@ def _parameters(function: Callable[..., Any]) -> set[str] | None:
 
 def _completion(answer: Any, seed: int | None) -> Completion:
     if isinstance(answer, Completion):
-        return answer
+        texts = {name: getattr(answer, name) for name in ("text", "reasoning", "transcript")}
+        clean = redacted_values(texts)
+        return answer if clean == texts else answer._replace(**clean)
     if isinstance(answer, str):
-        return Completion(answer, seed=seed)
+        return Completion(redacted_values(answer), seed=seed)
     kind = "nothing" if answer is None else type(answer).__name__
     raise InvalidReply(f"the function returned {kind}, not text")

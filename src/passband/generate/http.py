@@ -1,8 +1,7 @@
-"""What every HTTP client of passband does alike: bounded replies, keys kept out of texts."""
+"""What every HTTP client of passband does alike: bounded replies, addresses without secrets."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -11,35 +10,9 @@ from passband.generate.provider import InvalidReply
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["Secret", "address_of", "read_body"]
+__all__ = ["address_of", "read_body"]
 
 _LARGEST = 32_000_000  # bytes of a reply; more is not an answer
-_REDACTED = "[redacted]"
-
-
-class Secret:
-    """A key, which is removed from whatever goes any further.
-
-    >>> Secret("sk-1/2").removed_from('{"detail": "sk-1\\\\/2 is no key"}')
-    '{"detail": "[redacted] is no key"}'
-    """
-
-    def __init__(self, key: str) -> None:
-        self._spellings = _spellings(key)
-
-    def removed_from(self, text: str) -> str:
-        """Return a text without the key."""
-        for spelling in self._spellings:
-            text = text.replace(spelling, _REDACTED)
-        return text
-
-    def removed_from_bytes(self, raw: bytes) -> bytes:
-        """Return the body of a reply without the key."""
-        for spelling in self._spellings:
-            secret = spelling.encode("utf-8", "surrogatepass")
-            if secret in raw:
-                raw = raw.replace(secret, _REDACTED.encode())
-        return raw
 
 
 async def read_body(reply: aiohttp.ClientResponse) -> bytes:
@@ -66,9 +39,3 @@ def address_of(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2].lower()
     return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
-
-
-def _spellings(key: str) -> list[str]:
-    """Return the spellings of a key in JSON; some servers escape slashes."""
-    escaped = json.dumps(key)[1:-1]
-    return sorted({s for s in (key, escaped, escaped.replace("/", "\\/")) if s})

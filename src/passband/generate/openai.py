@@ -13,7 +13,7 @@ import aiohttp
 from passband.errors import InvalidInput
 from passband.generate.deadlines import Deadlines
 from passband.generate.faults import fault_of
-from passband.generate.http import Secret, address_of, read_body
+from passband.generate.http import address_of, read_body
 from passband.generate.provider import (
     Completion,
     Hopeless,
@@ -23,6 +23,7 @@ from passband.generate.provider import (
     Unavailable,
     UnsupportedSetting,
 )
+from passband.generate.secrets import add_secret, redacted_values
 from passband.generate.server_habits import ignored_settings, seed_name
 from passband.generate.wire import PayloadWriter, read_reply
 
@@ -30,7 +31,8 @@ __all__ = ["OpenAIServer"]
 
 _CONNECT = 10.0  # seconds to reach the server
 _RESOLVE = 30.0  # seconds to look its name up and to reach it
-_LONG_KEY = 16  # characters; "none" and the like are no secrets, and may be in any answer
+_NUMBERS = ("prompt_tokens", "completion_tokens", "seed", "cost", "scores", "latency_ms")
+_TEXTS = tuple(name for name in Completion._fields if name not in _NUMBERS)
 _DEFAULT_URL = "https://api.openai.com/v1"
 _OTHER_LENGTH = "max_completion_tokens"  # what OpenAI's reasoning models take for max_tokens
 
@@ -56,7 +58,7 @@ class OpenAIServer:
         self._key = os.environ.get("OPENAI_API_KEY", "").strip()
         self._url = _endpoint(url, "chat/completions" if chat else "completions")
         self.address = address_of(url)
-        self._secret = Secret(self._key)
+        self._secret = add_secret(self._key)
         if not self._key.isprintable():
             raise InvalidInput("OPENAI_API_KEY holds a line break or the like; set it again.")
         if not self._key and url == _DEFAULT_URL:
@@ -107,11 +109,10 @@ class OpenAIServer:
                     self._url, data=body, allow_redirects=False
                 ) as reply:
                     raw = await read_body(reply)
-                    if reply.status != 200 or len(self._key) >= _LONG_KEY:
-                        raw = self._secret.removed_from_bytes(raw)
                     if reply.status == 200:
-                        return read_reply(raw, request, chat=self.is_chat)
+                        return self._read(raw, request)
                     headers = {k: self._secret.removed_from(v) for k, v in reply.headers.items()}
+                    raw = self._secret.removed_from_bytes(raw)
                     raise fault_of(reply.status, headers, raw, time.time())
         except aiohttp.ServerTimeoutError as error:
             raise Unavailable(self._described(error), everyone=True) from None
@@ -123,6 +124,23 @@ class OpenAIServer:
             raise Unavailable(self._described(error), everyone=True) from None
         except (aiohttp.ClientError, OSError) as error:
             raise Unavailable(self._described(error)) from None
+
+    def _read(self, raw: bytes, request: Request) -> list[Completion]:
+        """Return the completions of a reply, without the key in any spelling."""
+        if not self._secret.is_long:
+            return read_reply(raw, request, chat=self.is_chat)
+        if self._secret.is_in(raw):
+            raw = self._secret.removed_from_bytes(raw)
+        read = read_reply(raw, request, chat=self.is_chat)
+        return [self._clean(completion) for completion in read]
+
+    def _clean(self, completion: Completion) -> Completion:
+        """Return a completion without the key, which escapes of JSON may have hidden."""
+        said = completion.text, completion.reasoning, completion.request_id, completion.transcript
+        if said[3] is None and not self._secret.is_in_texts(*said[:3]):
+            return completion
+        fields = completion._asdict()
+        return completion._replace(**{name: redacted_values(fields[name]) for name in _TEXTS})
 
     async def reset(self) -> None:
         """Drop every connection: a sleep of the machine has left them dead."""

@@ -33,6 +33,7 @@ from passband.generate.provider import (
     Unfinished,
     UnsupportedSetting,
 )
+from passband.generate.secrets import redacted
 from passband.generate.subject import Seeds, Subject
 from passband.run.endpoint import Endpoint
 from passband.score.scorer import Score
@@ -153,6 +154,8 @@ class Asker:
                 if not completions:
                     raise InvalidReply("the model returned no completion")
             except ProviderFault as fault:
+                fault.detail = redacted(fault.detail)  # shown and stored, whoever raised it
+                fault.args = (fault.detail,)
                 note(_attempt(batch, _outcome(fault), fault.detail, fault.http))
                 status = self._verdict(batch, fault, known)
                 known = self._endpoint.answered
@@ -200,6 +203,8 @@ class Asker:
         self._endpoint.released()
         if isinstance(fault, Hopeless):
             raise fault
+        if not isinstance(fault, TimedOut):
+            self._endpoint.heard()
         if isinstance(fault, Filtered):
             self._endpoint.succeeded()
             return "refused"

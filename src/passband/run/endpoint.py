@@ -147,6 +147,10 @@ class Endpoint:
             self._pause(self._silence.bounded(self._backoff(self._probes, longest)))
             self._probes += 1
 
+    def heard(self) -> None:
+        """Note a reply that is no answer, such as a rejection: the server is there."""
+        self._silence.end()
+
     def released(self) -> None:
         """Let another request be the probe: this one ended without an answer."""
         self.is_troubled = True

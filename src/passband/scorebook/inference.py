@@ -8,21 +8,19 @@ one call at a time. Inputs that wait at the same time share a call.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput, ScoreBookError, WrongType, describe
 from passband.generate.calls import Calls, DeadlinePassed, is_async
-from passband.generate.http import Secret
 from passband.generate.provider import Crashed, Hopeless, InvalidReply, TimedOut
+from passband.generate.secrets import learn_secrets, redacted, redacted_values
 
 __all__ = ["Inference", "InferenceCalls", "InferenceFunction"]
 
 InferenceFunction: TypeAlias = "Callable[..., Sequence[Any] | Awaitable[Sequence[Any]]]"
 _ASYNC_CALLS = 16  # at the same time, of a coroutine function
-_KEYS = ("TRISMIK_API_KEY", "OPENAI_API_KEY")
 
 
 class WrongOutputs(ScoreBookError):
@@ -52,6 +50,7 @@ class Inference:
         self.limit = concurrency or (_ASYNC_CALLS if is_async(function) else 1)  # calls at a time
         self.slots = asyncio.Semaphore(self.limit)
         self._calls = Calls(function, timeout=timeout, threads=self.limit)
+        learn_secrets()  # that it may send, and give back
 
     @property
     def name(self) -> str:
@@ -83,7 +82,7 @@ class InferenceCalls:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            return _text(await future)
+            return str(redacted_values(_text(await future)))
         except DeadlinePassed as error:
             raise TimedOut(str(error)) from None
         except WrongOutputs as error:
@@ -91,7 +90,7 @@ class InferenceCalls:
         except (Hopeless, InvalidReply, asyncio.CancelledError):
             raise
         except Exception as error:
-            raise Crashed(_without_keys(f"inference raised {describe(error)}")) from error
+            raise Crashed(redacted(f"inference raised {describe(error)}")) from error
 
     async def _call(self) -> None:
         async with self.inference.slots:
@@ -146,10 +145,3 @@ def _text(output: Any) -> str:
         return str(output)
     kind = "nothing" if output is None else f"a {type(output).__name__}"
     raise InvalidReply(f"inference returned {kind} for an input, not text")
-
-
-def _without_keys(text: str) -> str:
-    """Remove API keys from an error text, where a client may repeat them."""
-    for name in _KEYS:
-        text = Secret(os.environ.get(name, "").strip()).removed_from(text)
-    return text

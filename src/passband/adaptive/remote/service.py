@@ -25,8 +25,9 @@ from passband.adaptive.remote.faults import (
     refusal,
 )
 from passband.errors import InvalidInput
-from passband.generate.http import Secret, address_of, read_body
+from passband.generate.http import address_of, read_body
 from passband.generate.provider import InvalidReply
+from passband.generate.secrets import add_secret
 
 __all__ = ["DEFAULT_URL", "KEY", "URL", "Answer", "Service"]
 
@@ -73,7 +74,7 @@ class Service:
             )
         if not self._key.isprintable() or not self._key.isascii():
             raise InvalidInput(f"{KEY} holds a line break or the like; set it again.")
-        self._secret = Secret(self._key)
+        self._secret = add_secret(self._key)
         self._timeout, self._pause = timeout, pause
         self._session: aiohttp.ClientSession | None = None
 

@@ -9,6 +9,7 @@ from passband.generate.inspect.calls import Trial
 from passband.generate.inspect.faults import final_fault
 from passband.generate.inspect.generation import finish_of, reasoning_of
 from passband.generate.provider import Completion, ProviderFault, TaskError
+from passband.generate.secrets import redacted_values
 from passband.score.inspect_value import inspect_scores
 from passband.score.scorer import Score
 
@@ -24,14 +25,14 @@ def completion_of(sample: Any, trial: Trial, model: Any) -> Completion:
         raise _fault(sample.error, trial, model)
     output, usage = sample.output, sample.model_usage.get(str(model))
     return Completion(
-        text=output.completion if output.choices else None,
+        text=redacted_values(output.completion) if output.choices else None,
         finish="limit" if sample.limit is not None else finish_of(output),
-        reasoning=reasoning_of(output),
+        reasoning=redacted_values(reasoning_of(output)),
         prompt_tokens=None if usage is None else _prompt_tokens(usage),
         completion_tokens=None if usage is None else usage.output_tokens,
         seed=trial.seed,
         request_id=sample.uuid,
-        transcript=_transcript(sample.messages, trial.calls),
+        transcript=redacted_values(_transcript(sample.messages, trial.calls)),
         cost=getattr(usage, "total_cost", None),
         scores=_scores(sample.scores),
         latency_ms=None if sample.working_time is None else int(1000 * sample.working_time),

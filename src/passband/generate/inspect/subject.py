@@ -14,6 +14,7 @@ from passband.generate.inspect.source import InspectTask
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Hopeless, Provider, Sampling
 from passband.generate.providers import Connection
+from passband.generate.secrets import learn_secrets
 from passband.generate.subject import Model, Seeds
 
 __all__ = ["InspectSubject"]
@@ -39,6 +40,7 @@ class InspectSubject:
         self._source = source
         self._model = source.asked(model, connection)
         self._connection = connection
+        learn_secrets()  # that Inspect's clients send
         self._evaluations: list[Evaluation] = []  # the last is the current one
         self._first: asyncio.Event | None = None  # whether the first request has
         self._hopeless: Hopeless | None = None  # why there will be no answers
