@@ -58,14 +58,20 @@ def test_other_work_gets_its_turn_while_many_rows_are_scored(
     monkeypatch.setattr(recorder, "_TURN", 0.0)
     turns = 0
 
-    async def both() -> None:
+    async def count_turns(until: asyncio.Event) -> None:
         nonlocal turns
-        grader = Grader([(1, make_scorer("exact_match"))], [REFERENCE])
-        run: Any = SimpleNamespace(quick=grader)
-        scoring = asyncio.create_task(recorder._grade([(run, row("42")) for _ in range(50)]))
-        while not scoring.done():
+        while not until.is_set():
             turns += 1
             await asyncio.sleep(0)
+
+    async def both() -> None:
+        over = asyncio.Event()
+        grader = Grader([(1, make_scorer("exact_match"))], [REFERENCE])
+        run: Any = SimpleNamespace(quick=grader)
+        counting = asyncio.create_task(count_turns(over))
+        await recorder._grade([(run, row("42")) for _ in range(50)])
+        over.set()
+        await counting
 
     asyncio.run(both())
     assert turns > 25
