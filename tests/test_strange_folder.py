@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 PLANTED = "import pathlib; pathlib.Path({marker!r}).write_text(__name__)\n"
 STRANGERS = ("functools", "sympy", "re", "types", "json", "math_verify", "jinja2", "passband")
+PLACES = {"rendering": "tasks.", "patterns": "score.", "math": "score.workers."}
 CANARIES = {"OPENAI_API_KEY": "sk-canary-1", "SECRET_TOKEN": "canary-2"}
 HOOK = """
 import json, sys
@@ -37,7 +38,7 @@ TASK = {
     "doc_to_text": "{% set q = question %}{{ q | regex_replace('(a+)+(b+)+$', '') }}",
     "doc_to_target": "answer",
     "filter_list": [
-        {"name": "hard", "filter": [{"function": "regex", "regex_pattern": "(a+)+(b+)+$|([0-9]+)"}]}
+        {"name": "hard", "filter": [{"function": "regex", "regex_pattern": r"(a)\1|([0-9]+)"}]}
     ],
     "metric_list": [{"metric": "exact_match"}, {"metric": "math"}],
 }
@@ -53,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
         (folder / f"{name}.py").write_text(planted)
     (folder / "passband" / "__init__.py").write_text(planted)
     (folder / "strange.yaml").write_text(json.dumps(TASK))
-    rows = [{"question": f"{n}+{n}=", "answer": str(2 * n)} for n in range(4)]
+    rows = [{"question": f"{n}+{n}=", "answer": rf"\frac{{{4 * n}}}{{2}}"} for n in range(4)]
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "hook").mkdir()
     (tmp_path / "hook" / "sitecustomize.py").write_text(HOOK.format(log=str(tmp_path / "log")))
@@ -113,7 +114,12 @@ def test_no_verb_runs_planted_code_or_shows_a_key(folder: Path) -> None:
     serve_and_stop(folder)
     assert not (folder.parent / "marker").exists()
     processes = started(folder)
-    assert len(processes) >= 4  # templates, patterns and math, of several commands
+    assert {"rendering", "patterns", "math"} <= {
+        name
+        for _, *arguments in processes
+        for name in ("rendering", "patterns", "math")
+        if f"passband.{PLACES[name]}{name}" in arguments[1]
+    }
     for event, *arguments in processes:
         told = " ".join(arguments)
         assert event == "subprocess.Popen"
