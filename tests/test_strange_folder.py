@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
         (folder / f"{name}.py").write_text(planted)
     (folder / "passband" / "__init__.py").write_text(planted)
     (folder / "strange.yaml").write_text(json.dumps(TASK))
-    rows = [{"question": f"{n}+{n}=", "answer": rf"\frac{{{4 * n}}}{{2}}"} for n in range(4)]
+    rows = [{"question": f"{n}+{n}=", "answer": rf"\sqrt{{{4 * n * n}}}"} for n in range(4)]
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "hook").mkdir()
     (tmp_path / "hook" / "sitecustomize.py").write_text(HOOK.format(log=str(tmp_path / "log")))
