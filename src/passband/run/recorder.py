@@ -2,20 +2,23 @@
 
 Rows are scored by the quick scorers on their way and committed together, at the latest a
 twentieth of a second after they came. Slow and async scorers work on rows that are already safe;
-their scores are committed later.
+their scores are committed later. So are those of the quick scorers for a row that would keep
+requests waiting, because its text is long or hard for a pattern.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from passband.run.grade import score_row
+from passband.run.grade import Grader, score_row
 from passband.run.task_run import TaskRun
+from passband.score.patterns import NeedsWorker, quickly
 from passband.score.scorer import Score
 from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
 from passband.trials.store import Store
@@ -26,6 +29,9 @@ _EVERY = 0.05  # seconds between commits
 _MOST = 500  # rows that do not wait for the next one
 _CROWDED = 5_000  # rows in the buffer above which no more are requested
 _AWAITED = 64  # trials that async scorers work on at a time
+_TURN = 0.01  # seconds of scoring between two looks at requests
+_TOGETHER = 16  # rows that are scored before the next look at the clock
+_LONG = 20_000  # characters of a text that is scored aside
 
 Rows = dict[TaskRun, list[TrialRow]]
 Brought = tuple[TaskRun, TrialRow, Mapping[str, Score]]
@@ -157,16 +163,14 @@ class Recorder:
         self._committing = True
         if not self._closing:
             self._hurry.clear()
-        # Scored in one go: scattered among requests, each score would take thrice as long.
-        for run, drawn in rows.items():
-            run.quick.grade_all(drawn)
+        aside = await _grade(rows)
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._writer, self._write, rows, attempts, brought, scores)
         self._committing = False
         saved.set()
         for run, committed in rows.items():
             run.counters.committed(committed)
-            self._announce(run, self._left_by_slow_scorers(run, committed))
+            self._announce(run, self._left_by_slow_scorers(run, committed, aside))
         for run, row, added in scores:
             row.scores += added
             for score in added:
@@ -205,23 +209,26 @@ class Recorder:
 
     # -- slow scorers ----------------------------------------------------------------------
 
-    def _left_by_slow_scorers(self, run: TaskRun, rows: list[TrialRow]) -> list[TrialRow]:
-        """Start the slow scorers on rows, and return the rows that they have nothing to do with."""
-        if not run.slow.scorers:
+    def _left_by_slow_scorers(
+        self, run: TaskRun, rows: list[TrialRow], aside: set[int]
+    ) -> list[TrialRow]:
+        """Start scorers on rows that are not scored yet, and return the other rows."""
+        if not run.slow.scorers and not aside:
             return rows
         left = []
         for row in rows:
-            if row.status not in run.slow.scored_statuses:
+            grader = run.grader if id(row) in aside else run.slow
+            if not grader.scorers or row.status not in grader.scored_statuses:
                 left.append(row)
                 continue
-            task = asyncio.ensure_future(self._score(run, row))
+            task = asyncio.ensure_future(self._score(run, row, grader))
             self._slow.add(task)
             task.add_done_callback(self._scored)
         return left
 
-    async def _score(self, run: TaskRun, row: TrialRow) -> None:
+    async def _score(self, run: TaskRun, row: TrialRow, grader: Grader) -> None:
         async with self._awaiting:
-            scores = await run.slow.grade_async(row, self._scoring)
+            scores = await grader.grade_async(row, self._scoring)
         self._scores.append((run, row, scores))  # a commit may have replaced the list meanwhile
 
     def _scored(self, task: asyncio.Task[None]) -> None:
@@ -231,6 +238,44 @@ class Recorder:
             self.on_failure(error)
         self._wake.set()
         self._emptied.set()
+
+
+async def _grade(rows: Rows) -> set[int]:
+    """Score rows by the quick scorers; return the identities of rows that are to be scored aside.
+
+    They are scored many together, because scattered among requests each score would take thrice as
+    long, but never for so long that requests would notice.
+    """
+    aside: set[int] = set()
+    until = time.monotonic() + _TURN
+    for run, drawn in rows.items():
+        for start in range(0, len(drawn) if run.quick.scorers else 0, _TOGETHER):
+            aside.update(map(id, _grade_together(run.quick, drawn[start : start + _TOGETHER])))
+            if time.monotonic() > until:
+                await asyncio.sleep(0)
+                until = time.monotonic() + _TURN
+    return aside
+
+
+def _grade_together(grader: Grader, rows: Sequence[TrialRow]) -> list[TrialRow]:
+    """Score a few rows; return those that are left, being long or hard for a pattern."""
+    aside = [row for row in rows if row.text is not None and len(row.text) > _LONG]
+    usual = [row for row in rows if row.text is None or len(row.text) <= _LONG]
+    try:
+        quickly(grader.grade_all, usual)
+    except NeedsWorker:
+        aside += [row for row in usual if not _is_graded(grader, row)]
+    return aside
+
+
+def _is_graded(grader: Grader, row: TrialRow) -> bool:
+    """Score a row; return whether that could be done at once."""
+    row.scores.clear()
+    try:
+        row.scores += quickly(grader.grade, row)
+    except NeedsWorker:
+        return False
+    return True
 
 
 def _numbered(task_run: TaskRun, rows: Sequence[Row]) -> Sequence[Row]:

@@ -205,8 +205,7 @@ def _multi_choice_regex(
             return Extracted(match, "regex")
         texts = [plain(choice.strip()) for choice in reference.choices]
         letters = {words: f"({chr(65 + i)})" for i, words in enumerate(texts)}
-        # Alternatives of fixed text cannot run away, so these two need no worker.
-        by_text = re.findall("|".join(map(re.escape, texts)), plain(text))
+        by_text = compile_pattern("|".join(map(re.escape, texts))).findall(plain(text))
         if match := _pick(by_text, group_select):
             return Extracted(letters.get(match, match), "choice-text")
         names = "|".join(chr(65 + i) for i in range(len(texts)))

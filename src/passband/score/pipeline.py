@@ -174,8 +174,7 @@ class Pipeline:
 
     def close(self) -> None:
         """End the worker processes that wait for work; they start again when needed."""
-        if self.slow:
-            pool.close()
+        pool.close()
 
     def _extracted(self, text: str | None, reference: Reference) -> Extracted:
         """Run the steps; the rule is that of the last step that names one."""

@@ -14,6 +14,8 @@ __all__ = ["Answers", "ProblemField", "Row"]
 
 Row = Mapping[str, Any]
 
+LONGEST_LIST = 100_000  # characters; reading takes 500 bytes of memory for each
+
 
 class ProblemField:
     """One setting, such as doc_to_text, ready to be filled in for any row.
@@ -74,6 +76,15 @@ class ProblemField:
             raise InvalidInput(f"the row has no column {self._setting!r}.")
         return self._renderer.render(row) if self._fixed is None else self._fixed
 
+    def list_in(self, text: str, problem: str) -> Any:
+        """Return the list that a template wrote, or the text if it is none."""
+        if len(text) > LONGEST_LIST:
+            raise self.wrong(f"writes a list of more than {LONGEST_LIST:,} characters.", problem)
+        try:
+            return ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return text
+
     @property
     def is_constant(self) -> bool:
         """Whether the text has neither an expression nor a statement in it."""
@@ -114,7 +125,7 @@ class Answers:
             return ()
         value = self.choice.value(row, columns, problem)
         if isinstance(value, str):
-            value = _literal(value)
+            value = self.choice.list_in(value, problem)
         if isinstance(value, Mapping):
             value = list(value.values())
         if not isinstance(value, list | tuple) or not value:
@@ -133,7 +144,7 @@ class Answers:
             return ()
         value = self.target.value(row, columns, problem)
         if isinstance(value, str) and not self.target.is_constant:
-            value = _texts(value)
+            value = _texts(value, self.target, problem)
         several = value if isinstance(value, list | tuple) else [value]
         return tuple(self._one(item, choices, problem) for item in several)
 
@@ -156,19 +167,11 @@ class Answers:
         return choices[position]
 
 
-def _literal(text: str) -> Any:
-    """Read a list that a template wrote."""
-    try:
-        return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
-
-
-def _texts(text: str) -> Any:
+def _texts(text: str, field: ProblemField, problem: str) -> Any:
     """Read a list of texts that a template wrote; "[1, 2)" and "[3]" are texts themselves."""
     if not (text.startswith("[") and text.endswith("]")):
         return text
-    value = _literal(text)
+    value = field.list_in(text, problem)
     is_texts = isinstance(value, list) and value and all(isinstance(v, str) for v in value)
     return value if is_texts else text
 
