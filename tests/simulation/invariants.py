@@ -15,7 +15,7 @@ from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import FAILED, AttemptRow, TrialRow
 from passband.trials.schema import EmptyStore
 from simulation.ledger import Asked
-from simulation.questions import TOO_LONG, Place, answer, scores_of
+from simulation.questions import MOST_TRIALS, TOO_LONG, Place, answer, scores_of
 from simulation.scenario import Scenario, Session
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Checker:
         self._check_nothing_lost(rows)
         for place, row in rows.items():
             self._check_row(place, row)
+        if ending == "finished" and self._scenario.is_plain:
+            self._check_complete(session, rows)
         if session.max_cost is not None and ending != "killed":
             self._check_cost(session.max_cost, rows)
         self._before = rows
@@ -182,6 +184,23 @@ class Checker:
         for score in row.scores:
             hold(score.value == expected[self._scorers[score.scorer]], f"{place}: another score")
 
+    def _check_complete(self, session: Session, rows: dict[Place, TrialRow]) -> None:
+        """A run that says that it is finished has every trial, with every score."""
+        missing = [place for place in self._planned(session) if place not in rows]
+        hold(not missing, f"it finished, and {missing} are missing")
+        scorers = 1 + self._scenario.has_slow_scorer
+        bare = [p for p, row in rows.items() if row.status == "ok" and len(row.scores) != scorers]
+        bare = [place for place in bare if place.problem in session.problems[: session.limit]]
+        hold(not bare, f"it finished, and {bare} lack a score")
+
+    def _planned(self, session: Session) -> set[Place]:
+        return {
+            Place(task, key, trial)
+            for task in self._scenario.tasks
+            for key in session.problems[: session.limit]
+            for trial in range(session.n if self._scenario.half_width is None else MOST_TRIALS)
+        }
+
     # -- requests --------------------------------------------------------------------------
 
     def _check_requests(self, ending: str) -> None:
@@ -253,34 +272,23 @@ class Checker:
         ending = self._of.play(final)
         self.after(final, ending)
         hold(ending == "finished", f"nothing failed, and it ended as {ending}")
-        if self._scenario.half_width is None:
-            self._check_complete(final)
         if any(row.status in FAILED for row in self._before.values()):
-            if self._scenario.half_width is not None:
+            if not self._scenario.is_plain:
                 return
             again = replace(final, retry_failed=True)
             ending = self._of.play(again)
             self.after(again, ending)
             hold(ending == "finished", f"nothing failed, and it ended as {ending}")
-            self._check_complete(again)
             failed = [p for p, row in self._before.items() if row.status in FAILED]
             hold(all(map(self._is_too_long, failed)), f"{failed} failed, and nothing was wrong")
-        if self._scenario.is_compared or self._scenario.half_width is not None:
+        self._check_nothing_else(final)
+        if self._scenario.is_compared or not self._scenario.is_plain:
             self._check_same_as_undisturbed(final)
 
-    def _check_complete(self, final: Session) -> None:
-        planned = {
-            Place(task, key, trial)
-            for task in self._scenario.tasks
-            for key in final.problems
-            for trial in range(final.n)
-        }
-        stored = set(self._before)
-        hold(stored >= planned, f"{sorted(planned - stored)} are missing")
-        hold(stored <= planned, f"{sorted(stored - planned)} were not planned")
-        scorers = 1 + self._scenario.has_slow_scorer
-        bare = [p for p, r in self._before.items() if r.status == "ok" and len(r.scores) != scorers]
-        hold(not bare, f"{bare} lack a score")
+    def _check_nothing_else(self, final: Session) -> None:
+        planned = self._planned(final)
+        others = [place for place in self._before if place not in planned]
+        hold(not others, f"{others} were not planned")
 
     def _check_same_as_undisturbed(self, final: Session) -> None:
         """The canonical export equals, byte for byte, that of a run in which nothing failed."""

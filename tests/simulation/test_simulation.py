@@ -37,7 +37,7 @@ GROUP = 25  # seeds of one test
 SMALL = Scenario(
     seed=0, front="provider", tasks=("sums",), concurrency=2, batch=1, habit="takes n",
     latency=0.1, timeout=60.0, patience=Patience(), has_too_long=False, has_slow_scorer=True,
-    is_costly=False, half_width=None, sessions=(Session(("p00", "p01"), 2),),
+    is_costly=False, half_width=None, is_adaptive=False, sessions=(Session(("p00", "p01"), 2),),
 )  # fmt: skip
 
 
