@@ -87,10 +87,10 @@ def put_back_without_attempts(
 
 FOUND = {
     # A resumed run counted attempts of an earlier process that a rate limit had turned away.
-    "limits of earlier processes": (70, (prepare, "TURNED_AWAY", ())),
+    "limits of earlier processes": (59, (prepare, "TURNED_AWAY", ())),
     # After n was refused, the first single request began its count anew: its failures had the
     # number of the refusal, and so were not recorded.
-    "attempts after n was refused": (31, (Queue, "put_back", put_back_without_attempts)),
+    "attempts after n was refused": (4, (Queue, "put_back", put_back_without_attempts)),
 }
 
 
