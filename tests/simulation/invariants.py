@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from passband.errors import InvalidInput, PassbandError
+from passband.errors import InvalidInput
 from passband.trials.export import export, rows
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import FAILED, AttemptRow, TrialRow
@@ -204,31 +204,41 @@ class Checker:
     # -- requests --------------------------------------------------------------------------
 
     def _check_requests(self, ending: str) -> None:
-        """Within a session a trial is answered once, and asked again only after a failure.
+        """Requests are bounded, within a session and so in all.
 
-        So there are at most as many requests as trials, failures that were played, requests that
-        the run cancelled, and answers that were lost with a process or a disk.
+        A trial is answered once, and asked again only after a failure, each of which was played.
+        The run itself cancels no more requests than may be in flight. So there are at most
+        trials + faults + concurrency * stops requests, and those whose answers were lost with a
+        process or a disk.
         """
-        session = self._ledger.of_session()
+        session, faults = self._ledger.of_session(), self._ledger.in_session
         answered: Counter[Place] = Counter()
         for asked in session:
             answered.update(asked.places[: asked.answered])
         twice = [place for place, count in answered.items() if count > 1]
         hold(not twice, f"{twice} answered twice in one session")
-        faults = self._ledger.in_session
-        failed = [each for each in session if each.fault not in (None, "cancelled")]
-        played = sum(faults.values()) + self._refused_connections(session)
-        hold(
-            len(failed) <= played,
-            f"{Counter(e.fault for e in failed)} failed, {dict(faults)} were played",
-        )
+        kinds = Counter(each.fault for each in session)
+        failed = len(session) - kinds[None] - kinds["cancelled"]
+        most = self._scenario.concurrency
+        played = sum(faults.values()) + most * faults["machine asleep"]  # which cuts connections
+        hold(failed <= played, f"{kinds} failed, {dict(faults)} were played")
+        hold(kinds["cancelled"] <= most, f"{kinds['cancelled']} requests were cancelled")
+        self._check_patience(session)
         if ending != "killed" and not faults["disk"]:
             lost = [place for place in answered if place not in self._ledger.stored]
             hold(not lost, f"{lost} were answered, and not recorded")
 
-    def _refused_connections(self, session: list[Any]) -> int:
-        """Failures that the server never saw: nobody listened, or the machine had slept."""
-        return sum(each.fault == "Unavailable" for each in session)
+    def _check_patience(self, session: list[Asked]) -> None:
+        """No trial fails more often than patience allows, but for limits and outages for all."""
+        failures = Counter(
+            each.places
+            for each in session
+            if each.fault not in (None, "cancelled", "RateLimited", "Down", "Rejected")
+        )
+        patience = self._scenario.patience
+        most = patience.attempts + patience.replies - 1
+        often = {places: count for places, count in failures.items() if count > most}
+        hold(not often, f"{often}: more than {most} failures in one session")
 
     def _check_cost(self, limit: float, rows: dict[Place, TrialRow]) -> None:
         """A budget is kept, but for the first request, whose cost nobody knows."""
@@ -256,7 +266,7 @@ class Checker:
         if faults["401"]:
             allowed |= {"Hopeless"}
         if faults["disk"]:
-            allowed |= {"PassbandError", "DiskNearlyFull", "CorruptStore"}
+            allowed |= {"PassbandError", "DiskNearlyFull"}
         if session.weather.outages or session.weather.rate:
             allowed |= {"NothingAnswered", "Outage"}
         if self._scenario.has_too_long:
@@ -310,6 +320,3 @@ class Checker:
 
     def _is_too_long(self, place: Place) -> bool:
         return self._scenario.has_too_long and place.problem == TOO_LONG
-
-
-__all__ = ["Broken", "Checker", "PassbandError", "hold"]

@@ -76,6 +76,10 @@ class Server:
         now = self._clock.now - self._began
         return next((o.kind for o in self.weather.outages if o.covers(now)), None)
 
+    def refuse(self) -> None:
+        """Note a connection that was not accepted."""
+        self._ledger.play("refused")
+
     def serve(self, places: tuple[Place, ...]) -> Served:
         """Decide on a request."""
         self._requests += 1
