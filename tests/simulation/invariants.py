@@ -155,7 +155,9 @@ class Checker:
         hold(1 <= row.attempts <= self._drew[place[:2]], f"{place}: {row.attempts} attempts")
         if self._scenario.batch == 1:
             hold(row.attempts <= len(same), f"{place}: {row.attempts} attempts, not {len(same)}")
-            known = sum(not each.is_forgotten for each in same)
+            kept = [each for each in same if not each.is_forgotten]
+            rejected = sum(each.fault == "Rejected" for each in kept)
+            known = len(kept) - max(0, rejected - 1)  # they draw nothing; the last is the outcome
             is_exact = self._is_lossless and not self._is_retried  # a failed trial's row is kept
             hold(
                 row.attempts == known or not is_exact,
