@@ -60,7 +60,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     ) -> None:
         selector = SimulatedSelector()
         selector.clock, selector.began, selector.on_step = clock, clock.now, on_step
-        self.clock = clock
+        self.clock, self._steps = clock, selector
         self.handlers: dict[int, Callable[[], None]] = {}
         self._thread_time = thread_time
         super().__init__(selector)
@@ -112,7 +112,8 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
             self.close()
 
     def _bury(self) -> None:
-        """End what is left, as `asyncio.run` does."""
+        """End what is left, as `asyncio.run` does; nothing is killed twice."""
+        self._steps.on_step = lambda: None
         left = asyncio.all_tasks(self)
         for task in left:
             task.cancel()
