@@ -5,6 +5,7 @@ Connections for writing count their statements; those for reading do not fail.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -14,8 +15,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from unittest.mock import patch
 
+from passband.trials.schema import FILE
+
 Way = Literal["before", "after", "from then on", "kill before", "kill after"]
 WAYS: tuple[Way, ...] = ("before", "after", "from then on", "kill before", "kill after")
+_LOG = f"{FILE}-wal"
 ROOM = 10**12  # bytes that are free
 
 
@@ -31,6 +35,7 @@ class Usage(NamedTuple):
 class Disk:
     """Which statement fails and how, and which look at the free room finds none."""
 
+    directory: Path
     kill: Callable[[], None]
     at: int = 0  # from 1 on; 0 is never
     way: Way = "before"
@@ -39,6 +44,10 @@ class Disk:
     statements: int = 0
     looks: int = 0
     has_failed: bool = False
+    synced: int = 0  # bytes of the log that a commit has put on disk
+
+    def __post_init__(self) -> None:
+        self.synced = _log_size(self.directory)
 
     def around(self, statement: str, act: Callable[[], Any]) -> Any:
         """Run a statement, or fail."""
@@ -57,7 +66,20 @@ class Disk:
                 self.kill()
             if statement != "ROLLBACK":
                 raise self._error()
+        if statement == "COMMIT":
+            self.synced = _log_size(self.directory)
         return done
+
+    def left_by_a_kill(self, to: Path, share: float) -> None:
+        """Copy the run directory as a killed process leaves it: not rolled back, not closed.
+
+        Of what was written to the log after the last commit, only a share may have got there.
+        """
+        if self.directory.exists():
+            shutil.copytree(self.directory, to)
+            size = _log_size(to)
+            if size > self.synced:
+                os.truncate(to / _LOG, self.synced + int(share * (size - self.synced)))
 
     def usage(self, path: object) -> Usage:
         self.looks += 1
@@ -104,7 +126,6 @@ def _failing(disk: Disk) -> type[sqlite3.Connection]:
     return Failing
 
 
-def left_by_a_kill(directory: Path, to: Path) -> None:
-    """Copy a run directory as a killed process leaves it: not rolled back, not closed."""
-    if directory.exists():
-        shutil.copytree(directory, to)
+def _log_size(directory: Path) -> int:
+    log = directory / _LOG
+    return log.stat().st_size if log.exists() else 0

@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 from simulation.clock import Clock
 
 T = TypeVar("T")
-MOST_STEPS = 300_000  # of one session; one that takes more goes round in circles
+MOST_STEPS = 200_000  # of one session; one that takes more goes round in circles
+MOST_SECONDS = 3e6  # of one session; more than every pause that a server may ask for
 
 
 class Killed(SystemExit):
@@ -29,6 +30,7 @@ class SimulatedSelector(selectors.DefaultSelector):  # type: ignore[valid-type,m
     """Moves the clock to the next timer instead of waiting for it."""
 
     clock: Clock
+    began: float
     on_step: Callable[[], None]
     steps = 0
 
@@ -42,6 +44,8 @@ class SimulatedSelector(selectors.DefaultSelector):  # type: ignore[valid-type,m
             return events
         if timeout is None:
             raise Stuck("nothing is ready, and nothing is scheduled")
+        if self.clock.now - self.began > MOST_SECONDS:
+            raise Stuck(f"{MOST_SECONDS:g} s, and no end")
         self.clock.now += timeout
         return []
 
@@ -55,8 +59,8 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         self, clock: Clock, on_step: Callable[[], None], thread_time: Callable[[], float]
     ) -> None:
         selector = SimulatedSelector()
-        selector.clock, selector.on_step = clock, on_step
-        self.clock = clock
+        selector.clock, selector.began, selector.on_step = clock, clock.now, on_step
+        self.clock, self._steps = clock, selector
         self.handlers: dict[int, Callable[[], None]] = {}
         self._thread_time = thread_time
         super().__init__(selector)
@@ -108,7 +112,8 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
             self.close()
 
     def _bury(self) -> None:
-        """End what is left, as `asyncio.run` does."""
+        """End what is left, as `asyncio.run` does; nothing is killed twice."""
+        self._steps.on_step = lambda: None
         left = asyncio.all_tasks(self)
         for task in left:
             task.cancel()

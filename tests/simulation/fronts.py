@@ -63,7 +63,8 @@ class WatchedProvider:
             asked.fault = "cancelled"
             raise
         except BaseException as error:
-            asked.fault = type(error).__name__
+            is_down = getattr(error, "everyone", False)
+            asked.fault = "Down" if is_down else type(error).__name__
             raise
         asked.answered = len(completions)
         return completions

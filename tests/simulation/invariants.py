@@ -7,15 +7,15 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from passband.errors import InvalidInput, PassbandError
+from passband.errors import InvalidInput
 from passband.trials.export import export, rows
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import FAILED, AttemptRow, TrialRow
 from passband.trials.schema import EmptyStore
 from simulation.ledger import Asked
-from simulation.questions import TOO_LONG, Place, answer, scores_of
+from simulation.questions import MOST_TRIALS, TOO_LONG, Place, answer, scores_of
 from simulation.scenario import Scenario, Session
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class Checker:
         self._check_nothing_lost(rows)
         for place, row in rows.items():
             self._check_row(place, row)
+        if ending == "finished" and self._scenario.is_plain:
+            self._check_complete(session, rows)
         if session.max_cost is not None and ending != "killed":
             self._check_cost(session.max_cost, rows)
         self._before = rows
@@ -153,7 +155,9 @@ class Checker:
         hold(1 <= row.attempts <= self._drew[place[:2]], f"{place}: {row.attempts} attempts")
         if self._scenario.batch == 1:
             hold(row.attempts <= len(same), f"{place}: {row.attempts} attempts, not {len(same)}")
-            known = sum(not each.is_forgotten for each in same)
+            kept = [each for each in same if not each.is_forgotten]
+            rejected = sum(each.fault == "Rejected" for each in kept)
+            known = len(kept) - max(0, rejected - 1)  # they draw nothing; the last is the outcome
             is_exact = self._is_lossless and not self._is_retried  # a failed trial's row is kept
             hold(
                 row.attempts == known or not is_exact,
@@ -182,34 +186,61 @@ class Checker:
         for score in row.scores:
             hold(score.value == expected[self._scorers[score.scorer]], f"{place}: another score")
 
+    def _check_complete(self, session: Session, rows: dict[Place, TrialRow]) -> None:
+        """A run that says that it is finished has every trial, with every score."""
+        missing = [place for place in self._planned(session) if place not in rows]
+        hold(not missing, f"it finished, and {missing} are missing")
+        scorers = 1 + self._scenario.has_slow_scorer
+        bare = [p for p, row in rows.items() if row.status == "ok" and len(row.scores) != scorers]
+        bare = [place for place in bare if place.problem in session.problems[: session.limit]]
+        hold(not bare, f"it finished, and {bare} lack a score")
+
+    def _planned(self, session: Session) -> set[Place]:
+        return {
+            Place(task, key, trial)
+            for task in self._scenario.tasks
+            for key in session.problems[: session.limit]
+            for trial in range(session.n if self._scenario.half_width is None else MOST_TRIALS)
+        }
+
     # -- requests --------------------------------------------------------------------------
 
     def _check_requests(self, ending: str) -> None:
-        """Within a session a trial is answered once, and asked again only after a failure.
+        """Requests are bounded, within a session and so in all.
 
-        So there are at most as many requests as trials, failures that were played, requests that
-        the run cancelled, and answers that were lost with a process or a disk.
+        A trial is answered once, and asked again only after a failure, each of which was played.
+        The run itself cancels no more requests than may be in flight. So there are at most
+        trials + faults + concurrency * stops requests, and those whose answers were lost with a
+        process or a disk.
         """
-        session = self._ledger.of_session()
+        session, faults = self._ledger.of_session(), self._ledger.in_session
         answered: Counter[Place] = Counter()
         for asked in session:
             answered.update(asked.places[: asked.answered])
         twice = [place for place, count in answered.items() if count > 1]
         hold(not twice, f"{twice} answered twice in one session")
-        faults = self._ledger.in_session
-        failed = [each for each in session if each.fault not in (None, "cancelled")]
-        played = sum(faults.values()) + self._refused_connections(session)
-        hold(
-            len(failed) <= played,
-            f"{Counter(e.fault for e in failed)} failed, {dict(faults)} were played",
-        )
+        kinds = Counter(each.fault for each in session)
+        failed = len(session) - kinds[None] - kinds["cancelled"]
+        most = self._scenario.concurrency
+        played = sum(faults.values()) + most * faults["machine asleep"]  # which cuts connections
+        hold(failed <= played, f"{kinds} failed, {dict(faults)} were played")
+        hold(kinds["cancelled"] <= most, f"{kinds['cancelled']} requests were cancelled")
+        self._check_patience(session)
         if ending != "killed" and not faults["disk"]:
             lost = [place for place in answered if place not in self._ledger.stored]
             hold(not lost, f"{lost} were answered, and not recorded")
 
-    def _refused_connections(self, session: list[Any]) -> int:
-        """Failures that the server never saw: nobody listened, or the machine had slept."""
-        return sum(each.fault == "Unavailable" for each in session)
+    def _check_patience(self, session: list[Asked]) -> None:
+        """No trial fails more often than patience allows, but for limits and outages for all."""
+        failures = Counter(
+            each.places
+            for each in session
+            if each.fault not in (None, "cancelled", "RateLimited", "Down", "Rejected")
+        )
+        patience = self._scenario.patience
+        most = patience.attempts + patience.replies - 1
+        often = {places: count for places, count in failures.items() if count > most}
+        hold(not often, f"{often}: more than {most} failures in one session")
 
     def _check_cost(self, limit: float, rows: dict[Place, TrialRow]) -> None:
         """A budget is kept, but for the first request, whose cost nobody knows."""
@@ -237,7 +268,7 @@ class Checker:
         if faults["401"]:
             allowed |= {"Hopeless"}
         if faults["disk"]:
-            allowed |= {"PassbandError", "DiskNearlyFull", "CorruptStore"}
+            allowed |= {"PassbandError", "DiskNearlyFull"}
         if session.weather.outages or session.weather.rate:
             allowed |= {"NothingAnswered", "Outage"}
         if self._scenario.has_too_long:
@@ -253,34 +284,23 @@ class Checker:
         ending = self._of.play(final)
         self.after(final, ending)
         hold(ending == "finished", f"nothing failed, and it ended as {ending}")
-        if self._scenario.half_width is None:
-            self._check_complete(final)
         if any(row.status in FAILED for row in self._before.values()):
-            if self._scenario.half_width is not None:
+            if not self._scenario.is_plain:
                 return
             again = replace(final, retry_failed=True)
             ending = self._of.play(again)
             self.after(again, ending)
             hold(ending == "finished", f"nothing failed, and it ended as {ending}")
-            self._check_complete(again)
             failed = [p for p, row in self._before.items() if row.status in FAILED]
             hold(all(map(self._is_too_long, failed)), f"{failed} failed, and nothing was wrong")
-        if self._scenario.is_compared or self._scenario.half_width is not None:
+        self._check_nothing_else(final)
+        if self._scenario.is_compared or not self._scenario.is_plain:
             self._check_same_as_undisturbed(final)
 
-    def _check_complete(self, final: Session) -> None:
-        planned = {
-            Place(task, key, trial)
-            for task in self._scenario.tasks
-            for key in final.problems
-            for trial in range(final.n)
-        }
-        stored = set(self._before)
-        hold(stored >= planned, f"{sorted(planned - stored)} are missing")
-        hold(stored <= planned, f"{sorted(stored - planned)} were not planned")
-        scorers = 1 + self._scenario.has_slow_scorer
-        bare = [p for p, r in self._before.items() if r.status == "ok" and len(r.scores) != scorers]
-        hold(not bare, f"{bare} lack a score")
+    def _check_nothing_else(self, final: Session) -> None:
+        planned = self._planned(final)
+        others = [place for place in self._before if place not in planned]
+        hold(not others, f"{others} were not planned")
 
     def _check_same_as_undisturbed(self, final: Session) -> None:
         """The canonical export equals, byte for byte, that of a run in which nothing failed."""
@@ -302,6 +322,3 @@ class Checker:
 
     def _is_too_long(self, place: Place) -> bool:
         return self._scenario.has_too_long and place.problem == TOO_LONG
-
-
-__all__ = ["Broken", "Checker", "PassbandError", "hold"]

@@ -19,7 +19,7 @@ class Asked:
     session: int
     places: tuple[Place, ...]
     answered: int = 0  # completions that came back whole
-    fault: str | None = None  # the kind of error that came back; "cancelled" by the run itself
+    fault: str | None = None  # the kind of error; "Down" for everyone, "cancelled" by the run
     is_forgotten: bool = False  # whether its problem was left out before any trial was recorded
 
     @property

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from passband.generate.provider import Finish, Message, Sampling
 from passband.run.blocks import trial_seed
 from passband.score.pipeline import make_scorer
@@ -14,6 +16,7 @@ from passband.score.scorer import Reference, Score, Scorer
 from passband.tasks.task import Problem, Task
 
 SEED = "simulation"
+ADAPTIVE = "bank:adaptive:test"  # the name of a task
 MOST_TRIALS = 40  # of a problem
 TOO_LONG = "p03"  # the problem whose prompt no server takes, where a scenario has one
 
@@ -79,12 +82,12 @@ def target(problem: str) -> int:
 
 
 def prompt(task: str, problem: str) -> str:
-    return f"{task} {problem}: what is it?"
+    return f"{task} {problem} | what is it?"
 
 
 def problem_of(text: str) -> tuple[str, str]:
     """Return the task and the problem that a prompt is of."""
-    task, problem = text.partition(":")[0].split()
+    task, problem = text.partition(" | ")[0].split()
     return task, problem
 
 
@@ -121,6 +124,22 @@ def make_task(name: str, problems: list[str], *, slow: bool) -> Task:
         metrics=(),
         load=lambda limit: loaded[:limit],
     )
+
+
+def make_adaptive_task(problems: list[str], trials: int) -> Task:
+    """Return a test of the problems as items of a bank, some of which it leaves out."""
+    from passband.adaptive.bank import Bank
+    from passband.adaptive.design import Design
+    from passband.adaptive.item import BankItem
+    from passband.adaptive.task import task_of_bank
+    from passband.stats.irt.items import Items
+
+    items = [BankItem(key, "test", prompt(ADAPTIVE, key), (str(target(key)),)) for key in problems]
+    count = len(items)
+    parameters = Items("2pl", np.linspace(0.8, 1.6, count), np.linspace(-2.0, 2.0, count))
+    scorer = {"name": "exact_match", "steps": [{"function": "extract", "rules": ["last_number"]}]}
+    bank = Bank("bank", tuple(items), parameters, scorer=scorer, sampling={"temperature": 1.0})
+    return task_of_bank(bank, Design(se=0.5, max_items=max(2, count - 2), trials=trials, batch=2))
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from passband.run.settings import Patience
 from simulation.disk import WAYS, Way
-from simulation.questions import Front
+from simulation.questions import ADAPTIVE, Front
 from simulation.server import TRANSIENT, Habit, Outage, Weather
 
 Stop = Literal[
@@ -54,8 +54,14 @@ class Scenario:
     has_slow_scorer: bool
     is_costly: bool
     half_width: float | None  # of --until
+    is_adaptive: bool  # whether the problems are the items of a bank, and chosen by answers
     sessions: tuple[Session, ...]
     is_compared: bool = False  # whether its export is compared with that of an undisturbed run
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every problem is asked n times, whatever is answered."""
+        return self.half_width is None and not self.is_adaptive
 
     @property
     def final(self) -> Session:
@@ -72,6 +78,7 @@ def draw(seed: int) -> Scenario:
     problems, n = rng.randint(3, 8), rng.randint(1, 5)
     if half_width is not None:
         problems, n = rng.randint(3, 6), rng.randint(4, 10)
+    is_adaptive = half_width is None and rng.random() < 0.05
     patience = Patience(
         outage=rng.choice((30.0, 600.0)),
         failures=rng.choice((3, 20)),
@@ -92,9 +99,12 @@ def draw(seed: int) -> Scenario:
         has_slow_scorer=rng.random() < 0.25,
         is_costly=rng.random() < 0.2,
         half_width=half_width,
+        is_adaptive=is_adaptive,
         sessions=(),
         is_compared=rng.random() < 0.3,
     )
+    if is_adaptive:
+        n, scenario = rng.randint(1, 2), replace(scenario, tasks=(ADAPTIVE,), has_slow_scorer=False)
     keys = tuple(f"p{number:02}" for number in range(problems))
     return replace(scenario, sessions=_sessions(rng, scenario, keys, n))
 
@@ -107,7 +117,7 @@ def _sessions(
     kinds = tuple(rng.sample(TRANSIENT, rng.randint(1, len(TRANSIENT))))
     sessions = []
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3))):
-        if sessions and scenario.half_width is None and rng.random() < 0.3:
+        if sessions and scenario.is_plain and rng.random() < 0.3:
             keys, n = _grown(rng, keys, n)
         session = Session(keys, n, Weather(rate, kinds, _short_outages(rng)))
         sessions.append(_stopped(rng, scenario, session))
@@ -129,8 +139,8 @@ def _grown(rng: random.Random, keys: tuple[str, ...], n: int) -> tuple[tuple[str
 def _short_outages(rng: random.Random) -> tuple[Outage, ...]:
     if rng.random() < 0.7:
         return ()
-    kind = rng.choice(("refused", "502", "500", "limit 3", "limit"))
-    return (Outage(_moment(rng), rng.choice((0.5, 5.0, 25.0)), kind),)
+    kind = rng.choice(("refused", "502", "500", "limit 3", "limit", "mixed", "mixed"))
+    return (Outage(_moment(rng), rng.choice((0.5, 5.0, 25.0, 300.0)), kind),)
 
 
 def _stopped(rng: random.Random, scenario: Scenario, session: Session) -> Session:
@@ -145,7 +155,7 @@ def _stopped(rng: random.Random, scenario: Scenario, session: Session) -> Sessio
         at = float(rng.randint(1, 20))
     elif stop in ("401", "outage"):
         session = replace(session, weather=_fatal(rng, stop, session.weather))
-    is_plain = scenario.half_width is None
+    is_plain = scenario.is_plain
     if rng.random() < 0.15:
         jump = (_moment(rng), rng.choice((3600.0, 90_000.0, -500.0, -90_000.0)))
         session = replace(session, jump=jump)
@@ -164,7 +174,7 @@ def _stopped(rng: random.Random, scenario: Scenario, session: Session) -> Sessio
 def _fatal(rng: random.Random, stop: Stop, weather: Weather) -> Weather:
     if stop == "401":
         return replace(weather, fatal_at=rng.randint(1, 40))
-    kind = rng.choice(("refused", "502", "500", "hang"))
+    kind = rng.choice(("refused", "502", "500", "hang", "mixed"))
     return replace(weather, outages=(Outage(_moment(rng), 5_000_000.0, kind),))
 
 

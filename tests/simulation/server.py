@@ -16,7 +16,7 @@ TRANSIENT = (
     "500", "502", "503", "408", "529", "hang", "slow", "reset", "reset in body", "cut json",
     "html", "no choices", "error in 200", "fewer choices", "more choices", "null bytes",
 )  # fmt: skip
-FATAL = ("401",)
+MIXED = ("500", "502", "limit 3", "limit", "hang", "reset", "cut json", "408")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Outage:
 
     start: float
     seconds: float
-    kind: str  # "refused", or one of TRANSIENT
+    kind: str  # "refused", one of TRANSIENT, or "mixed"
 
     def covers(self, now: float) -> bool:
         return self.start <= now < self.start + self.seconds
@@ -76,6 +76,10 @@ class Server:
         now = self._clock.now - self._began
         return next((o.kind for o in self.weather.outages if o.covers(now)), None)
 
+    def refuse(self) -> None:
+        """Note a connection that was not accepted."""
+        self._ledger.play("refused")
+
     def serve(self, places: tuple[Place, ...]) -> Served:
         """Decide on a request."""
         self._requests += 1
@@ -91,7 +95,7 @@ class Server:
         if 0 < self.weather.fatal_at <= self._requests:
             return "401"
         if self.outage is not None:
-            return self.outage
+            return self._rng.choice(MIXED) if self.outage == "mixed" else self.outage
         if self.has_too_long and places[0].problem == TOO_LONG:
             return "too long"
         if len(places) > 1 and self.habit == "refuses n":

@@ -32,12 +32,12 @@ from passband.run.session import run_session
 from passband.run.settings import Settings, Until
 from passband.run.until import until_schedule
 from simulation.clock import Clock
-from simulation.disk import Disk, left_by_a_kill
+from simulation.disk import Disk
 from simulation.event_loop import Killed, SimulatedLoop
 from simulation.fronts import make_front
 from simulation.invariants import Checker
 from simulation.ledger import Ledger, watched_store
-from simulation.questions import SEED, make_task
+from simulation.questions import SEED, make_adaptive_task, make_task
 from simulation.scenario import Scenario, Session, draw
 from simulation.server import Server
 from simulation.wire import Wire
@@ -113,7 +113,7 @@ class Simulation:
         self.ledger.in_session.clear()
         self.server.begin(session.weather)
         self._session = session
-        disk = self.disk = Disk(self.kill, message=session.message, way=session.way)
+        disk = self.disk = Disk(self.directory, self.kill, message=session.message, way=session.way)
         if session.stop == "statement":
             disk.at = int(session.at)
         if session.stop == "room":
@@ -170,6 +170,8 @@ class Simulation:
         return finished.ending
 
     def tasks(self, session: Session) -> list[Any]:
+        if self.scenario.is_adaptive:
+            return [make_adaptive_task(list(session.problems), session.n)]
         slow = self.scenario.has_slow_scorer
         return [make_task(name, list(session.problems), slow=slow) for name in self.scenario.tasks]
 
@@ -212,7 +214,7 @@ class Simulation:
         """End the process here: what it does from now on happens to nobody."""
         self._directories += 1
         self._next_directory = self._folder / f"run{self._directories}"
-        left_by_a_kill(self.directory, self._next_directory)
+        self.disk.left_by_a_kill(self._next_directory, self._rng.choice((0.0, 1.0, 0.5)))
         self.ledger.play("kill -9")
         self.ledger.is_dead = True
         if self._loop is not None:  # else it had not come so far

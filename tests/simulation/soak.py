@@ -33,8 +33,9 @@ def main() -> int:
         except Exception as error:
             failed.append(seed)
             _show_failure(seed, error, is_whole=options.seeds == 1)
-        if (seed - options.first + 1) % 1000 == 0:
-            print(f"{seed - options.first + 1} seeds, {len(failed)} failed", flush=True)
+        done = seed - options.first + 1
+        if done % 500 == 0 and done < options.seeds:
+            print(f"{done} seeds, {len(failed)} failed", flush=True)
     _show_table(reports, failed, time.process_time() - began)
     return bool(failed)
 

@@ -37,7 +37,7 @@ GROUP = 25  # seeds of one test
 SMALL = Scenario(
     seed=0, front="provider", tasks=("sums",), concurrency=2, batch=1, habit="takes n",
     latency=0.1, timeout=60.0, patience=Patience(), has_too_long=False, has_slow_scorer=True,
-    is_costly=False, half_width=None, sessions=(Session(("p00", "p01"), 2),),
+    is_costly=False, half_width=None, is_adaptive=False, sessions=(Session(("p00", "p01"), 2),),
 )  # fmt: skip
 
 
@@ -87,10 +87,10 @@ def put_back_without_attempts(
 
 FOUND = {
     # A resumed run counted attempts of an earlier process that a rate limit had turned away.
-    "limits of earlier processes": (70, (prepare, "TURNED_AWAY", ())),
+    "limits of earlier processes": (59, (prepare, "TURNED_AWAY", ())),
     # After n was refused, the first single request began its count anew: its failures had the
     # number of the refusal, and so were not recorded.
-    "attempts after n was refused": (31, (Queue, "put_back", put_back_without_attempts)),
+    "attempts after n was refused": (4, (Queue, "put_back", put_back_without_attempts)),
 }
 
 

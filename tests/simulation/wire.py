@@ -27,6 +27,7 @@ class Wire:
     async def connect(self, factory: Callable[[], asyncio.BaseProtocol]) -> tuple[Any, Any]:
         """Connect a client, as `create_unix_connection` of an event loop does."""
         if self.server.outage == "refused":
+            self.server.refuse()
             raise ConnectionRefusedError(111, "Connection refused")
         client = factory()
         assert isinstance(client, asyncio.Protocol)
