@@ -85,6 +85,9 @@ def _readable(copy: Path) -> tuple[sqlite3.Connection, int]:
     except sqlite3.DatabaseError:
         connection.close()
         raise
+    except UnicodeDecodeError as error:  # in what SQLite says of a table
+        connection.close()
+        raise sqlite3.DatabaseError("the name of a table is not UTF-8") from error
     return connection, version
 
 
