@@ -12,6 +12,7 @@ WORKERS     ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 
 PYTEST_ARGS ?= -n $(WORKERS)
 KILLS       ?= 200
 CUTS        ?= 30
+FLIPS       ?= 10000
 SCORIO      := 0.2.3
 MIRT        := 1.2.0
 CATSIM      := 0.21.0
@@ -21,7 +22,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint fuzz bench coverage kill power clean
+.PHONY: help demo test quick lint fuzz bench coverage kill power flips clean
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
@@ -33,6 +34,7 @@ help:
 	@echo "make coverage  measure how often the intervals contain the truth"
 	@echo "make kill    kill -9 a run $(KILLS) times at random moments and look for what was lost"
 	@echo "make power   cut the power $(CUTS) times, on a disk inside a file (Linux, root)"
+	@echo "make flips   flip $(FLIPS) bits of stores, one at a time: harmless or noticed, or it fails"
 	@echo "make clean   remove $(VENV), caches and build products"
 
 demo: $(VENV)/.installed
@@ -114,6 +116,10 @@ kill: $(VENV)/.installed
 power: $(VENV)/.installed
 	@echo "cutting the power $(CUTS) times ..."
 	@$(PY) benchmarks/power_cut.py --cuts $(CUTS)
+
+flips: $(VENV)/.installed-dev
+	@echo "flipping $(FLIPS) bits (10000 take about eight minutes) ..."
+	@PYTHONPATH=tests $(PY) tests/flips.py --flips $(FLIPS)
 
 clean:
 	@echo "removing $(VENV), caches and build products ..."
