@@ -14,6 +14,7 @@ KILLS       ?= 200
 CUTS        ?= 30
 SEEDS       ?= 10000
 FIRST       ?= 0
+FLIPS       ?= 10000
 FUZZ_RUNS   ?= 1000000
 FUZZ_SECONDS ?= 0
 ATHERIS     := 3.0.0
@@ -26,7 +27,8 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint fuzz fuzz-properties fuzz-parsers bench coverage kill soak power clean
+.PHONY: help demo test quick lint fuzz fuzz-properties fuzz-parsers bench coverage kill soak power \
+    flips clean
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
@@ -40,6 +42,7 @@ help:
 	@echo "make kill    kill -9 a run $(KILLS) times at random moments and look for what was lost"
 	@echo "make soak    simulate $(SEEDS) runs, by seed, under faults of server, disk, clock and process"
 	@echo "make power   cut the power $(CUTS) times, on a disk inside a file (Linux, root)"
+	@echo "make flips   flip $(FLIPS) bits of stores, one at a time: harmless or noticed, or it fails"
 	@echo "make clean   remove $(VENV), caches and build products"
 
 demo: $(VENV)/.installed
@@ -136,6 +139,10 @@ soak: $(VENV)/.installed
 power: $(VENV)/.installed
 	@echo "cutting the power $(CUTS) times ..."
 	@$(PY) benchmarks/power_cut.py --cuts $(CUTS)
+
+flips: $(VENV)/.installed-dev
+	@echo "flipping $(FLIPS) bits (10000 take about eight minutes) ..."
+	@PYTHONPATH=tests $(PY) tests/flips.py --flips $(FLIPS)
 
 clean:
 	@echo "removing $(VENV), caches and build products ..."

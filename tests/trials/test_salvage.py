@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from flips import is_part_of
 from passband.errors import InvalidInput, PassbandError
 from passband.trials import salvage as module
 from passband.trials.lock import Busy
@@ -239,3 +240,31 @@ def test_a_run_whose_name_is_no_text_is_taken_from_its_second_copy(tmp_path: Pat
     salvage(tmp_path / "run", tmp_path / "one")
     run, rows = read_back(tmp_path / "one")
     assert (run.model, [row.text for row in rows]) == ("large", ["large"])
+
+
+@pytest.mark.parametrize("part", [0.9, 0.7, 0.5, 0.3])
+def test_what_is_cut_off_is_all_that_is_lost(tmp_path: Path, part: float) -> None:
+    """Every row is what was written, or is absent; a lost score can be made again."""
+    rng = random.Random(3)
+    with writing(tmp_path / "run") as store:
+        run, (one,) = begin(store, [problem(at) for at in range(20)])
+        for at in range(20):
+            rows = [
+                TrialRow(at, trial, "ok", "".join(rng.choices("abcdefghij ", k=364)),
+                         scores=[ScoreRow(one, float(trial % 2), answer="42")])
+                for trial in range(16)
+            ]  # fmt: skip
+            store.append(run, rows)
+    whole = rows_of(tmp_path / "run")
+    data = (tmp_path / "run" / FILE).read_bytes()
+    (tmp_path / "run" / FILE).write_bytes(data[: int(part * len(data))])
+    salvage(tmp_path / "run", tmp_path / "new")
+    rows = rows_of(tmp_path / "new")
+    assert len(rows) >= (part - 0.3) * len(whole)
+    assert all(is_part_of(row, whole[place]) for place, row in rows.items())
+    for page in rng.sample(range(1, len(data) // 4096), 4):
+        zeroed = data[: page * 4096] + bytes(4096) + data[(page + 1) * 4096 :]
+        (tmp_path / "run" / FILE).write_bytes(zeroed)
+        salvage(tmp_path / "run", tmp_path / f"new{page}")
+        rows = rows_of(tmp_path / f"new{page}")
+        assert all(is_part_of(row, whole[place]) for place, row in rows.items())

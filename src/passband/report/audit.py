@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-
-from passband.trials.audit import Audit
+from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["audit_lines"]
 
@@ -20,16 +18,17 @@ _NAMES = {
 }
 
 
-def audit_lines(audit: Audit) -> Iterator[str]:
-    """Yield a line on what was read, then one for each thing that is damaged."""
-    counts = ", ".join(f"{audit.rows.get(table, 0):,} {name}" for table, name in _NAMES.items())
-    if audit.is_intact:
-        how = "readable; layout 1 has no checksums" if audit.version == 1 else "all as written"
-        yield f"{audit.directory}: {counts}: {how}."
+def audit_lines(
+    directory: str, version: int, rows: Mapping[str, int], damage: Sequence[str]
+) -> Iterator[str]:
+    """Yield a line on what was read of a layout, then one for each thing that is damaged."""
+    counts = ", ".join(f"{rows.get(table, 0):,} {name}" for table, name in _NAMES.items())
+    if not damage:
+        how = "readable; layout 1 has no checksums" if version == 1 else "all as written"
+        yield f"{directory}: {counts}: {how}."
         return
-    read = counts if audit.rows else "nothing could be read"
-    yield f"{audit.directory}: {read}; DAMAGED in {len(audit.damage)} places:"
-    yield from (f"  {line}" for line in audit.damage[:_MOST])
-    if len(audit.damage) > _MOST:
-        yield f"  and {len(audit.damage) - _MOST} more; --json names them all"
-    yield f"{shlex.join(['passband', 'salvage', audit.directory])} NEW copies what can be read."
+    yield f"{directory}: {counts if rows else 'nothing could be read'}; DAMAGED:"
+    yield from (f"  {line}" for line in damage[:_MOST])
+    if len(damage) > _MOST:
+        yield f"  and {len(damage) - _MOST} more; --json names them all"
+    yield f"{shlex.join(['passband', 'salvage', directory])} NEW copies what can be read."

@@ -153,7 +153,7 @@ class _Auditor:
         written = {(row[0], row[1]): row[2] for row in self._rows["counter"]}
         found = {(table, 0): self.counts[table] for table in ("run", "session", "source", "scorer")}
         found |= self._by
-        for key in sorted({*written, *found} - {("commit", 0)}):
+        for key in sorted({*written, *found} - {("commit", 0)}, key=repr):  # damaged: no number
             if written.get(key, 0) != found.get(key, 0):
                 name, number = key
                 of = f" of {'scorer' if name == 'score' else 'run'} {number}" if number else ""

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from passband.errors import PassbandError
+from passband.trials.log import is_log_damaged
 from passband.trials.migrations import migrate, migrated_copy
 from passband.trials.schema import (
     APPLICATION,
@@ -16,13 +17,17 @@ from passband.trials.schema import (
     CorruptStore,
     EmptyStore,
     check,
+    corrupt,
     no_run,
     sqlite_errors,
     text_of,
 )
 from passband.trials.widening import show_widened
 
-__all__ = ["connect", "connect_to_audit", "connect_to_copy", "connect_to_read"]
+__all__ = ["BUSY", "connect", "connect_to_audit", "connect_to_copy", "connect_to_read"]
+
+BUSY = 5_000  # milliseconds to wait for another process
+_LOG = "its log is not what was written, and commits after that are lost"
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -32,6 +37,7 @@ def connect(path: Path) -> sqlite3.Connection:
         if path.exists():  # looked at before it is opened for writing, which could change it
             with closing(_opened(path)) as connection:
                 check(connection, path, crashed=_has_log(path))
+            _refuse_damaged_log(path)
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             _prepare(connection, path)
@@ -55,6 +61,8 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
         connection = _opened(path)
         try:
             version = check(connection, path, through=not trusted)
+            if not trusted:
+                _refuse_damaged_log(path)
             if version == 0:
                 raise EmptyStore(f"{path.parent} holds no trials yet.")
             if version == 1:
@@ -79,6 +87,8 @@ def connect_to_audit(path: Path, damage: list[str]) -> tuple[sqlite3.Connection 
     try:
         with sqlite_errors(path), closing(_opened(path)) as connection:
             version = check(connection, path, through=False)
+            if is_log_damaged(path):
+                damage.append(_LOG)
         return connect_to_read(path, trusted=True), version
     except CorruptStore as error:
         damage.append(error.why)
@@ -95,6 +105,7 @@ def connect_to_copy(path: Path) -> tuple[sqlite3.Connection, int]:
         connection = _opened(path)
         try:
             version = check(connection, path, through=False)
+            _refuse_damaged_log(path)
             if version == 0:
                 raise EmptyStore(f"{path.parent} holds no trials yet.")
             connection.execute("BEGIN")  # else a commit would make the copying begin again
@@ -116,7 +127,7 @@ def _require_sqlite() -> None:
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.text_factory = text_of
-    connection.execute("PRAGMA busy_timeout=5000")
+    connection.execute(f"PRAGMA busy_timeout={BUSY}")
     mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
     if mode != "wal":
         raise PassbandError(
@@ -158,6 +169,11 @@ def _opened(path: Path) -> sqlite3.Connection:
         raise
     connection.text_factory = text_of
     return connection
+
+
+def _refuse_damaged_log(path: Path) -> None:
+    if is_log_damaged(path):
+        raise corrupt(path, _LOG)
 
 
 def _has_log(path: Path) -> bool:

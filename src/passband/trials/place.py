@@ -73,6 +73,7 @@ class Place:
 
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
+        self._log = f"{self._path}-wal"
         there = os.stat(self._path)
         self._identity = there.st_dev, there.st_ino
         self._descriptor = _descriptor(*self._identity)
@@ -129,6 +130,13 @@ class Place:
                 there = os.stat(path)
                 if _descriptor(there.st_dev, there.st_ino) is not None:
                     path.unlink()
+
+    def log_size(self) -> int:
+        """Return the size of the log."""
+        try:
+            return os.stat(self._log).st_size
+        except OSError:
+            return 0
 
     def free_bytes(self) -> int:
         """Return the free room where the file is, wherever that is now."""

@@ -50,6 +50,7 @@ class Trials(Framed):
     Everything is read as it was at one moment, that of the first reading. A file that this
     process has open for writing is `trusted`: it has been looked through for damage already.
     Every row is checked when it is read, and whether one is missing when all of a kind are.
+    Close it, or `refresh` it, when you have read: meanwhile the store's log cannot be emptied.
     """
 
     def __init__(self, directory: str | Path, *, trusted: bool = False) -> None:
@@ -72,7 +73,11 @@ class Trials(Framed):
         self._counts = Counts(self._rows)
 
     def refresh(self) -> None:
-        """Read from now on what is there now."""
+        """Read from now on what is there at the next reading.
+
+        Until then nothing is held. A reader that stays open has to do this whenever it has read:
+        as long as one holds on to a moment, the log of the store grows.
+        """
         self._connection.execute("COMMIT")
         self._begin()
 

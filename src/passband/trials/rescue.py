@@ -29,6 +29,7 @@ KEYS = {
 }
 _FARTHEST = 2**62
 _PAGE = 4096
+_LEAST = 32  # pages; SQLite refuses all tables of a file that ends before the first page of one
 _BODY = 10  # where the row of a trial has the number of its body
 
 
@@ -44,7 +45,9 @@ def opened(copy: Path) -> tuple[sqlite3.Connection, int]:
     problem: Exception = PassbandError("no run is readable")
     for version in (VERSION, 1):  # the tables of version 2 are in the same places
         with copy.open("r+b") as file:
-            file.write(_first_page(version, copy.stat().st_size // _PAGE))
+            size = max(copy.stat().st_size, _LEAST * _PAGE)
+            file.truncate(size)
+            file.write(_first_page(version, size // _PAGE))
         try:
             return _readable(copy)
         except sqlite3.DatabaseError as error:
@@ -85,6 +88,9 @@ def _readable(copy: Path) -> tuple[sqlite3.Connection, int]:
     except sqlite3.DatabaseError:
         connection.close()
         raise
+    except UnicodeDecodeError as error:  # in what SQLite says of a table
+        connection.close()
+        raise sqlite3.DatabaseError("the name of a table is not UTF-8") from error
     return connection, version
 
 

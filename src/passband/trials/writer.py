@@ -11,7 +11,7 @@ from typing import Any
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.trials.checked import CheckedRows
-from passband.trials.connection import connect
+from passband.trials.connection import BUSY, connect
 from passband.trials.lock import Lock
 from passband.trials.packing import insertions, packed
 from passband.trials.place import Place, StoreLost
@@ -21,6 +21,8 @@ from passband.trials.tallies import Tallies
 
 __all__ = ["LOW_WATER", "DiskNearlyFull", "Writer"]
 
+_LONG_LOG = 8_000_000  # bytes; twice what SQLite lets it grow to when nobody reads
+_GAP = 100  # milliseconds to wait for a gap between readers
 LOW_WATER = 64_000_000  # free bytes below which nothing is written: a full disk can lose more
 
 
@@ -43,6 +45,7 @@ class Writer:
         self.directory = directory
         self._place = directory.absolute()  # a task's code may change the working directory
         self._low_water = low_water
+        self._longest_log = _LONG_LOG
         self._lock = Lock(directory)
         try:
             self._require_room()
@@ -53,6 +56,7 @@ class Writer:
         self._file = Place(directory / FILE)
         try:
             self._lock.note_made()
+            self._connection.execute(f"PRAGMA journal_size_limit={_LONG_LOG}")
             self._checked = CheckedRows(self._connection, directory / FILE)
             self._tallies = Tallies(self._connection, directory / FILE)
             self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
@@ -102,11 +106,28 @@ class Writer:
                 self._tallies.write()
                 self._connection.execute("COMMIT")
                 self._file.note_written()
+                self._shorten_log()
         except BaseException as error:
             self._undo()
             if isinstance(error.__cause__, sqlite3.OperationalError) and "full" in str(error):
                 raise DiskNearlyFull(f"{error} What was recorded is safe.") from error
             raise
+
+    def _shorten_log(self) -> None:
+        """Empty a log that readers have kept from beginning again, if there is a gap between them.
+
+        SQLite begins it again by itself only where a commit finds no reader at all.
+        """
+        if self._file.log_size() < self._longest_log:
+            return
+        self._connection.execute(f"PRAGMA busy_timeout={_GAP}")
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout={BUSY}")
+        self._file.note_written()
+        # After a reader that stays, try again when the log has grown as much once more.
+        self._longest_log = self._file.log_size() + _LONG_LOG
 
     def checkpoint(self) -> None:
         """Bring the log into the file, as far as no reader needs it.
