@@ -125,7 +125,7 @@ def compare(folder: Path, repeat: int) -> None:
             bare.append(floor(bare_loop.measure(url, requests=3200, concurrency=64)))
             single.append(run_once(folder, url, n=16, concurrency=64, batch=1))
             inserted.append(floor(insert_loop.measure(url, requests=800, concurrency=64, n=16)))
-            batched.append(run_once(folder, url, n=16, concurrency=64, batch=16, problems=800))
+            batched.append(run_once(folder, url, n=64, concurrency=64, batch=16))
     rates = [s.rate / b.rate for s, b in zip(single, bare, strict=True)]
     one, kept, many = best(single), best(inserted), best(batched)
     print("concurrency 64, no latency")

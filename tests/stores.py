@@ -29,6 +29,41 @@ any_text = st.text(st.characters(exclude_categories=()), max_size=20)
 whole = st.integers(0, 2**62)
 message = st.dictionaries(any_text, st.none() | any_text | whole | st.booleans(), max_size=3)
 transcripts = st.lists(message, max_size=3)
+_counts = st.none() | st.integers(0, 2**40) | st.just(3.0)
+_scores = st.lists(
+    st.builds(
+        ScoreRow,
+        scorer=st.integers(1, 3),
+        value=st.none() | st.sampled_from([0.0, -0.0, 1.0, 0.3]) | st.integers(0, 1),
+        status=st.sampled_from(SCORE_STATUSES),
+        answer=st.none() | any_text,
+        rule=st.none() | st.sampled_from(["marker", "règle", "\ud800"]),
+        detail=st.none() | st.none() | any_text,
+    ),
+    max_size=2,
+    unique_by=lambda score: score.scorer,
+)
+#: Trials of every kind, with scores by scorers 1 to 3.
+any_rows = st.builds(
+    TrialRow,
+    problem=st.integers(0, 5),
+    trial=st.integers(0, 2**20 - 1),
+    status=st.sampled_from(STATUSES),
+    text=st.none() | any_text | st.just("long " * 300),
+    reasoning=st.none() | st.none() | any_text,
+    prompt_tokens=_counts,
+    completion_tokens=_counts,
+    latency_ms=st.none() | st.integers(0, 10**6),
+    attempts=st.integers(0, 9),
+    seed=st.none() | st.integers(0, 2**31),
+    request_id=st.none() | st.sampled_from(["chatcmpl-1", "chatcmpl-2", "é", "\ud800"]),
+    scores=_scores,
+    transcript=st.none() | st.none() | transcripts,
+    cost=st.none() | st.none() | st.just(0.25),
+    reason=st.none() | st.none() | any_text,
+    source=st.none() | st.none() | st.just(1),
+    finish_reason=st.none() | st.none() | any_text,
+)
 
 
 @contextmanager

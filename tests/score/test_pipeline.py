@@ -242,3 +242,23 @@ def test_importing_is_light() -> None:
     )
     assert done.stdout.strip() == "", done.stderr
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("steps", [["extract"], ["extract", "lowercase"], [], ["lowercase"]])
+@pytest.mark.parametrize("options", [{}, {"ignore_case": True}])
+def test_many_are_scored_as_each_is(steps: list[str], options: dict[str, bool]) -> None:
+    scorer = make_scorer("exact_match", options=options, steps=steps)
+    texts = [
+        None,
+        "",
+        " ",
+        "4",
+        "[invalid]",
+        "The answer is 4.",
+        r"\boxed{5}",
+        r"\boxed{",
+        "Answer: A",
+    ]
+    targets: list[tuple[str, ...]] = [(), ("4",), ("a",), ("4", "5"), (" ",)]
+    pairs = [(text, Reference(target)) for text in texts for target in targets]
+    assert scorer.score_all(pairs) == [scorer.score(*pair) for pair in pairs]  # type: ignore[attr-defined]

@@ -84,8 +84,7 @@ class Counters:
                 if score[0] == main and (value := score[1]) is not None:
                     scored[row.problem] += 1
                     sums[row.problem] += value
-            if row.status == "ok":
-                self._compare(row)
+        self._compare(rows)
 
     def cost(self, price: Price | None) -> float | None:
         """Return the cost of all trials; None if some of it needs a price."""
@@ -105,15 +104,21 @@ class Counters:
             self._scored[problem] += 1
             self._sums[problem] += score.value
 
-    def _compare(self, row: TrialRow) -> None:
+    def _compare(self, rows: Sequence[TrialRow]) -> None:
         """Note whether a problem's answers are all the same."""
-        problem, text = row.problem, hash((row.text, row.reasoning))
-        self._characters += len(row.text or "") + len(row.reasoning or "")
-        if not self._answers[problem]:
-            self._first[problem] = text
-        elif self._first[problem] != text:
-            self._varied[problem] = 1
-        self._answers[problem] += 1
+        answers, first, varied, characters = self._answers, self._first, self._varied, 0
+        for row in rows:
+            if row.status != "ok":
+                continue
+            problem, text, reasoning = row.problem, row.text, row.reasoning
+            digest = hash((text, reasoning))
+            characters += len(text or "") + len(reasoning or "")
+            if not answers[problem]:
+                first[problem] = digest
+            elif first[problem] != digest:
+                varied[problem] = 1
+            answers[problem] += 1
+        self._characters += characters
 
     @property
     def has_short_answers(self) -> bool:

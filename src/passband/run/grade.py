@@ -68,10 +68,13 @@ class Grader:
         for number, scorer in self.scorers:
             score_all = getattr(scorer, "score_all", None)
             if score_all is None or getattr(scorer, "takes_trial", False):
-                for row, (_, reference) in zip(scored, pairs, strict=True):
-                    row.scores.append(score_row(number, _score(scorer, row, reference), row.text))
-                continue
-            for row, score in zip(scored, score_all(pairs), strict=True):
+                scores = [
+                    _score(scorer, row, reference)
+                    for row, (_, reference) in zip(scored, pairs, strict=True)
+                ]
+            else:
+                scores = score_all(pairs)
+            for row, score in zip(scored, scores, strict=True):
                 row.scores.append(score_row(number, score, row.text))
 
     async def grade_async(self, row: TrialRow, threads: Executor | None) -> list[ScoreRow]:
@@ -120,7 +123,10 @@ def score_row(number: int, score: Score, text: str | None) -> ScoreRow:
     value, status, answer, rule, detail = score
     if value is not None and not math.isfinite(value):
         value, status, detail = None, "error", f"the score was {value}"
-    return ScoreRow(number, value, status, None if answer == text else answer, rule, detail)
+    if answer == text:
+        answer = None
+    # What ScoreRow(...) does, without the call of a function that only passes it on.
+    return tuple.__new__(ScoreRow, (number, value, status, answer, rule, detail))
 
 
 def _score(scorer: Scorer, row: TrialRow, reference: Reference) -> Score:

@@ -20,6 +20,7 @@ from passband.generate.providers import Connection
 from passband.generate.subject import Model, Subject, make_subject
 from passband.run.budget import Budget
 from passband.run.counters import Price
+from passband.run.garbage import fewer_collections
 from passband.run.loop import Ending, Runner
 from passband.run.prepare import further_spec, load_problems, prepare, record_subject
 from passband.run.progress import Watcher
@@ -209,7 +210,7 @@ def _completed_elsewhere(runner: Runner, on_start: OnStart | None) -> Ending:
 
 async def _run(runner: Runner, on_start: OnStart | None) -> Ending:
     loop = asyncio.get_running_loop()
-    with _handled(loop, runner):
+    with _handled(loop, runner), fewer_collections():
         running = asyncio.ensure_future(runner.run())
         if on_start is not None:
             await asyncio.sleep(0)  # until the runner has begun

@@ -119,7 +119,7 @@ class Pipeline:
         if len(self._steps) != 1 or not self._is_plain or self.is_async:
             return [self.score(text, reference) for text, reference in pairs]
         run, call, options = self._steps[0].run, self._function.call, self._options
-        worst = self._function.worst
+        worst, make = self._function.worst, tuple.__new__
         scores = []
         for text, reference in pairs:
             score = None
@@ -132,7 +132,8 @@ class Pipeline:
                     elif answer and not answer.isspace() and answer.casefold() != INVALID:
                         value = call(answer, reference.targets[0], **options)
                         if value is True or value is False:
-                            score = Score(float(value), "ok", answer, rule)
+                            number = 1.0 if value else 0.0
+                            score = make(Score, (number, "ok", answer, rule, None))
             except Exception:
                 score = None
             scores.append(self.score(text, reference) if score is None else score)

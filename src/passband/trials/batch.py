@@ -16,9 +16,9 @@ from zlib import crc32
 
 from passband.trials import packing
 from passband.trials.checksums import BODY, NOTHING, SCORE, TRIAL
-from passband.trials.codec import encoded
+from passband.trials.codec import WORTHWHILE, encoded
 from passband.trials.packing import MOST_TRIALS, SCORE_STATUS, STATUS, statements
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.trials.rows import TrialRow
 
 __all__ = ["Batch"]
 
@@ -41,66 +41,57 @@ class Batch:
         self.scores: dict[int, list[Any]] = defaultdict(list)  # problem, statuses, value; by scorer
         self._alike: dict[str, list[Any]] = {table: [] for table in _ALIKE}  # value after value
         self._others: dict[str, list[tuple[Any, ...]]] = {table: [] for table in _ALIKE}
-        self._request: str | None = None  # the last one
-        self._request_bytes = b""
 
     def add(self, trials: Iterable[TrialRow]) -> None:
         """Pack trials with their scores."""
-        for trial in trials:
-            try:
-                is_packed = self._add_alike(trial)
-            except (struct.error, TypeError, UnicodeEncodeError):
-                is_packed = False
-            if not is_packed:
-                self._add_other(trial)
-            for score in trial.scores:
-                self._add_score(trial.problem, trial.trial, STATUS[trial.status], score)
+        kept = list(trials)
+        for trial in self._without_alike(kept):
+            self._add_other(trial)
+        self._add_scores(kept)
 
-    def _add_alike(self, row: TrialRow) -> bool:
-        """Pack a trial that is like most; return False for one that is not."""
-        text, request, problem, trial = row.text, row.request_id, row.problem, row.trial
-        if (
-            text is None
-            or row.reasoning is not None
-            or row.transcript is not None
-            or row.cost is not None
-            or row.reason is not None
-            or row.source is not None
-            or row.finish_reason is not None
-            or not 0 <= trial < MOST_TRIALS
-        ):
-            return False
-        if request is not self._request:
-            self._request_bytes = b"" if request is None else request.encode()
-            self._request = request
-        named = self._request_bytes
-        run, status, body, codec, data = self._run, STATUS[row.status], self.last_body + 1, 0, b""
-        data = text.encode()
-        if len(data) >= 1000:
-            codec, data = encoded(text)[:2]  # type: ignore[assignment]
-        prompt, completion, latency = row.prompt_tokens, row.completion_tokens, row.latency_ms
-        attempts, seed = row.attempts, row.seed
-        numbers = TRIAL(
-            run, problem, trial, status,
-            NOTHING if prompt is None else prompt,
-            NOTHING if completion is None else completion,
-            NOTHING if latency is None else latency,
-            attempts,
-            NOTHING if seed is None else seed,
-            body, NOTHING, -1 if request is None else len(named), -1, nan,
-        )  # fmt: skip
-        head = BODY(body, run, problem, trial, status, codec, len(data), -1, -1)
-        crc = crc32(data, crc32(head)) if data else crc32(head)
-        self._alike["trial"] += (
-            run, problem, trial, status, prompt, completion, latency, attempts, seed, request, body,
-            crc32(numbers + named),
-        )  # fmt: skip
-        self._alike["body"] += (
-            body, run, problem, trial, status, codec, bytearray(data), crc,
-        )  # fmt: skip
-        self.trials.append((problem, trial, status, prompt, completion, None, attempts))
+    def _without_alike(self, trials: Iterable[TrialRow]) -> list[TrialRow]:
+        """Pack trials that are like most, and return the others."""
+        run, body, others, tallied = self._run, self.last_body, [], self.trials
+        values, texts = self._alike["trial"], self._alike["body"]
+        last, named = None, b""
+        for row in trials:
+            text, request, problem, trial = row.text, row.request_id, row.problem, row.trial
+            if text is None or not 0 <= trial < MOST_TRIALS or _differs(row):
+                others.append(row)
+                continue
+            prompt, completion, latency = row.prompt_tokens, row.completion_tokens, row.latency_ms
+            attempts, seed, status, codec = row.attempts, row.seed, STATUS[row.status], 0
+            try:
+                if request is not last:
+                    last, named = request, b"" if request is None else request.encode()
+                data: Any = text.encode()
+                if len(data) >= WORTHWHILE:
+                    codec, data = encoded(text)[:2]
+                numbers = TRIAL(
+                    run, problem, trial, status,
+                    NOTHING if prompt is None else prompt,
+                    NOTHING if completion is None else completion,
+                    NOTHING if latency is None else latency,
+                    attempts,
+                    NOTHING if seed is None else seed,
+                    body + 1, NOTHING, -1 if request is None else len(named), -1, nan,
+                )  # fmt: skip
+                head = BODY(body + 1, run, problem, trial, status, codec, len(data), -1, -1)
+            except (struct.error, TypeError, UnicodeEncodeError):  # 3.0 tokens, half a character
+                others.append(row)
+                last = None
+                continue
+            body += 1
+            values += (
+                run, problem, trial, status, prompt, completion, latency, attempts, seed, request,
+                body, crc32(numbers + named),
+            )  # fmt: skip
+            texts += (
+                body, run, problem, trial, status, codec, bytearray(data), crc32(data, crc32(head)),
+            )  # fmt: skip
+            tallied.append((problem, trial, status, prompt, completion, None, attempts))
         self.last_body = body
-        return True
+        return others
 
     def _add_other(self, trial: TrialRow) -> None:
         body = None
@@ -111,30 +102,33 @@ class Batch:
         self._others["trial"].append(row)
         self.trials.append((*row[1:6], row[11], row[7]))
 
-    def _add_score(self, problem: int, trial: int, trial_status: int, row: ScoreRow) -> None:
-        scorer, value, named_status, answer, rule, detail = row
-        if (
-            detail is None
-            and type(value) is float
-            and isfinite(value)
-            and (rule is None or rule.isascii())
-        ):
-            status, value = SCORE_STATUS[named_status], value + 0.0  # no negative zero
-            data = b"" if answer is None else answer.encode("utf-8", "surrogatepass")
-            name = b"" if rule is None else rule.encode()
-            numbers = SCORE(
-                scorer, problem, trial, status,
-                -1 if answer is None else len(data), -1 if rule is None else len(name), -1, value,
-            )  # fmt: skip
-            self._alike["score"] += (
-                scorer, problem, trial, value, status,
-                None if answer is None else bytearray(data), rule, crc32(numbers + data + name),
-            )  # fmt: skip
-        else:
-            packed = packing.score(problem, trial, row)
-            self._others["score"].append(packed)
-            value, status = packed[3], packed[4]
-        self.scores[scorer].append((problem, trial_status, status, value))
+    def _add_scores(self, trials: Iterable[TrialRow]) -> None:
+        values, sums = self._alike["score"], self.scores
+        names: dict[str | None, bytes] = {None: b""}
+        for row in trials:
+            problem, trial, trial_status = row.problem, row.trial, STATUS[row.status]
+            for score in row.scores:
+                scorer, value, kind, answer, rule, detail = score
+                if rule not in names and rule is not None and rule.isascii():
+                    names[rule] = rule.encode()
+                name = names.get(rule)
+                if (
+                    name is None or detail is not None or answer is None
+                    or type(value) is not float or not isfinite(value)
+                ):  # fmt: skip
+                    packed = packing.score(problem, trial, score)
+                    self._others["score"].append(packed)
+                    sums[scorer].append((problem, trial_status, packed[4], packed[3]))
+                    continue
+                status, value = SCORE_STATUS[kind], value + 0.0  # no negative zero
+                data = answer.encode("utf-8", "surrogatepass")
+                length = -1 if rule is None else len(name)
+                numbers = SCORE(scorer, problem, trial, status, len(data), length, -1, value)
+                values += (
+                    scorer, problem, trial, value, status, bytearray(data), rule,
+                    crc32(numbers + data + name),
+                )  # fmt: skip
+                sums[scorer].append((problem, trial_status, status, value))
 
     def insertions(self) -> Iterator[tuple[str, list[Any]]]:
         """Yield statements and their values."""
@@ -143,3 +137,15 @@ class Batch:
             marks = f"({','.join('?' * width)})"
             yield from statements(f"{table}({names}) VALUES", marks, width, self._alike[table])
             yield from packing.insertions(table, self._others[table])
+
+
+def _differs(row: TrialRow) -> bool:
+    """Return whether a trial has something that most have not."""
+    return (
+        row.reasoning is not None
+        or row.transcript is not None
+        or row.cost is not None
+        or row.reason is not None
+        or row.source is not None
+        or row.finish_reason is not None
+    )

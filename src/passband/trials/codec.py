@@ -9,6 +9,7 @@ from typing import Any
 from passband.errors import InvalidInput
 
 __all__ = [
+    "WORTHWHILE",
     "canonical",
     "decoded",
     "decoded_transcript",
@@ -19,7 +20,7 @@ __all__ = [
 ]
 
 _RAW, _DEFLATED = 0, 1
-_WORTHWHILE = 1_000  # bytes; shorter texts gain little and cost as much time
+WORTHWHILE = 1_000  # bytes; shorter texts gain little and cost as much time
 
 
 def encoded(
@@ -31,7 +32,7 @@ def encoded(
     (0, b'four', None, None)
     """
     first, second = _bytes(text), _bytes(reasoning)
-    if len(first or b"") + len(second or b"") + len(transcript or b"") < _WORTHWHILE:
+    if len(first or b"") + len(second or b"") + len(transcript or b"") < WORTHWHILE:
         return _RAW, first, second, transcript
     return _DEFLATED, _deflated(first), _deflated(second), _deflated(transcript)
 

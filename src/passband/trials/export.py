@@ -11,19 +11,20 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from passband.errors import InvalidInput
 from passband.frames import Kind
 from passband.spreadsheet import guarded
 from passband.stats.data.columns import CHOSEN
-from passband.trials.reader import RunRecord, Trials
+from passband.trials.json_lines import LineWriter, ProblemPart
+from passband.trials.reader import ProblemRecord, RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 
-__all__ = ["EXPORTS", "column_kinds", "export", "output_file", "rows", "whole_file"]
+__all__ = ["EXPORTS", "column_kinds", "export", "lines", "output_file", "rows", "whole_file"]
 
 _COLUMNS = (
     "task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule",
@@ -44,7 +45,7 @@ def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> 
     """
     names = columns(runs, timing=timing)
     for run in runs:
-        problems = {problem.number: problem for problem in trials.problems(run.number)}
+        problems = {p.number: _Asked.of(p) for p in trials.each_problem(run.number)}
         suffixes = {scorer.number: f":{scorer.name}" for scorer in run.scorers}
         if run.scorers:
             suffixes[run.scorers[0].number] = ""
@@ -52,7 +53,7 @@ def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> 
             problem = problems[trial.problem]
             row: dict[str, Any] = dict.fromkeys(names)
             row |= {"task": run.task, "model": run.model, "problem_id": problem.key}
-            row["target"] = _target(problem.record.get("targets", ()))
+            row["target"] = problem.target
             row["cluster"] = problem.cluster
             if run.adaptive is not None:
                 row[CHOSEN] = trial.reason or "adaptive"
@@ -60,6 +61,45 @@ def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> 
             for score in trial.scores:
                 _put_score(row, score, suffixes[score.scorer], trial.text)
             yield row
+
+
+class _Asked(NamedTuple):
+    """What every row of a problem's trials says of it; its prompt is not kept."""
+
+    key: str
+    target: str | None
+    cluster: str | None
+
+    @classmethod
+    def of(cls, problem: ProblemRecord) -> _Asked:
+        return cls(problem.key, _target(problem.record.get("targets", ())), problem.cluster)
+
+
+def lines(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[bytes]:
+    """Yield the lines of an export as JSON lines."""
+    if timing or columns(runs) != list(_COLUMNS):
+        for row in rows(trials, runs, timing=timing):
+            yield _line(row)
+        return
+    writer = LineWriter()
+    for run in runs:
+        parts = {}
+        for problem in trials.each_problem(run.number):
+            parts[problem.number] = ProblemPart.of(run.task, run.model, *_Asked.of(problem))
+        for trial in trials.trials(run):
+            line = writer.line(parts[trial.problem], trial)
+            try:
+                yield line.encode()
+            except UnicodeEncodeError:  # half a character
+                yield _line(json.loads(line))
+
+
+def _line(row: Row) -> bytes:
+    text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:  # half a character, which only an escape can carry
+        return json.dumps(row, separators=(",", ":")).encode() + b"\n"
 
 
 def columns(runs: Sequence[RunRecord], *, timing: bool = False) -> list[str]:
@@ -90,14 +130,12 @@ def export(
     timing: bool = False,
 ) -> None:
     """Write every trial of the runs; a file appears whole or not at all."""
-    write = EXPORTS[form]
-    names = columns(runs, timing=timing)
-    table = rows(trials, runs, timing=timing)
-    if not isinstance(to, Path):
-        write(to, names, table)
-        return
-    with output_file(to) as file:
-        write(file, names, table)
+    with nullcontext(to) if not isinstance(to, Path) else output_file(to) as file:
+        if form == "jsonl":
+            file.writelines(lines(trials, runs, timing=timing))
+        else:
+            names = columns(runs, timing=timing)
+            EXPORTS[form](file, names, rows(trials, runs, timing=timing))
 
 
 def output_file(path: Path) -> AbstractContextManager[IO[bytes]]:
@@ -157,12 +195,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 def _jsonl(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
     for row in table:
-        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-        try:
-            line = text.encode()
-        except UnicodeEncodeError:  # half a character, which only an escape can carry
-            line = json.dumps(row, separators=(",", ":")).encode()
-        file.write(line + b"\n")
+        file.write(_line(row))
 
 
 def _csv(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:

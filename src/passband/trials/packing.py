@@ -107,7 +107,7 @@ def trial(run: int, row: TrialRow, body: int | None) -> tuple[Any, ...]:
     try:
         crc = trial_checksum(values)
     except (struct.error, TypeError):  # 3.0 tokens
-        values = tuple(map(_plain, values))
+        values = (*map(_plain, values[:11]), values[11], *map(_plain, values[12:]))
         crc = trial_checksum(values)
     if row.request_id is None and row.reason is None and row.finish_reason is None:
         return (*values, crc)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -192,20 +193,35 @@ class Trials(Framed):
 
     def problems(self, run: int) -> Iterator[ProblemRecord]:
         """Yield the problems of a run in the order of the data."""
-        for number, position, key, cluster, record in self._problem_rows(run):
-            yield ProblemRecord(number, position, key, cluster, self._rows.mapping(record))
+        for row in sorted(self._problem_rows(run), key=itemgetter(1, 2)):
+            yield self._problem(*row)
+
+    def each_problem(self, run: int) -> Iterator[ProblemRecord]:
+        """Yield the problems of a run by number, without holding on to them."""
+        for row in self._problem_rows(run):
+            yield self._problem(*row)
+
+    def _problem(
+        self, number: int, position: int, key: str, cluster: str | None, record: str
+    ) -> ProblemRecord:
+        return ProblemRecord(number, position, key, cluster, self._rows.mapping(record))
 
     def numbers(self, run: int) -> dict[str, int]:
         """Return the number of each problem by its key, in the order of the data."""
         return {place.key: place.number for place in self._places(run)}
 
-    def _problem_rows(self, run: int) -> list[tuple[Any, ...]]:
-        rows = [row[1:] for row in self._rows.rows("problem", "run=?", run, order="problem")]
-        self._rows.require("problem", run, len({row[0] for row in rows}))
-        return sorted(rows, key=lambda row: (row[1], row[2]))
+    def _problem_rows(self, run: int) -> Iterator[tuple[Any, ...]]:
+        count = 0
+        for row in self._rows.rows("problem", "run=?", run, order="problem"):
+            count += 1
+            yield row[1:]
+        self._rows.require("problem", run, count)
 
     def _places(self, run: int) -> list[Place]:
-        return [Place(row[0], row[2], row[3]) for row in self._problem_rows(run)]
+        """Return the problems of a run in the order of the data, without their records."""
+        rows = [row[:4] for row in self._problem_rows(run)]
+        rows.sort(key=itemgetter(1, 2))
+        return [Place(number, key, cluster) for number, _, key, cluster in rows]
 
     def trial_count(self, run: int) -> int:
         """Return how many trials of a run are recorded."""
