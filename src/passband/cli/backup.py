@@ -17,7 +17,7 @@ def backup(
     to: Annotated[Path, typer.Argument(help="Directory to make.")],
     json: JsonOption = False,
 ) -> None:
-    """Copy a run directory, also while a run is writing it, and check the copy."""
+    """Copy a run directory, even one that is being written."""
     from dataclasses import asdict
     from json import dumps
 

@@ -16,7 +16,7 @@ def check(
     runs: Annotated[list[Path], typer.Argument(help="Run directories; they are not changed.")],
     json: JsonOption = False,
 ) -> None:
-    """Read every row of run directories and name each one that is not as it was written."""
+    """Check every row of run directories for damage."""
     from dataclasses import asdict
     from json import dumps
 
