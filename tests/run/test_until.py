@@ -170,6 +170,18 @@ def test_trials_that_fail_count_as_made(bench: Bench) -> None:
     assert result.n_trials < result.rounds * len(RATES)
 
 
+def test_a_round_without_any_score_is_no_reason_to_fail(bench: Bench) -> None:
+    class Cut(Chancy):
+        async def generate(self, request: Request) -> list[Completion]:
+            answers = await super().generate(request)
+            return [answer._replace(finish="length") for answer in answers]
+
+    assert start(bench, Cut(), n=3).ending == "finished"
+    assert rounds_of(bench) == [3] * len(RATES)
+    assert start(bench, Cut(), n=4).ending == "finished"
+    assert rounds_of(bench) == [4] * len(RATES)
+
+
 def test_the_most_rounds_end_it(bench: Bench) -> None:
     start(bench, n=3)
     result = stood(bench)

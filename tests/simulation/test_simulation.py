@@ -22,6 +22,7 @@ from passband.run.queue import Queue
 from passband.run.recorder import Recorder
 from passband.run.settings import Patience
 from passband.run.task_run import TaskRun
+from passband.stats.sequential import width
 from passband.trials.rows import TrialRow
 from passband.trials.store import Store
 from simulation.clock import Clock
@@ -87,18 +88,20 @@ def put_back_without_attempts(
 
 FOUND = {
     # A resumed run counted attempts of an earlier process that a rate limit had turned away.
-    "limits of earlier processes": (59, (prepare, "TURNED_AWAY", ())),
+    "limits of earlier processes": (59, (prepare, "TURNED_AWAY", ()), "attempts"),
     # After n was refused, the first single request began its count anew: its failures had the
     # number of the refusal, and so were not recorded.
-    "attempts after n was refused": (4, (Queue, "put_back", put_back_without_attempts)),
+    "attempts after n was refused": (4, (Queue, "put_back", put_back_without_attempts), "attempts"),
+    # A run until a width ended with an error, for good, where a round had no score at all.
+    "rounds without a score": (50388, (width, "can_look", lambda *each: True), "NotEnoughData"),
 }
 
 
 @pytest.mark.parametrize("name", FOUND)
 def test_a_bug_that_was_found_stays_found(name: str) -> None:
-    seed, bug = FOUND[name]
+    seed, bug, words = FOUND[name]
     simulate(seed)
-    with patch.object(*bug), pytest.raises(Broken, match="attempts"):
+    with patch.object(*bug), pytest.raises(Broken, match=words):
         simulate(seed)
 
 

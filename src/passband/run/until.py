@@ -131,10 +131,16 @@ class UntilSchedule:
 
     def _go_on(self) -> None:
         """Look as often as the rounds on disk allow, then begin the next stage."""
-        from passband.stats.sequential.width import look_at, reason_to_stop
+        from passband.stats.sequential.width import can_look, look_at, reason_to_stop
 
         while self._complete() >= self._goal:
             rounds = self._rounds(self._goal)
+            if not can_look(self._rule, rounds, self._goal):
+                if self._goal >= self._rule.most:
+                    self._reason = "most"
+                    return
+                self._before, self._goal = self._goal, next(self._looks)
+                continue
             look = look_at(self._rule, rounds, self._goal)
             self._reason = reason_to_stop(self._rule, look, rounds)
             if self._reason is not None:

@@ -39,6 +39,7 @@ __all__ = [
     "Reason",
     "Stop",
     "WidthRule",
+    "can_look",
     "floor_of",
     "forecast",
     "guard",
@@ -184,6 +185,15 @@ def guard(outcomes: Outcomes, level: float = 0.95) -> float:
     return float(normal_quantile(level) * math.sqrt(variance) / len(n))
 
 
+def can_look(rule: WidthRule, rounds: Rounds, count: int) -> bool:
+    """Return whether the metric has a value after `count` rounds: k scores of some problem.
+
+    Rounds in which every trial was refused, truncated or given up have none.
+    """
+    scored = np.isfinite(rounds.scores[:, :count]).sum(axis=1)
+    return bool(scored.max(initial=0) >= rule.k)
+
+
 def look_at(rule: WidthRule, rounds: Rounds, count: int) -> Look:
     """Return the interval of the rule after the first `count` rounds."""
     outcomes = rounds.upto(count)
@@ -234,11 +244,13 @@ def replay(rule: WidthRule, rounds: Rounds) -> Stop | None:
     for count in rule.looks():
         if count > rounds.count:
             break
+        if not can_look(rule, rounds, count):
+            continue
         look = look_at(rule, rounds, count)
         reason = reason_to_stop(rule, look, rounds)
         if reason is not None:
             return Stop(rule, look, reason, _needed(rule, look, rounds))
-    if not rounds.count:
+    if not can_look(rule, rounds, rounds.count):
         return None
     look = look_at(rule, rounds, rounds.count)
     return Stop(rule, look, None, _needed(rule, look, rounds))
