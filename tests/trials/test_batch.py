@@ -5,7 +5,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from passband.errors import InvalidInput
@@ -42,6 +42,12 @@ def one_by_one(batch: Batch, trials: list[TrialRow]) -> Any:
             yield from packing.insertions("score", [row])
 
 
+@example(  # the id of a request that is packed otherwise is not that of the next trial
+    [
+        TrialRow(0, 0, "ok", "", completion_tokens=3.0, request_id="a"),  # type: ignore[arg-type]
+        TrialRow(0, 1, "ok", ""),
+    ]
+)
 @settings(max_examples=40)
 @given(st.lists(any_rows, max_size=6, unique_by=lambda row: (row.problem, row.trial)))
 def test_rows_are_those_that_are_packed_one_by_one(trials: list[TrialRow]) -> None:

@@ -79,7 +79,7 @@ class Batch:
                 head = BODY(body + 1, run, problem, trial, status, codec, len(data), -1, -1)
             except (struct.error, TypeError, UnicodeEncodeError):  # 3.0 tokens, half a character
                 others.append(row)
-                last = None
+                last, named = None, b""
                 continue
             body += 1
             values += (
