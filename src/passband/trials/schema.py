@@ -233,7 +233,9 @@ def _tables_of(connection: sqlite3.Connection) -> dict[str, str]:
 
 @lru_cache
 def _expected(version: int) -> dict[str, str]:
-    """Return the text of each table as SQLite keeps it."""
+    """Return the text of each table as SQLite keeps it; none for an unknown version."""
+    if not create(version):
+        return {}
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(create(version))
         return _tables_of(connection)

@@ -56,7 +56,8 @@ class Writer:
         self._file = Place(directory / FILE)
         try:
             self._lock.note_made()
-            self._connection.execute(f"PRAGMA journal_size_limit={_LONG_LOG}")
+            with sqlite_errors(directory / FILE):
+                self._connection.execute(f"PRAGMA journal_size_limit={_LONG_LOG}")
             self._checked = CheckedRows(self._connection, directory / FILE)
             self._tallies = Tallies(self._connection, directory / FILE)
             self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
@@ -122,7 +123,8 @@ class Writer:
             return
         self._connection.execute(f"PRAGMA busy_timeout={_GAP}")
         try:
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            with suppress(sqlite3.OperationalError):  # what was committed is safe all the same
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         finally:
             self._connection.execute(f"PRAGMA busy_timeout={BUSY}")
         self._file.note_written()
