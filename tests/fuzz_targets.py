@@ -22,8 +22,10 @@ from passband.adaptive.remote.faults import refusal
 from passband.adaptive.server.body import Fields, parse
 from passband.adaptive.server.refusal import Refusal
 from passband.errors import InvalidInput
+from passband.generate.faults import fault_of
 from passband.generate.provider import Message, Request, Sampling
-from passband.generate.wire import fault_of, read_reply, retry_after
+from passband.generate.retry_after import retry_after
+from passband.generate.wire import read_reply
 from passband.records import column_names, read_records
 from passband.run.budget import find_price
 from passband.score.builtin.choice import choice
