@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
-from passband.trials.audit import audit
+from passband.trials.audit import _Auditor, audit
 from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.schema import FILE
 from stores import begin, filled, problem, writing
@@ -154,3 +154,23 @@ def test_what_is_no_store_at_all(tmp_path: Path) -> None:
         audit(tmp_path)
     (tmp_path / FILE).write_bytes(b"not a database" * 500)
     assert audit(tmp_path).damage == ["file is not a database"]
+
+
+def test_values_of_another_type_are_damage(original: Path, tmp_path: Path) -> None:
+    """A flipped bit can make any value of a number."""
+    for number, value in enumerate(("x'00'", "'a'", "1.5")):
+        bad = tmp_path / str(number)
+        shutil.copytree(original, bad)
+        with closing(sqlite3.connect(bad / FILE, isolation_level=None)) as connection:
+            connection.execute("PRAGMA writable_schema=ON")
+            connection.execute(
+                "UPDATE sqlite_master SET sql=replace(replace(sql, 'STRICT,', ''), ' NOT NULL', '')"
+                " WHERE name IN ('trial', 'attempt')"
+            )
+        with closing(sqlite3.connect(bad / FILE, isolation_level=None)) as connection:
+            connection.execute(f"UPDATE trial SET status={value} WHERE problem=2 AND trial=3")
+            connection.execute(f"UPDATE attempt SET run={value} WHERE attempt=2")
+            auditor = _Auditor(connection, bad / FILE, damage := [])
+            auditor.audit()
+        assert f"a row of trial is not what was written: {PLACE}" in damage
+        assert any("rows of attempt of run 1 where 2" in line for line in damage)

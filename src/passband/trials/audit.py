@@ -84,8 +84,8 @@ class _Auditor:
         """Look at one table after the other; where one cannot be read, go on with the next."""
         self._checked = CheckedRows(self.connection, self.path)
         self.connection.execute("BEGIN")  # all of it as it is at one moment
-        has_spare = self.connection.execute("SELECT 1 FROM sqlite_master WHERE name='spare'")
-        self._has_spare = has_spare.fetchone() is not None
+        spare = "SELECT 1 FROM sqlite_master WHERE name='spare'"
+        self._has_spare = any(self._checked.each(spare))
         for step in (self._structure, self._small_tables, self._bodies, self._score_rows,
                      self._counters, self._tallies, self._references, self._spares):  # fmt: skip
             try:
@@ -130,7 +130,7 @@ class _Auditor:
                     place = self._checked.place(*trial[:3])
                     what = "is lost" if body[0] is None else "is not what was written"
                     self.damage.append(f"a completion {what}: {place}")
-        self.counts["body"] = self.connection.execute("SELECT count(*) FROM body").fetchone()[0]
+        ((self.counts["body"],),) = self._checked.each("SELECT count(*) FROM body")
         if self.counts["body"] != bodies:
             for row in self._checked.each(_LOOSE):
                 self.damage.append(f"a completion has no trial: {self._checked.place(*row[1:4])}")
@@ -182,7 +182,7 @@ class _Auditor:
         for table in ("problem", "attempt", "scorer"):
             column = 1 if table == "scorer" else 0
             lost = {row[column] for row in self._rows[table]} - runs
-            self.damage += [f"rows of {table} have no run {run}" for run in sorted(lost)]
+            self.damage += [f"rows of {table} have no run {run}" for run in sorted(lost, key=repr)]
         for run, problem in sorted({key[:2] for key in self._trials} - problems):
             self.damage.append(f"trials have no problem: {self._checked.place(run, problem)}")
 
@@ -218,11 +218,12 @@ def _belongs(trial: tuple[Any, ...], body: tuple[Any, ...]) -> bool:
 
 def _different(written: dict[Any, Any], found: dict[Any, Any]) -> list[Any]:
     """Return the keys of tallies that differ by more than the order of addition explains."""
-    return sorted(
+    keys = (
         key
         for key in {*written, *found}
         if key not in written or key not in found or not _agree(written[key], found[key])
     )
+    return sorted(keys, key=repr)  # a status in a damaged row of a trial may be of any type
 
 
 def _agree(one: TrialTally | ScoreTally, other: TrialTally | ScoreTally) -> bool:
