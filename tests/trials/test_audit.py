@@ -154,3 +154,13 @@ def test_what_is_no_store_at_all(tmp_path: Path) -> None:
         audit(tmp_path)
     (tmp_path / FILE).write_bytes(b"not a database" * 500)
     assert audit(tmp_path).damage == ["file is not a database"]
+
+
+@pytest.mark.parametrize("filler", [b"\0", b"\xff"])
+def test_any_page_may_be_lost(original: Path, tmp_path: Path, filler: bytes) -> None:
+    whole = (original / FILE).read_bytes()
+    run = tmp_path / "run"
+    run.mkdir()
+    for start in range(4096, len(whole), 4096):
+        (run / FILE).write_bytes(whole[:start] + filler * 4096 + whole[start + 4096 :])
+        assert not audit(run).is_intact, start

@@ -130,7 +130,7 @@ class _Auditor:
                     place = self._checked.place(*trial[:3])
                     what = "is lost" if body[0] is None else "is not what was written"
                     self.damage.append(f"a completion {what}: {place}")
-        self.counts["body"] = self.connection.execute("SELECT count(*) FROM body").fetchone()[0]
+        ((self.counts["body"],),) = self._checked.each("SELECT count(*) FROM body")
         if self.counts["body"] != bodies:
             for row in self._checked.each(_LOOSE):
                 self.damage.append(f"a completion has no trial: {self._checked.place(*row[1:4])}")
