@@ -1,6 +1,7 @@
 """A server over HTTP: one attempt, whatever happens on the way."""
 
 import asyncio
+import base64
 import gzip
 import json
 import socket
@@ -28,6 +29,7 @@ from passband.generate.provider import (
     TimedOut,
     TooLong,
     Unavailable,
+    Unfinished,
 )
 
 KEY = "sk-test/with+odd=signs"
@@ -314,6 +316,37 @@ def test_the_key_is_taken_out_of_errors(code: int, escaped: bool) -> None:
 @pytest.mark.parametrize("escaped", [False, True])
 def test_the_key_is_taken_out_of_completions(escaped: bool) -> None:
     assert answer(echo(200, escaped=escaped))[0].text == "The key is [redacted]."
+
+
+PLACES = {
+    "finish reason": {"message": {"content": "42"}, "finish_reason": "KEY"},
+    "finish reason, nested": {"message": {"content": "42"}, "finish_reason": {"KEY": 1}},
+    "answer without end": {"message": {"content": "KEY"}, "finish_reason": None},
+    "name of an argument": {
+        "message": {"tool_calls": [{"function": {"name": "f", "arguments": {"KEY": 1}}}]},
+        "finish_reason": "tool_calls",
+    },
+    "base64": {"message": {"content": "BASE64"}, "finish_reason": "stop"},
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_key_in_escapes_is_redacted_wherever_it_is(place: str) -> None:
+    raw = json.dumps({"choices": [PLACES[place]]})
+    in_base64 = base64.b64encode(KEY.encode()).decode()
+    for word, secret in (("KEY", KEY), ("BASE64", in_base64)):
+        raw = raw.replace(word, "".join(f"\\u{ord(character):04x}" for character in secret))
+
+    async def play(exchange: Exchange) -> None:
+        await exchange.reply(200, raw.encode())
+
+    try:
+        found = repr(answer(Behaviour("echo", play)))
+    except Unfinished as fault:
+        found = repr(fault.completions)
+    assert "[redacted]" in found
+    assert KEY not in found
+    assert in_base64 not in found
 
 
 def test_the_key_is_in_no_representation() -> None:

@@ -2,15 +2,19 @@
 
 import functools
 import importlib
+import json
+import linecache
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
-from passband.generate.source_digests import _slice, file_digests, function_spec, source_digest
+from passband.generate.source_digests import file_digests, function_spec, source_digest
 
 Write = Callable[..., Path]
 
@@ -167,28 +171,122 @@ def test_functions_without_source_say_so() -> None:
         assert unseen.startswith("the source of ")
 
 
+@pytest.mark.parametrize("name", ["max_tokens", "tokenizer", "keyword", "tokens"])
+def test_names_that_only_resemble_those_of_keys_count(name: str) -> None:
+    def model(prompt: str, **options: Any) -> str:
+        return prompt
+
+    one, two = (function_spec(functools.partial(model, **{name: value})) for value in (1, 2))
+    assert one["values"] != two["values"]
+
+
+def test_values_of_a_wrapper_count() -> None:
+    def model(prompt: str) -> str:
+        return prompt
+
+    def scaled(scale: int) -> Callable[[str], str]:
+        @functools.wraps(model)
+        def wrapper(prompt: str) -> str:
+            return model(prompt) * scale
+
+        return wrapper
+
+    assert function_spec(scaled(1))["values"] != function_spec(scaled(2))["values"]
+
+
+def test_defaults_count_as_they_are() -> None:
+    def made(answer: str) -> Callable[[str], str]:
+        return lambda prompt, answer=answer: answer
+
+    assert function_spec(made("1"))["values"] != function_spec(made("2"))["values"]
+
+
+def test_state_is_noticed_in_slots_and_calls_in_base_classes() -> None:
+    class Slotted:
+        __slots__ = ("scale",)
+
+        def __call__(self, prompt: str) -> str:
+            return prompt
+
+    class Derived(Slotted):
+        pass
+
+    for model in (Slotted(), Derived()):
+        spec = function_spec(model)
+        assert spec["unseen"] == [f"the state of the {type(model).__name__}"]
+        assert spec["code"]
+
+
 SCRIPT = """
-import passband
+import functools
+import json
+import helper
+from passband.generate.source_digests import function_spec
 SCALE = 2
+SETTINGS = {}
+SETTINGS["n"] = 1
 def other(): return 1
-def helped(text): return text * SCALE
-def model(prompt): return helped(prompt)
-passband.simple_evaluate(model, "sums", num_repeats=4)
+def used(text): return text * SCALE * SETTINGS["n"]
+def wrapped(prompt): return ""
+def wrapping(f):
+    @functools.wraps(f)
+    def wrapper(prompt): return f(prompt) + "."
+    return wrapper
+def model(prompt): return used(prompt) + helper.answer()
+models = [model, lambda prompt: used(prompt) + helper.answer(), wrapping(wrapped)]
+print(json.dumps([function_spec(one) for one in models]))
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
-    ("old", "new", "is_same"),
+    ("old", "new", "changed"),
     [
-        ("num_repeats=4", "num_repeats=8", True),
-        ("return 1", "return 2", True),
-        ("SCALE = 2", "SCALE = 3", False),
-        ("text * SCALE", "text + SCALE", False),
-        ("helped(prompt)", "helped(prompt) ", True),
+        ("return 1", "return 2", []),
+        ("SCALE = 2", "SCALE = 3", [0, 1]),
+        ('["n"] = 1', '["n"] = 3', [0, 1]),
+        ("text * SCALE", "text + SCALE", [0, 1]),
+        ('"."', '"!"', [2]),
     ],
 )
-def test_of_a_script_only_what_the_function_uses_counts(old: str, new: str, is_same: bool) -> None:
-    one, two = (_slice(text.encode(), "model") for text in (SCRIPT, SCRIPT.replace(old, new)))
-    assert one is not None
-    assert (one == two) == is_same
-    assert _slice(SCRIPT.encode(), "<lambda>") is None
+def test_of_a_script_everything_that_a_function_uses_counts(
+    write: Write, old: str, new: str, changed: list[int]
+) -> None:
+    write("helper.py", "def answer(): return 1\n")
+    one, two = (_specs(write("script.py", text)) for text in (SCRIPT, SCRIPT.replace(old, new)))
+    assert [i for i in range(3) if one[i] != two[i]] == changed
+
+
+@pytest.mark.process
+def test_files_that_a_script_imports_count(write: Write) -> None:
+    script = write("script.py", SCRIPT)
+    write("helper.py", "def answer(): return 1\n")
+    one = _specs(script)
+    write("helper.py", "def answer(): return 2\n")
+    two = _specs(script)
+    assert [i for i in range(3) if one[i] != two[i]] == [0, 1]
+
+
+def _specs(script: Path) -> Any:
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_of_a_notebook_everything_that_a_function_uses_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def spec(scale: int, answer: str) -> dict[str, Any]:
+        source = (
+            f"SCALE = {scale}\ndef used(): return {answer!r}\n"
+            f"def model(prompt): return used() * SCALE\n"
+        )
+        notebook = ModuleType("notebook")
+        monkeypatch.setitem(sys.modules, "notebook", notebook)
+        cell = f"<cell {scale} {answer}>"
+        monkeypatch.setitem(linecache.cache, cell, (1, None, source.splitlines(True), cell))
+        exec(compile(source, cell, "exec"), vars(notebook))
+        return function_spec(vars(notebook)["model"])
+
+    assert spec(1, "a") == spec(1, "a")
+    assert spec(1, "a") != spec(2, "a")
+    assert spec(1, "a") != spec(1, "b")

@@ -56,6 +56,10 @@ def test_a_subject_is_taken_as_it_is() -> None:
     [
         ("http://Host:8000/v1/", "http://host:8000/v1"),
         ("https://host/a/b?key=secret#part", "https://host/a/b"),
+        ("HTTP://HOST:80/v1", "http://host/v1"),
+        ("https://host:443/", "https://host"),
+        ("http://[::1]:80/v1", "http://[::1]/v1"),
+        ("http://host:443/v1", "http://host:443/v1"),
     ],
 )
 def test_the_address_of_a_server_holds_nothing_secret(url: str, address: str) -> None:

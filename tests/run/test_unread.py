@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from passband.errors import InvalidInput
 from passband.generate.problem import Problem
 from passband.generate.provider import Completion, Sampling
 from passband.generate.providers import Connection
@@ -54,7 +55,7 @@ def play(task_file: Path, rows: Rows | None, out: Path, **settings: Any) -> int:
         [load_task(task_file)],
         Sums(),
         out,
-        settings=Settings(n=4, name="run", **settings),
+        settings=Settings(**{"n": 4, "name": "run", **settings}),
         connection=Connection(),
         watcher=Notes(),
         low_water=0,
@@ -147,3 +148,12 @@ def test_data_may_grow_at_the_front_of_a_limit(task_file: Path, tmp_path: Path) 
     assert play(task_file, data(5, 6, 7, 0, 1, 2), tmp_path / "run") == 0
     play(task_file, None, tmp_path / "fresh")
     assert exported(tmp_path / "run") == exported(tmp_path / "fresh")
+
+
+@pytest.mark.parametrize("settings", [{"n": 0}, {"n": -1}, {"limit": 0}])
+def test_numbers_that_ask_for_nothing_are_refused_although_nothing_is_read(
+    task_file: Path, tmp_path: Path, settings: dict[str, int]
+) -> None:
+    play(task_file, data(0, 1, 2), tmp_path / "run")
+    with pytest.raises(InvalidInput, match="must be at least 1"):
+        play(task_file, None, tmp_path / "run", **settings)

@@ -174,3 +174,13 @@ def test_values_of_another_type_are_damage(original: Path, tmp_path: Path) -> No
             auditor.audit()
         assert f"a row of trial is not what was written: {PLACE}" in damage
         assert any("rows of attempt of run 1 where 2" in line for line in damage)
+
+
+@pytest.mark.parametrize("filler", [b"\0", b"\xff"])
+def test_any_page_may_be_lost(original: Path, tmp_path: Path, filler: bytes) -> None:
+    whole = (original / FILE).read_bytes()
+    run = tmp_path / "run"
+    run.mkdir()
+    for start in range(4096, len(whole), 4096):
+        (run / FILE).write_bytes(whole[:start] + filler * 4096 + whole[start + 4096 :])
+        assert not audit(run).is_intact, start

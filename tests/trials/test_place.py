@@ -124,3 +124,22 @@ def test_a_checkpoint_by_another_program_is_no_loss(store: Store) -> None:
     store.append(1, [TrialRow(1, 0, "ok", "late")])
     store.close()
     assert len(read_back(store.directory)[1]) == 7
+
+
+@pytest.mark.parametrize("is_replaced", [False, True])
+def test_a_log_that_is_deleted_is_noticed_and_nothing_is_lost(
+    store: Store, is_replaced: bool
+) -> None:
+    """Commits go on into a log without a name, which would end with the process."""
+    log = store.directory / f"{FILE}-wal"
+    log.unlink()
+    if is_replaced:
+        log.touch()
+    lost = store.lost()
+    assert lost is not None
+    assert (lost.state, lost.is_writable) == ("unlogged", True)
+    assert "run the same command to go on" in str(store.saved(lost))
+    store.append(1, [TrialRow(1, 0, "ok", "late")])
+    store.close()
+    assert audit(store.directory).is_intact
+    assert len(read_back(store.directory)[1]) == 6

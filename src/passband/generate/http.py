@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["address_of", "read_body"]
 
 _LARGEST = 32_000_000  # bytes of a reply; more is not an answer
+_USUAL_PORTS = {"http": "80", "https": "443"}
 
 
 async def read_body(reply: aiohttp.ClientResponse) -> bytes:
@@ -35,7 +36,16 @@ def address_of(url: str) -> str:
 
     >>> address_of("https://me@host:8000/v1/?key=secret#x")
     'https://host:8000/v1'
+    >>> address_of("https://HOST:443/v1")
+    'https://host/v1'
     """
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2].lower()
-    return f"{parts.scheme}://{host}{parts.path.rstrip('/')}"
+    usual = _USUAL_PORTS.get(parts.scheme)
+    return f"{parts.scheme}://{_without(host, usual)}{parts.path.rstrip('/')}"
+
+
+def _without(host: str, port: str | None) -> str:
+    """Return a host without a port that goes without saying."""
+    name, _, stated = host.rpartition(":")
+    return name if name and stated in ("", port) else host

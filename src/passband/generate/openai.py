@@ -21,6 +21,7 @@ from passband.generate.provider import (
     Sampling,
     TimedOut,
     Unavailable,
+    Unfinished,
     UnsupportedSetting,
 )
 from passband.generate.secrets import add_secret, redacted_values
@@ -129,15 +130,20 @@ class OpenAIServer:
         """Return the completions of a reply, without the key in any spelling."""
         if not self._secret.is_long:
             return read_reply(raw, request, chat=self.is_chat)
-        if self._secret.is_in(raw):
+        if self._secret.may_be_in(raw):
             raw = self._secret.removed_from_bytes(raw)
-        read = read_reply(raw, request, chat=self.is_chat)
+        try:
+            read = read_reply(raw, request, chat=self.is_chat)
+        except Unfinished as fault:
+            fault.completions = [self._clean(completion) for completion in fault.completions]
+            raise
         return [self._clean(completion) for completion in read]
 
     def _clean(self, completion: Completion) -> Completion:
         """Return a completion without the key, which escapes of JSON may have hidden."""
-        said = completion.text, completion.reasoning, completion.request_id, completion.transcript
-        if said[3] is None and not self._secret.is_in_texts(*said[:3]):
+        said = completion.text, completion.reasoning, completion.request_id
+        is_clean = not self._secret.is_in_texts(*said, completion.finish_reason)
+        if is_clean and completion.transcript is None:
             return completion
         fields = completion._asdict()
         return completion._replace(**{name: redacted_values(fields[name]) for name in _TEXTS})

@@ -8,6 +8,7 @@ of the environment that are named like keys count too.
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import re
@@ -25,6 +26,7 @@ _HIDDEN = re.compile(
     rb"\\+u00([2-7][0-9a-fA-F])|\\+x([2-7][0-9a-fA-F])|%([2-7][0-9a-fA-F])"
     rb"|&#[xX]0*([2-7][0-9a-fA-F]);|&#0*([0-9]{2,3});|\\+(/)"
 )
+_ESCAPED = re.compile(rb"\\u00[2-7]")  # a character that a key may have
 _registered: dict[str, Secret] = {}
 
 
@@ -48,12 +50,14 @@ class Secret:
         """Whether it can be no word of an answer."""
         return len(self._key) >= LONG_KEY
 
-    def is_in(self, raw: bytes) -> bool:
-        """Return whether the body of a reply holds the key, as it is or in base64.
+    def may_be_in(self, raw: bytes) -> bool:
+        """Return whether the body of a reply may hold the key, as it is, in base64 or escaped.
 
-        This is for every answer: some 0.3 us for each spelling and 2 kB. What JSON escapes hide
-        is found in the decoded texts (`is_in_texts`).
+        This is for every answer: some 0.3 us for each spelling and 2 kB. Escapes of characters
+        that keys have are rare, so that looking closer at each reply that has one costs little.
         """
+        if b"\\/" in raw or (b"\\u00" in raw and _ESCAPED.search(raw)):
+            return True
         for needle in self._quick:  # noqa: SIM110  a generator takes as long again
             if needle in raw:
                 return True
@@ -123,7 +127,7 @@ def _walked(value: Any, secrets: list[Secret]) -> Any:
             value = secret.removed_from(value)
         return value
     if isinstance(value, dict):
-        return {key: _walked(inner, secrets) for key, inner in value.items()}
+        return {_walked(key, secrets): _walked(inner, secrets) for key, inner in value.items()}
     if isinstance(value, list):
         return [_walked(inner, secrets) for inner in value]
     return value
@@ -162,3 +166,4 @@ def _encodings(key: str) -> Iterator[bytes]:
     yield quote(raw, safe="").encode()
     yield raw.hex().encode()
     yield raw.hex().upper().encode()
+    yield html.escape(key).encode("utf-8", "surrogatepass")

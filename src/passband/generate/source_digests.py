@@ -10,25 +10,25 @@ from __future__ import annotations
 import ast
 import dis
 import functools
-import hashlib
 import inspect
 import json
+import re
 import sys
 import sysconfig
 import textwrap
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
+
+from passband.generate.script_slice import defined_at, used_statements
+from passband.generate.source_shape import parsed, shape, text_digest
 
 __all__ = ["file_digests", "function_spec", "source_digest"]
 
 _MOST = 500  # files that one file may bring along
 _LAYERS = 100  # of partials, decorators and methods around a function
-_PARSES = 100  # attempts
-_parsing = threading.Lock()
-_PRIVATE = ("key", "token", "secret", "password")  # values that may change and are not kept
+_PRIVATE = re.compile(r"(?:key|token|secret|password)$", re.IGNORECASE)  # may change, not kept
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -39,10 +39,10 @@ def source_digest(source: bytes | str) -> str:
     True
     """
     try:
-        shown = _shape(_parsed(source))
+        shown = shape(parsed(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         shown = source if isinstance(source, str) else source.hex()
-    return _digest(shown)
+    return text_digest(shown)
 
 
 def file_digests(path: Path, root: Path | None = None) -> dict[str, str]:
@@ -72,18 +72,23 @@ def function_spec(function: Callable[..., Any]) -> dict[str, Any]:
 
     `unseen` says what may change without anyone noticing.
     """
-    core, bound, unseen = _unwrapped(function)
+    *wrappers, core = layers = list(_layers(function))
     code = _code_of(core)
+    for wrapper in wrappers:
+        code |= _wrapper_code(wrapper, code)
+    unseen = [state for layer in layers for state in _unseen_state(layer)]
     if not code:
         unseen = [*unseen, f"the source of {_qualified(core)}, of which there is none"]
-    kept = {name: value for name, value in bound.items() if _is_public(name) and _is_plain(value)}
-    hidden = sorted(name for name in bound if _is_public(name) and name not in kept)
+    bound = {name: value for layer in layers for name, value in _bound(layer)}
+    public = {name: value for name, value in bound.items() if _is_public(name, value)}
+    kept = {name: value for name, value in public.items() if _is_plain(value)}
+    hidden = sorted(name for name in public if name not in kept)
     if hidden:
         unseen = [*unseen, f"the values of {', '.join(hidden)}"]
     return {
         "name": _qualified(core),
         **({"code": code} if code else {}),
-        **({"values": _digest(json.dumps(kept, sort_keys=True))} if kept else {}),
+        **({"values": text_digest(json.dumps(kept, sort_keys=True))} if kept else {}),
         **({"unseen": unseen} if unseen else {}),
     }
 
@@ -91,30 +96,58 @@ def function_spec(function: Callable[..., Any]) -> dict[str, Any]:
 # -- functions -----------------------------------------------------------------------------
 
 
-def _unwrapped(function: Any) -> tuple[Any, dict[str, Any], list[str]]:
-    """Return the function inside, the values that are bound to it, and what is not seen."""
-    bound: dict[str, Any] = {}
-    unseen: list[str] = []
+def _layers(function: Any) -> Iterator[Any]:
+    """Yield a function, and what it wraps, binds or calls in its stead, the innermost last."""
     for _ in range(_LAYERS):
+        yield function
         if isinstance(function, functools.partial):
-            bound |= {f"argument {i}": value for i, value in enumerate(function.args)}
-            bound |= function.keywords
             function = function.func
         elif isinstance(function, MethodType):
-            if not isinstance(function.__self__, type | ModuleType):
-                unseen.append(f"the state of the {type(function.__self__).__name__}")
             function = function.__func__
         elif hasattr(function, "__wrapped__"):
             function = function.__wrapped__
         elif isinstance(function, FunctionType):
-            return function, bound | _closed_over(function), unseen
-        elif isinstance(call := vars(type(function)).get("__call__"), FunctionType):
-            if getattr(function, "__dict__", None):
-                unseen.append(f"the state of the {type(function).__name__}")
+            return
+        elif isinstance(
+            call := inspect.getattr_static(type(function), "__call__", None), FunctionType
+        ):
             function = call
         else:
-            break
-    return function, bound, unseen
+            return
+
+
+def _bound(layer: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the values that a layer passes on or uses."""
+    if isinstance(layer, functools.partial):
+        yield from ((f"argument {i}", value) for i, value in enumerate(layer.args))
+        yield from layer.keywords.items()
+    elif isinstance(layer, FunctionType) and not _is_of_package(layer):
+        yield from _defaults(layer)
+        yield from _closed_over(layer).items()
+        if not hasattr(sys.modules.get(layer.__module__ or ""), "__file__"):  # a notebook
+            yield from (pair for pair in _globals(layer) if isinstance(pair[1], _PLAIN))
+
+
+def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yield plain defaults of parameters, which need not be what the source says: x=x."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    values = function.__defaults__ or ()
+    last = zip(reversed(names), reversed(values), strict=False)
+    for name, value in (*last, *(function.__kwdefaults__ or {}).items()):
+        if isinstance(value, _PLAIN):
+            yield f"default {name}", value
+
+
+def _unseen_state(layer: Any) -> Iterator[str]:
+    """Yield what a method or a callable object may depend on beyond its source."""
+    owner = layer.__self__ if isinstance(layer, MethodType) else layer
+    if isinstance(owner, type | ModuleType | FunctionType | functools.partial):
+        return
+    has_state = bool(getattr(owner, "__dict__", None)) or any(
+        getattr(kind, "__slots__", ()) for kind in type(owner).__mro__
+    )
+    if isinstance(layer, MethodType) or (has_state and not hasattr(owner, "__wrapped__")):
+        yield f"the state of the {type(owner).__name__}"
 
 
 def _closed_over(function: FunctionType) -> dict[str, Any]:
@@ -135,9 +168,9 @@ def _closed_over(function: FunctionType) -> dict[str, Any]:
 
 
 def _assigned(code: CodeType) -> Iterator[str]:
-    """Yield the variables of outer functions that a function sets, or a function inside it."""
+    """Yield the outer variables that a function sets, or a function inside it."""
     for step in dis.get_instructions(code):
-        if step.opname == "STORE_DEREF":
+        if step.opname in ("STORE_DEREF", "STORE_GLOBAL"):
             yield str(step.argval)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -152,50 +185,77 @@ def _code_of(function: Any) -> dict[str, str]:
         return _own_source(function)
     path = Path(file)
     if module.__name__ == "__main__":
-        own = _slice(path.read_bytes(), getattr(function, "__qualname__", ""))
-        return {path.name: own} if own else _own_source(function)
+        return _script_digests(path, function)
     return file_digests(path, _import_root(module.__name__, path))
 
 
-def _own_source(function: Any) -> dict[str, str]:
-    try:
-        return {_qualified(function): source_digest(textwrap.dedent(inspect.getsource(function)))}
-    except (OSError, TypeError):
+def _wrapper_code(wrapper: Any, known: Mapping[str, str]) -> dict[str, str]:
+    """Return digests of a function around another, unless they are known or a package made it."""
+    if not isinstance(wrapper, FunctionType) or _is_of_package(wrapper):
         return {}
+    new = {name: one for name, one in _code_of(wrapper).items() if known.get(name) != one}
+    return {f"{name} ({wrapper.__code__.co_name})": one for name, one in new.items()}
 
 
-def _slice(source: bytes, name: str) -> str | None:
-    """Return a digest of a script's function and of what it uses of the script.
+def _is_of_package(function: FunctionType) -> bool:
+    return _is_installed(Path(function.__code__.co_filename))
 
-    A script is edited between runs, in what it asks for; the model is only part of it.
-    """
-    try:
-        tree = _parsed(source)
-    except (SyntaxError, ValueError):
-        return None
-    defined = {name: node for node in tree.body for name in _defined(node)}
-    waiting, used = [name.partition(".")[0]], set()
+
+def _own_source(function: Any) -> dict[str, str]:
+    """Return digests of a function and of the functions that it uses, in a notebook as well."""
+    digests: dict[str, str] = {}
+    waiting = [function]
     while waiting:
-        name = waiting.pop()
-        if name in defined and name not in used:
-            used.add(name)
-            names = (node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name))
-            waiting += names
-    nodes = {id(defined[name]): defined[name] for name in used}
-    return (
-        _digest("".join(_shape(node) for node in tree.body if id(node) in nodes)) if used else None
-    )
+        one = waiting.pop()
+        if _qualified(one) not in digests:
+            try:
+                source = textwrap.dedent(inspect.getsource(one))
+            except (OSError, TypeError):
+                continue
+            digests[_qualified(one)] = source_digest(source)
+            waiting += [value for _, value in _globals(one) if isinstance(value, FunctionType)]
+    return digests
 
 
-def _defined(node: ast.stmt) -> Iterator[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        yield node.name
-    elif isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-    else:
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                yield inner.id
+def _globals(function: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the global variables that a function uses and does not set."""
+    if not isinstance(function, FunctionType):
+        return
+    own = set(_assigned(function.__code__))
+    for name in dict.fromkeys(_global_names(function.__code__)):
+        if name in function.__globals__ and name not in own:
+            yield name, function.__globals__[name]
+
+
+def _script_digests(path: Path, function: Any) -> dict[str, str]:
+    """Return digests of what a function uses of its script, and of files that this imports."""
+    try:
+        tree = parsed(path.read_bytes())
+    except (SyntaxError, ValueError):
+        return _own_source(function)
+    code = getattr(function, "__code__", None)
+    # By its place: a wrapper has the name of what it wraps.
+    name = None if code is None else defined_at(tree, code.co_firstlineno)
+    written = str(getattr(function, "__qualname__", "")).partition(".")[0]
+    named = used_statements(tree, [name or written])
+    # A lambda has no name by which the script knows it.
+    own = {} if named else _own_source(function)
+    tree.body = named or used_statements(tree, _global_names(code))
+    digests = {path.name: text_digest("".join(map(shape, tree.body)))} if tree.body else {}
+    for file in _imports_of(tree, path, path.parent.resolve()):
+        if file.resolve() != path.resolve():
+            digests |= file_digests(file, path.parent)
+    return {**own, **digests}
+
+
+def _global_names(code: CodeType | None) -> Iterator[str]:
+    """Yield the names that a function's code looks up outside of it."""
+    if code is None:
+        return
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _global_names(inner)
 
 
 def _qualified(function: Any) -> str:
@@ -204,8 +264,9 @@ def _qualified(function: Any) -> str:
     return f"{module}.{getattr(function, '__qualname__', kind.__name__)}"
 
 
-def _is_public(name: str) -> bool:
-    return not any(word in name.lower() for word in _PRIVATE)
+def _is_public(name: str, value: Any) -> bool:
+    """Return whether a value is part of a model; a key is not, and max_tokens is no key."""
+    return not (_PRIVATE.search(name) and isinstance(value, str | bytes))
 
 
 def _is_plain(value: Any) -> bool:
@@ -229,9 +290,12 @@ def _import_root(module: str, path: Path) -> Path:
 def _imported(file: Path, source: bytes, root: Path) -> Iterator[Path]:
     """Yield the files that a file imports from its own folder or the root."""
     try:
-        tree = _parsed(source)
+        yield from _imports_of(parsed(source), file, root)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
+
+
+def _imports_of(tree: ast.Module, file: Path, root: Path) -> Iterator[Path]:
     folders = [] if _is_installed(file) else [file.parent, root]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -263,40 +327,3 @@ def _is_installed(file: Path) -> bool:
 
 def _name(file: Path, base: Path) -> str:
     return file.relative_to(base).as_posix() if file.is_relative_to(base) else file.name
-
-
-# -- digests -------------------------------------------------------------------------------
-
-
-def _parsed(source: bytes | str) -> ast.Module:
-    """Return the syntax tree; CPython 3.11 may fail at that while another thread does the same."""
-    for _ in range(_PARSES):
-        try:
-            with _parsing:
-                return ast.parse(source)
-        except SystemError:
-            continue
-    return ast.parse(source)
-
-
-def _shape(node: object) -> str:
-    """Return a syntax tree as text that is the same in every version of Python."""
-    if isinstance(node, ast.JoinedStr):  # Python 3.12 has empty texts in the formats of f-strings
-        node.values = [value for value in node.values if not _is_empty_text(value)]
-    if isinstance(node, ast.AST):
-        fields = ((name, getattr(node, name, None)) for name in node._fields if name != "kind")
-        inside = ",".join(
-            f"{name}={_shape(value)}" for name, value in fields if value not in (None, [])
-        )
-        return f"{type(node).__name__}({inside})"
-    if isinstance(node, list):
-        return f"[{','.join(map(_shape, node))}]"
-    return repr(node)
-
-
-def _is_empty_text(node: object) -> bool:
-    return isinstance(node, ast.Constant) and node.value == ""
-
-
-def _digest(text: str) -> str:
-    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

@@ -42,10 +42,7 @@ __all__ = [
 
 def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
     """Return the problems that are to be asked; whatever is wrong with them shows here."""
-    if settings.limit is not None and settings.limit < 1:
-        raise InvalidInput(f"--limit must be at least 1; got {settings.limit}.")
-    if settings.n is not None and settings.n < 1:
-        raise InvalidInput(f"-n must be at least 1; got {settings.n}.")
+    settings.check()
     problems = task.load(settings.limit)
     if not problems:
         raise InvalidInput(f"{task.name} has no problems.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from passband.errors import InvalidInput
 from passband.score.scorer import Truncated
 from passband.stats.checks import Over
 
@@ -59,3 +60,9 @@ class Settings:
     moved_server: bool = False  # whether another address serves the same model
     until: Until | None = None  # then n is the most trials of a problem
     patience: Patience = field(default_factory=Patience)
+
+    def check(self) -> None:
+        """Raise `InvalidInput` for numbers of problems or trials that ask for none."""
+        for option, number in (("--limit", self.limit), ("-n", self.n)):
+            if number is not None and number < 1:
+                raise InvalidInput(f"{option} must be at least 1; got {number}.")

@@ -72,6 +72,7 @@ def opened(
 
     Before a directory is made, whatever is wrong with its problems has to show.
     """
+    settings.check()
     unread = UnreadProblems.of(task, settings, read)
     if unread is None:
         return read(task, settings)

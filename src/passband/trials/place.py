@@ -17,7 +17,7 @@ from passband.errors import PassbandError
 
 __all__ = ["Place", "State", "StoreLost"]
 
-State = Literal["here", "moved", "deleted", "replaced", "truncated", "overwritten"]
+State = Literal["here", "moved", "deleted", "replaced", "truncated", "overwritten", "unlogged"]
 _PAGE = 4096
 _GETPATH = 50  # F_GETPATH of macOS
 
@@ -27,6 +27,7 @@ _WHAT = {
     "replaced": "was replaced by another file while it was being written",
     "truncated": "was cut short by another program while it was being written",
     "overwritten": "was overwritten by another program while it was being written",
+    "unlogged": "has lost its log, trials.sqlite-wal, while it was being written",
 }
 
 
@@ -54,6 +55,8 @@ class StoreLost(PassbandError):
         return StoreLost(self.path, self.state, directory / self.path.name, is_saved=True)
 
     def _advice(self) -> str:
+        if self.state == "unlogged":
+            return "Every answer that came is recorded; run the same command to go on."
         if self.state == "moved" or self.is_saved:
             there = str(self.where.parent) if self.where else "the new place"
             return (
@@ -74,6 +77,7 @@ class Place:
     def __init__(self, path: Path) -> None:
         self._path = path.absolute()
         self._log = f"{self._path}-wal"
+        self._log_identity: tuple[int, int] | None = None  # once SQLite has made it
         there = os.stat(self._path)
         self._identity = there.st_dev, there.st_ino
         self._descriptor = _descriptor(*self._identity)
@@ -93,7 +97,7 @@ class Place:
         if there.st_size < self._size:
             return "truncated"
         self._size = there.st_size
-        return "here"
+        return "here" if self._has_log() else "unlogged"
 
     def lost(self) -> StoreLost | None:
         """Return the error to raise if the file is not where it was."""
@@ -106,6 +110,8 @@ class Place:
             written = os.fstat(self._descriptor).st_mtime_ns
             if written != self._written:
                 self._written, self._head = written, self._first_table()
+        if self._log_identity is None:
+            self._log_identity = self._log_there()
 
     def overwritten(self) -> StoreLost | None:
         """Return the error to raise if another program has written to it since our last commit."""
@@ -149,6 +155,20 @@ class Place:
         """Return the page that holds the runs, which is no other store's."""
         assert self._descriptor is not None
         return os.pread(self._descriptor, _PAGE, _PAGE)
+
+    def _has_log(self) -> bool:
+        """Return whether the log is where another process will look for it.
+
+        SQLite goes on with a deleted one, and every commit in it ends with this process.
+        """
+        return self._log_identity is None or self._log_there() == self._log_identity
+
+    def _log_there(self) -> tuple[int, int] | None:
+        try:
+            there = os.stat(self._log)
+        except OSError:
+            return None
+        return there.st_dev, there.st_ino
 
     def _has_name(self) -> bool:
         """Return whether the file has a name somewhere."""
