@@ -95,7 +95,7 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/intervals.py
 	@echo "timing runs ..."
 	@$(PY) benchmarks/run.py
-	@echo "timing patterns and templates of strangers ..."
+	@echo "timing untrusted patterns and templates ..."
 	@$(PY) benchmarks/regexes.py
 	@$(PY) benchmarks/templates.py
 	@echo "timing large tables ..."

@@ -170,6 +170,16 @@ def serve_and_stop(folder: Path) -> None:
         process.communicate(timeout=60)
 
 
+def test_python_m_works_in_a_folder_that_was_deleted(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = 'rmdir "$PWD" && exec "$0" -m passband --version'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable], cwd=gone, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_python_m_leaves_the_working_folder_out_as_soon_as_it_can(folder: Path) -> None:
     """What Python imports before passband runs, and `passband` itself, are out of its hands."""
     for name in ("functools", "re", "types", "json", "passband"):

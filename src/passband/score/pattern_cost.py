@@ -103,7 +103,7 @@ _FLAGGED = {flag: re.compile(rf"\(\?[a-zA-Z]*{flag}") for flag in "is"}  # (?s),
 
 
 def _beginnings(tree: Any) -> tuple[str, ...]:
-    """Return fixed texts of which every match has one, so many characters after its start."""
+    """Return fixed texts, one of which is in every match, at or shortly after its start."""
     longest, in_front = "", 0
     for part in _parts(tree):
         if isinstance(part, str):

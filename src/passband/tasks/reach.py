@@ -1,8 +1,8 @@
 """The files that an untrusted task may name: its own, and those of the working folder.
 
-A task file is somebody else's text, and what its data hold is sent to a server. Without trust it
-may name regular files below its own folder or the working folder, wherever links lead: no devices,
-no pipes, nothing of /proc, nothing in hidden folders such as ~/.ssh.
+What the data of a task hold is sent to a server. Without trust a task may name regular files below
+its own folder or the working folder, wherever links lead: no devices, no pipes, nothing of /proc,
+nothing in hidden folders such as ~/.ssh.
 """
 
 from __future__ import annotations

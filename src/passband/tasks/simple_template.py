@@ -1,4 +1,4 @@
-"""Templates that are plain enough to be rendered in this process, whoever wrote them.
+"""Templates that are plain enough to be rendered in this process, even if untrusted.
 
 A simple template puts columns into text: it names them, takes parts of them, chooses between them,
 and passes them through filters and methods whose result is no longer than what they get, save for a
@@ -77,7 +77,7 @@ def has_loop(tree: nodes.Template) -> bool:
 
 
 def fits(row: Mapping[str, Any], columns: Collection[str], largest: int) -> bool:
-    """Return whether the texts and items of some columns are at most so many."""
+    """Return whether some columns hold at most `largest` characters and items together."""
     left = largest
     values = [row[name] for name in columns if name in row]
     while values and left >= 0:
@@ -140,8 +140,10 @@ def _is_simple_call(
     )
 
 
-def _grows(node: nodes.Filter | nodes.Test | nodes.Call) -> bool:
+def _grows(node: nodes.Expr) -> bool:
     """Return whether the result of a call may be longer than what it is called with."""
+    if not isinstance(node, nodes.Filter | nodes.Call):
+        return False
     name = getattr(node.node, "attr", "") if isinstance(node, nodes.Call) else node.name
     if name != "replace":
         return name in GROWING

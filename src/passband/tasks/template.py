@@ -2,7 +2,7 @@
 
 They run in Jinja's immutable sandbox. On top of what it forbids, what a template may build and how
 often it may loop is limited, so that a short line of a task file cannot take all memory or time.
-The limits are no proof against every template that an attacker could write: templates of strangers
+The limits are no proof against every template that an attacker could write: untrusted templates
 that are more than plain text with columns in it are rendered in a process of their own
 (`passband.tasks.rendering`).
 """
