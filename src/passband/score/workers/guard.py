@@ -76,7 +76,7 @@ _SILENT = {
 
 
 def limit() -> None:
-    """Set the limits of the kernel, which no process can raise again."""
+    """Set the limits of the kernel, which only root could raise again before `lock`."""
     with contextlib.suppress(ImportError):
         import resource
 
