@@ -95,6 +95,9 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/intervals.py
 	@echo "timing runs ..."
 	@$(PY) benchmarks/run.py
+	@echo "timing untrusted patterns and templates ..."
+	@$(PY) benchmarks/regexes.py
+	@$(PY) benchmarks/templates.py
 	@echo "timing large tables ..."
 	@$(PY) benchmarks/tables.py
 	@echo "timing the server of adaptive tests ..."

@@ -3,7 +3,7 @@
 Passband searches a text in its own process if the bound of `passband.score.pattern_cost` is below
 fifteen milliseconds. This tries patterns, ordinary ones, known runaways and random ones, each over
 texts made to be hard for it, as long as is still searched here, and prints the slowest.
-Then it times the built-in extraction rules over texts of 100 KB and of 10 MB.
+Then it times the built-in extraction rules over texts of 100 KB and of 1 MB.
 
     python benchmarks/regexes.py [--random 2000] [--seed 0]
 """
@@ -45,6 +45,9 @@ RULE_UNITS = [
     "answer is **", "\\boxed .",
 ]  # fmt: skip
 
+Search = tuple[float, str, str, str]  # seconds, the pattern, what the text repeats, the text
+
+AGAIN = 5
 LONGEST = 200_000  # characters; longer ones are not searched between two requests
 FURTHER = {
     "all": extract, "choice": read_choice, "math's quick look": normalise, "number": read_number,
@@ -60,14 +63,16 @@ def main() -> None:
     generator = random.Random(options.seed)
     sources = [*PATTERNS, *(random_pattern(generator) for _ in range(options.random))]
     slowest = sorted((worst for source in sources if (worst := worst_of(source))), reverse=True)
-    print(
-        f"{len(slowest):,} patterns; slowest in this process (bound {MOST_NANOSECONDS / 1e6:g} ms)"
-    )
-    for seconds, source, unit, length in slowest[:8]:
-        print(f"  {seconds * 1e3:6.1f} ms  {source[:50]!r} over {length:,} characters of {unit!r}")
-    print("extraction rules: slowest text of 100 KB, slowest of 10 MB")
+    print(f"{len(slowest):,} patterns; slowest in this process, the least of {AGAIN} times each")
+    print(f"(bound {MOST_NANOSECONDS / 1e6:g} ms)")
+    # A machine that does other things makes any of them slow once.
+    for seconds, source, unit, text in sorted(map(again, slowest[:40]), reverse=True)[:8]:
+        print(
+            f"  {seconds * 1e3:6.1f} ms  {source[:50]!r} over {len(text):,} characters of {unit!r}"
+        )
+    print("extraction rules: slowest text of 100 KB, slowest of 1 MB")
     for name, rule in [*RULES.items(), *FURTHER.items()]:
-        print(f"  {name}: {rule_seconds(rule, 10**5):.3f} s, {rule_seconds(rule, 10**7):.2f} s")
+        print(f"  {name}: {rule_seconds(rule, 10**5):.3f} s, {rule_seconds(rule, 10**6):.2f} s")
 
 
 def random_pattern(generator: random.Random, depth: int = 2) -> str:
@@ -86,7 +91,7 @@ def random_pattern(generator: random.Random, depth: int = 2) -> str:
     return "".join(parts)
 
 
-def worst_of(source: str) -> tuple[float, str, str, int] | None:
+def worst_of(source: str) -> Search | None:
     """Return the slowest search of a pattern over texts of the largest length."""
     try:
         pattern = Pattern(source)
@@ -97,8 +102,15 @@ def worst_of(source: str) -> tuple[float, str, str, int] | None:
     for unit in UNITS:
         length = longest(pattern, unit)
         for text in hard_texts(unit, length):
-            found.append((seconds_of(compiled.findall, text), source, unit, length))
+            found.append((seconds_of(compiled.findall, text), source, unit, text))
     return max(found)
+
+
+def again(search: Search) -> Search:
+    """Return a search with the least of the seconds that it takes."""
+    _, source, unit, text = search
+    compiled = re.compile(source)
+    return min(seconds_of(compiled.findall, text) for _ in range(AGAIN)), source, unit, text
 
 
 def longest(pattern: Pattern, unit: str) -> int:

@@ -1,4 +1,4 @@
-"""Time the rendering of prompts: here, and in a worker process as templates of strangers are.
+"""Time the rendering of prompts: trusted, and untrusted, which may need a worker process.
 
 CPU seconds of this process and its workers for 10,000 problems, the start of a worker included.
 
@@ -30,7 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", type=int, default=10_000)
     problems = parser.parse_args().problems
-    print(f"{problems:,} problems; CPU seconds\n\n| template | here | as a stranger's | ratio |")
+    print(f"{problems:,} problems; CPU seconds\n\n| template | trusted | untrusted | ratio |")
     print("|:--|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:
         write_rows(Path(folder, "data.jsonl"), problems)

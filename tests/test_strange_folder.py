@@ -3,6 +3,9 @@
 Modules are planted in the working folder under names that passband and its workers import. None of
 them may run, and no process that is started may see a key. A hook in the command's own interpreter,
 from a folder beside the working one, notes every process that it starts.
+
+Two verbs run as the installed script. One interpreter, with the script's import path, runs all
+others: one for each would spend most of its time on the import of numpy.
 """
 
 import json
@@ -15,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from passband.cli.app import app
 from serving import write_bank_file
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -30,6 +34,17 @@ def note(event, arguments):
         with open({log!r}, "a") as file:
             file.write(json.dumps([event, *map(repr, arguments)]) + "\\n")
 sys.addaudithook(note)
+"""
+SCRIPT = """
+import json, pathlib, sys
+from passband.cli import main
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["passband", *words]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code, (words, end.code)
+    assert not pathlib.Path({marker!r}).exists(), words
 """
 TASK = {
     "task": "strange",
@@ -58,6 +73,8 @@ def folder(tmp_path: Path) -> Path:
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "hook").mkdir()
     (tmp_path / "hook" / "sitecustomize.py").write_text(HOOK.format(log=str(tmp_path / "log")))
+    script = SCRIPT.format(marker=str(tmp_path / "marker"))
+    (tmp_path / "hook" / "verbs.py").write_text(script)
     return folder
 
 
@@ -65,20 +82,19 @@ def environment(folder: Path) -> dict[str, str]:
     return os.environ | CANARIES | {"PYTHONPATH": str(folder.parent / "hook")}
 
 
-def passband(folder: Path, *words: object, module: bool = False) -> str:
-    script = [str(Path(sys.executable).with_name("passband"))]
+def ended_well(folder: Path, *command: str) -> None:
     done = subprocess.run(
-        [*([sys.executable, "-m", "passband"] if module else script), *map(str, words)],
+        command,
         cwd=folder,
         env=environment(folder),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
     )
-    assert done.returncode == 0, (words, done.stderr)
+    assert done.returncode == 0, (command, done.stderr)
     assert "canary" not in done.stdout + done.stderr
-    return done.stdout
+    assert not (folder.parent / "marker").exists(), command
 
 
 def started(folder: Path) -> list[list[str]]:
@@ -86,8 +102,8 @@ def started(folder: Path) -> list[list[str]]:
     return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
+INSTALLED = str(Path(sys.executable).with_name("passband"))
 VERBS = [
-    "validate strange.yaml",
     "ls",
     "metrics",
     "run strange.yaml --model tiny -n 2 --out a",
@@ -103,14 +119,16 @@ VERBS = [
     "export b -o trials.jsonl",
     "import trials.jsonl -o imported",
     "merge b -o merged",
+    "check a b",
+    "backup b copied",
     "salvage b salvaged",
 ]
 
 
 def test_no_verb_runs_planted_code_or_shows_a_key(folder: Path) -> None:
-    for words in VERBS:
-        passband(folder, *words.split())
-        assert not (folder.parent / "marker").exists(), words
+    ended_well(folder, INSTALLED, "validate", "strange.yaml")
+    script = str(folder.parent / "hook" / "verbs.py")
+    ended_well(folder, sys.executable, script, json.dumps([words.split() for words in VERBS]))
     serve_and_stop(folder)
     assert not (folder.parent / "marker").exists()
     processes = started(folder)
@@ -121,19 +139,23 @@ def test_no_verb_runs_planted_code_or_shows_a_key(folder: Path) -> None:
         if f"passband.{PLACES[name]}{name}" in arguments[1]
     }
     for event, *arguments in processes:
-        told = " ".join(arguments)
+        shown = " ".join(arguments)
         assert event == "subprocess.Popen"
-        assert "'-I', '-S', '-B'" in told
-        assert "canary" not in told
-        assert not any(name in told for name in CANARIES)
-        assert repr(str(folder)) not in told
+        assert "'-I', '-S', '-B'" in shown
+        assert "canary" not in shown
+        assert not any(name in shown for name in CANARIES)
+        assert repr(str(folder)) not in shown
+
+
+def test_those_are_all_verbs() -> None:
+    verbs = {command.name for command in app.registered_commands}
+    assert verbs == {"validate", "serve", *(words.split()[0] for words in VERBS)}
 
 
 def serve_and_stop(folder: Path) -> None:
     write_bank_file(folder / "served.jsonl")
-    command = [str(Path(sys.executable).with_name("passband")), "serve", "served.jsonl"]
     with subprocess.Popen(
-        [*command, "--port", "0"],
+        [INSTALLED, "serve", "served.jsonl", "--port", "0"],
         cwd=folder,
         env=environment(folder),
         stdin=subprocess.DEVNULL,
@@ -148,6 +170,16 @@ def serve_and_stop(folder: Path) -> None:
         process.communicate(timeout=60)
 
 
+def test_python_m_works_in_a_folder_that_was_deleted(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = 'rmdir "$PWD" && exec "$0" -m passband --version'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable], cwd=gone, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_python_m_leaves_the_working_folder_out_as_soon_as_it_can(folder: Path) -> None:
     """What Python imports before passband runs, and `passband` itself, are out of its hands."""
     for name in ("functools", "re", "types", "json", "passband"):
@@ -156,6 +188,5 @@ def test_python_m_leaves_the_working_folder_out_as_soon_as_it_can(folder: Path) 
     (folder / "passband").rmdir()
     for name in ("typer", "yaml", "numpy", "rich"):
         (folder / f"{name}.py").write_text(PLANTED.format(marker=str(folder.parent / "marker")))
-    passband(folder, "validate", "strange.yaml", module=True)
-    passband(folder, "run", "strange.yaml", "--model", "tiny", "-n", 1, module=True)
-    assert not (folder.parent / "marker").exists()
+    run = ("run", "strange.yaml", "--model", "tiny", "-n", "1")
+    ended_well(folder, sys.executable, "-m", "passband", *run)

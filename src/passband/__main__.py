@@ -10,7 +10,11 @@ import os
 import sys
 
 if __name__ == "__main__":
-    if sys.path and sys.path[0] in ("", os.getcwd()):
+    try:
+        working_folder = os.getcwd()
+    except FileNotFoundError:  # it was deleted
+        working_folder = ""
+    if sys.path and sys.path[0] in ("", working_folder):
         del sys.path[0]
 
     from passband.cli import main

@@ -74,10 +74,13 @@ def test_other_files_need_trust(read: Read, home: Path, path: str, options: Any)
     assert {"a": "secret"} in read(path, trust=True, **options)
 
 
-def test_patterns_do_not_leave_the_folder(read: Read, home: Path) -> None:
-    for pattern in ("../*.jsonl", f"{home}/*.jsonl"):
+def test_patterns_do_not_leave_the_folders(read: Read, home: Path) -> None:
+    for pattern in ("../*.jsonl", f"{home}/*.jsonl", "*/../../*.jsonl"):
         refused(read, "leads out of the task's folder", "json", data_files=pattern)
+    for pattern in ("../*.jsonl", f"{home}/*.jsonl"):
         assert read("json", trust=True, data_files=pattern) == [{"a": "secret"}]
+    for pattern in ("../../here/*.jsonl", f"{home.parent}/here/h*.jsonl"):
+        assert read("json", data_files=pattern) == [{"a": "here"}]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +121,18 @@ def test_hidden_folders_are_private(
     (home / ".ssh" / "keys.jsonl").write_text('{"a": "secret"}\n')
     monkeypatch.chdir(home)
     assert read("../test.jsonl") == [{"a": "secret"}]  # the working folder's own
-    refused(read, "neither below", "../.ssh/keys.jsonl")
+    refused(read, r"keys\.jsonl is hidden, or in a hidden folder", "../.ssh/keys.jsonl")
+
+
+def test_without_a_working_folder_the_task_still_has_its_own(
+    read: Read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert read("own.jsonl") == [{"a": "own"}]
+    refused(read, "neither below", "../test.jsonl")
 
 
 def test_a_file_of_holes_is_not_read(read: Read, home: Path) -> None:

@@ -25,6 +25,7 @@ from passband.tasks.template import Template
         "{{ question | replace('\n', ' ') | trim }}",
         "{{ answer.split('####')[-1].strip() }}",
         "{{ (level | default(0)) | int }}",
+        "{{ choices | list | join(', ') | replace('\n', ' ') | replace('a', 'b') }}",
         "plain text",
     ],
 )
@@ -60,6 +61,9 @@ def test_ordinary_templates_are_simple(source: str) -> None:
         "{{ a.join(b) }}",
         "{{ a | join(b) }}",
         "{{ a(*b) }}",
+        "{{ a | string | list | string | list }}",
+        "{{ (a | list ~ '') | list | string }}",
+        "{{ a.replace('x', 'xx') | replace('x', 'xx') | replace('x', 'xx') }}",
         "{{ namespace(x=1) }}",
         "{{ a }}" * 201,
     ],

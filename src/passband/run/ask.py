@@ -154,7 +154,7 @@ class Asker:
                 if not completions:
                     raise InvalidReply("the model returned no completion")
             except ProviderFault as fault:
-                fault.detail = redacted(fault.detail)  # shown and stored, whoever raised it
+                fault.detail = redacted(fault.detail)  # shown and stored, whatever raised it
                 fault.args = (fault.detail,)
                 note(_attempt(batch, _outcome(fault), fault.detail, fault.http))
                 status = self._verdict(batch, fault, known)
@@ -290,7 +290,7 @@ def _unknown(reason: str | None) -> str:
         else f"the server ended answers for a reason that passband does not know: {reason!r}"
     )
     return (
-        f"{ending}. Whether they are complete cannot be told: they are recorded with the status "
+        f"{ending}. Whether they are complete is unknown: they are recorded with the status "
         f"unknown and NOT SCORED."
     )
 

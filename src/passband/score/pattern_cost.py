@@ -29,6 +29,7 @@ from typing import Any
 __all__ = ["PatternCost"]
 
 _STEP = 9.0  # one operation of the engine
+_BOUNDARY = 14.0  # ^, $, or the edge of a word, which looks at two characters
 _RETRY = 15.0  # one more way to match, tried
 _ROUND = 25.0  # one more round of a repetition of more than a character
 _CHARACTER = 1.5  # one character taken by a repetition of single characters
@@ -102,7 +103,7 @@ _FLAGGED = {flag: re.compile(rf"\(\?[a-zA-Z]*{flag}") for flag in "is"}  # (?s),
 
 
 def _beginnings(tree: Any) -> tuple[str, ...]:
-    """Return fixed texts of which every match has one, so many characters after its start."""
+    """Return fixed texts, one of which is in every match, at or shortly after its start."""
     longest, in_front = "", 0
     for part in _parts(tree):
         if isinstance(part, str):
@@ -186,7 +187,9 @@ def _part(name: str, argument: Any, text: _Text, is_end: bool) -> tuple[float, f
         return _STEP + _sequence(inner, text, is_end=False)[0], 1.0
     if name in _SINGLE:
         return _STEP + _members(name, argument), 1.0
-    if name in ("AT", "FAILURE", "SUCCESS"):
+    if name == "AT":
+        return _BOUNDARY, 1.0
+    if name in ("FAILURE", "SUCCESS"):
         return _STEP, 1.0
     return math.inf, 1.0  # a back-reference, or what a later version of Python brings
 

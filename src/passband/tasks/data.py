@@ -156,7 +156,7 @@ def _paths(source: DataSource, name: str) -> Iterator[Path]:
     """Yield the file of a name, or the files of a pattern."""
     folder = source.folder / str(source.options.get("data_dir") or "")
     if "*" in name:
-        source.reach.refuse_pattern(name)
+        source.reach.refuse_pattern(folder, name)
         paths = sorted(_matching(folder, name))
         if not paths:
             raise source.error(f"no data file matches {folder / name}.")

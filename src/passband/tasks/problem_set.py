@@ -265,7 +265,7 @@ def _problem(values: tuple[Any, ...]) -> Problem:
 
 
 def _expected(prompt: Prompt, problems: Iterator[Named]) -> Iterator[Named]:
-    """Yield the problems, having told the prompt which of them come next."""
+    """Yield the problems; announce each chunk of them to the prompt first."""
     while chunk := list(islice(problems, _CHUNK)):
         prompt.expect(chunk)
         yield from chunk

@@ -1,21 +1,24 @@
 """The files that an untrusted task may name: its own, and those of the working folder.
 
-A task file is somebody else's text, and what its data hold is sent to a server. Without trust it
-may name regular files below its own folder or the working folder, wherever links lead: no devices,
-no pipes, nothing of /proc, nothing in hidden folders such as ~/.ssh.
+What the data of a task hold is sent to a server. Without trust a task may name regular files below
+its own folder or the working folder, wherever links lead: no devices, no pipes, nothing of /proc,
+nothing in hidden folders such as ~/.ssh.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 __all__ = ["TRUST", "Reach", "is_system_file"]
 
 TRUST = "--trust-task-code (trust=True in Python)"
+_OUTSIDE = "is neither below the task's folder nor below the working folder"
 _SYSTEM = tuple(map(Path, ("/proc", "/sys", "/dev", "/run")))
 _KINDS = {
     stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device",
@@ -39,22 +42,28 @@ class Reach:
         real = path.resolve()
         if is_system_file(real):
             raise OSError(f"{path} is a file of the system; a task may not read it without {TRUST}")
-        if not any(_is_below(real, folder) for folder in self._folders()):
-            where = f" (it is {real})" if real != path.absolute() else ""
-            raise OSError(
-                f"{path} is neither below the task's folder nor below the working folder{where}; "
-                f"a task may read it only with {TRUST}"
-            )
+        folders = [folder for folder in self._folders() if real.is_relative_to(folder)]
+        if not any(_is_shown(real, folder) for folder in folders):
+            where = f" (it is {real})" if str(real) != os.path.abspath(path) else ""
+            reason = "is hidden, or in a hidden folder" if folders else _OUTSIDE
+            way = "" if folders else ", or from a working folder above it"
+            raise OSError(f"{path} {reason}{where}; a task may read it only with {TRUST}{way}")
         if os.path.lexists(real):
             _require_regular(path, real)
         return real
 
-    def refuse_pattern(self, pattern: str) -> None:
-        """Raise `OSError` if a pattern would look through other folders."""
-        if not self.is_trusted and (Path(pattern).is_absolute() or ".." in Path(pattern).parts):
+    def refuse_pattern(self, folder: Path, pattern: str) -> None:
+        """Raise `OSError` if a pattern, relative to a folder, would look through other folders."""
+        if self.is_trusted:
+            return
+        parts = Path(pattern).parts
+        fixed = tuple(takewhile(lambda part: "*" not in part, parts))
+        start = folder.joinpath(*fixed).resolve()
+        is_outside = not any(start.is_relative_to(below) for below in self._folders())
+        if is_outside or ".." in parts[len(fixed) :]:
             raise OSError(
-                f"the pattern {pattern} leads out of the task's folder; a task may use it only "
-                f"with {TRUST}"
+                f"the pattern {pattern} leads out of the task's folder and the working folder; a "
+                f"task may use it only with {TRUST}"
             )
 
     def refuse_remote(self, path: str, options: dict[str, Any]) -> None:
@@ -78,7 +87,9 @@ class Reach:
                 raise OSError(f"dataset_kwargs.{name} is passed on only with {TRUST}")
 
     def _folders(self) -> list[Path]:
-        folders = [self.folder.resolve(), Path.cwd()]
+        folders = [self.folder.resolve()]
+        with suppress(FileNotFoundError):  # the working folder was deleted
+            folders.append(Path.cwd())
         return [folder for folder in folders if folder != Path(folder.anchor)]
 
 
@@ -87,9 +98,7 @@ def is_system_file(path: Path) -> bool:
     return any(path.is_relative_to(folder) for folder in _SYSTEM)
 
 
-def _is_below(path: Path, folder: Path) -> bool:
-    if not path.is_relative_to(folder):
-        return False
+def _is_shown(path: Path, folder: Path) -> bool:
     return not any(part.startswith(".") for part in path.relative_to(folder).parts)
 
 

@@ -1,6 +1,6 @@
 """Templates rendered for many rows: here if they are simple, else in a worker process.
 
-No list of checks covers everything that a stranger's template can build, so a template that is not
+No list of checks covers everything that a template can build, so an untrusted template that is not
 simple is rendered by a process with limits on memory and time. It gets its rows in batches, which
 costs little more than rendering them here.
 

@@ -1,4 +1,4 @@
-"""Templates that are plain enough to be rendered in this process, whoever wrote them.
+"""Templates that are plain enough to be rendered in this process, even if untrusted.
 
 A simple template puts columns into text: it names them, takes parts of them, chooses between them,
 and passes them through filters and methods whose result is no longer than what they get, save for a
@@ -19,7 +19,8 @@ MOST_EXPRESSIONS = 200
 MOST_ITEMS = 64  # of a list that is written out
 LONGEST_ARGUMENT = 64  # characters; the factor by which replacing or joining may lengthen
 LARGEST_ROW = 100_000  # characters in the columns that a template reads
-LARGEST_LOOPED_ROW = 10_000
+LARGEST_LOOPED_ROW = 3_000  # each round may compare all of it
+MOST_GROWING = 2  # calls, one inside the other, whose result may be longer than what they get
 
 FILTERS = frozenset(
     {
@@ -41,6 +42,13 @@ METHODS = frozenset(
 FINDING = frozenset(
     {"count", "d", "default", "endswith", "find", "get", "index", "rfind", "rindex", "startswith"}
 )
+# What makes items of characters, each of which is written as several, or puts text between them.
+GROWING = frozenset(
+    {
+        "items", "join", "list", "partition", "rpartition", "rsplit", "split", "splitlines",
+        "string",
+    }
+)  # fmt: skip
 TESTS = frozenset(
     {
         "boolean", "defined", "divisibleby", "even", "false", "float", "integer", "iterable",
@@ -69,7 +77,7 @@ def has_loop(tree: nodes.Template) -> bool:
 
 
 def fits(row: Mapping[str, Any], columns: Collection[str], largest: int) -> bool:
-    """Return whether the texts and items of some columns are at most so many."""
+    """Return whether some columns hold at most `largest` characters and items together."""
     left = largest
     values = [row[name] for name in columns if name in row]
     while values and left >= 0:
@@ -122,11 +130,26 @@ def _is_simple_call(
         name, known = node.name, FILTERS if isinstance(node, nodes.Filter) else TESTS
     if name not in known or target is None or node.dyn_args or node.dyn_kwargs:
         return False
+    inner = node.find_all((nodes.Filter, nodes.Call))
+    if _grows(node) and sum(map(_grows, inner)) >= MOST_GROWING:
+        return False
     arguments = [*node.args, *(pair.value for pair in node.kwargs)]
     return _is_simple(target, within) and all(
         _is_simple(argument, within) if name in FINDING else _is_small(argument)
         for argument in arguments
     )
+
+
+def _grows(node: nodes.Expr) -> bool:
+    """Return whether the result of a call may be longer than what it is called with."""
+    if not isinstance(node, nodes.Filter | nodes.Call):
+        return False
+    name = getattr(node.node, "attr", "") if isinstance(node, nodes.Call) else node.name
+    if name != "replace":
+        return name in GROWING
+    texts = [getattr(argument, "value", None) for argument in node.args[:2]]
+    old, new = texts if len(texts) == 2 else (None, None)
+    return not (isinstance(old, str) and isinstance(new, str) and len(new) <= len(old))
 
 
 def _is_small(node: nodes.Node) -> bool:

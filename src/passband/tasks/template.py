@@ -2,7 +2,7 @@
 
 They run in Jinja's immutable sandbox. On top of what it forbids, what a template may build and how
 often it may loop is limited, so that a short line of a task file cannot take all memory or time.
-The limits are no proof against every template that an attacker could write: templates of strangers
+The limits are no proof against every template that an attacker could write: untrusted templates
 that are more than plain text with columns in it are rendered in a process of their own
 (`passband.tasks.rendering`).
 """
@@ -77,12 +77,12 @@ class Template:
 
     def write(self, row: Mapping[str, Any]) -> str:
         """Return the text for a row; raise `UndefinedError` for what the row does not have."""
-        environment, template = self._environment, self._compiled
-        environment.rounds.left = MOST_ROUNDS
         pieces: list[str] = []
         length = 0
+        compiled = self._compiled
+        self._environment.rounds.left = MOST_ROUNDS
         try:
-            for piece in template.generate(dict(row)):
+            for piece in compiled.root_render_func(self._context(row)):
                 length += len(piece)
                 if length > LONGEST:
                     raise SecurityError(f"its text is longer than {LONGEST:,} characters")
@@ -97,6 +97,15 @@ class Template:
             # An expression of the template may raise anything: wrong types, division by zero, ...
             raise InvalidInput(f"the template failed: {_sentence(error)}") from None
         return "".join(pieces)
+
+    def _context(self, row: Mapping[str, Any]) -> Any:
+        """Return what `generate` of Jinja would make, several times as fast.
+
+        It merges the global names one by one for each row, through a chain of mappings.
+        """
+        environment, compiled = self._environment, self._compiled
+        variables = {**environment.globals, **row}
+        return environment.context_class(environment, variables, compiled.name, compiled.blocks)
 
 
 def _sentence(error: Exception) -> str:

@@ -89,7 +89,7 @@ class ProblemTable(Writer):
             self._tallies.count("problem", run, after - before)
 
     def _write_problems(self, run: int, problems: Sequence[StoredProblem], new: int) -> None:
-        """Write problems, of which so many are not there yet."""
+        """Write problems, some of which the store does not have yet."""
         rows = [(run, p.number, p.position, p.key, p.cluster, p.record) for p in problems]
         self._connection.executemany(
             f"INSERT {INTO['problem']} {MARKS['problem']} ON CONFLICT(run, problem) "

@@ -17,7 +17,7 @@ from passband.trials.spare import fill_spare
 __all__ = ["show_widened", "widen"]
 
 _WIDENED = ("session", "trial")
-_KEPT = ("session", "started")  # the columns of sessions that may be NULL now have to be made anew
+_KEPT = ("session", "started")  # the columns of sessions that may be NULL now have to be rebuilt
 
 
 def show_widened(connection: sqlite3.Connection) -> None:

@@ -29,6 +29,10 @@ assert refused(41, 2, 1, 0)  # socket
 assert refused(2, b"/tmp/passband-written", 0o101, 0o600)  # open
 assert refused(257, -100, b"/tmp/passband-written", 0o101, 0o600)  # openat
 assert refused(302, parent, 7, 0, 0)  # prlimit of another process
+limits = (ctypes.c_ulong * 2)()
+assert not refused(302, 0, 7, None, limits)  # prlimit that reads
+assert refused(302, 0, 7, limits, None)  # and that sets
+assert refused(160, 7, limits)  # setrlimit
 assert refused(310, parent, 0, 0, 0, 0, 0)  # process_vm_readv
 thread = threading.Thread(target=print, args=["threads and reading work"])
 thread.start()

@@ -1,7 +1,7 @@
 """What a worker process may no longer do once it takes up work.
 
-Workers parse text of strangers and never evaluate it as Python. Should a parser one day let
-something through, it meets, in this order:
+Workers parse untrusted text and never evaluate it as Python. Code that a flaw of a parser lets
+through meets, in this order:
 
 - limits of the kernel on memory, open files, and the size of files (`limit`);
 - on Linux, a filter of system calls: no processes, sockets, signals to others, or writing
@@ -12,7 +12,7 @@ something through, it meets, in this order:
 - modules without the functions that raise no audit event.
 
 This is defence in depth and no sandbox: a flaw of the interpreter itself, or of the kernel, is not
-covered. Code that is meant to be hostile belongs into a container or a virtual machine.
+covered. Code that is meant to be hostile belongs in a container or a virtual machine.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _SILENT = {
 
 
 def limit() -> None:
-    """Set the limits of the kernel, which no process can raise again."""
+    """Set the limits of the kernel, which only root could raise again before `lock`."""
     with contextlib.suppress(ImportError):
         import resource
 

@@ -146,14 +146,15 @@ class _Worker:
     def _line(self, seconds: float) -> bytes:
         """Return the next line, or raise if there is none in time."""
         deadline = time.monotonic() + seconds
-        while b"\n" not in self._unread:
+        pieces = [self._unread]  # of megabytes, perhaps: joined once
+        while b"\n" not in pieces[-1]:
             if not self._readable.select(max(0.0, deadline - time.monotonic())):
                 raise WorkerTimeout(f"took longer than {seconds:g} s")
             piece = self._output.read(1 << 20)
             if not piece:
                 raise _Died(self._how_it_ended())
-            self._unread += piece
-        line, _, self._unread = self._unread.partition(b"\n")
+            pieces.append(piece)
+        line, _, self._unread = b"".join(pieces).partition(b"\n")
         return line
 
     def _how_it_ended(self) -> str:

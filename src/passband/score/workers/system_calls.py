@@ -26,6 +26,7 @@ _FORBIDDEN = (
     76, 82, 83, 84, 85, 86, 87, 88, 90, 92, 94, 132, 133, 188, 189, 235,  # files, by name
     258, 259, 260, 261, 263, 264, 265, 266, 268, 280, 316, 452,  # the same, relative to a folder
     141, 142, 144, 203, 251, 314,  # priorities and schedules, which may be those of others
+    160,  # setrlimit, by which root could lift the limits again
     155, 161, 165, 166, 272, 304, 308, 429, 430, 432, 442,  # mounts, roots, namespaces, handles
     29, 64, 68, 240, 248, 249, 250, 319,  # shared memory, queues, keys, memfd_create
     135, 175, 246, 298, 313, 321, 323, 425, 437,  # modules, tracing, bpf, io_uring, openat2
@@ -66,7 +67,7 @@ def program() -> bytes:
     steps += _unless(_OPEN, 1, _jump(_ANY_BIT, _WRITING, 0, 1))
     steps += _unless(_OPENAT, 2, _jump(_ANY_BIT, _WRITING, 0, 1))
     steps += _unless(_CLONE, 0, _jump(_ANY_BIT, _CLONE_THREAD, 1, 0))
-    steps += _unless(_PRLIMIT, 0, _jump(_EQUAL, 0, 1, 0))  # 0 is the process itself
+    steps += _unless_it_reads_own_limits()
     return b"".join([*steps, _step(_RETURN, _ALLOW)])
 
 
@@ -78,6 +79,14 @@ def _unless(number: int, position: int, jump: bytes) -> list[bytes]:
     """Return steps that refuse a system call, unless an argument makes the jump skip that."""
     inner = [_load(16 + 8 * position), jump, _step(_RETURN, _REFUSE), _step(_RETURN, _ALLOW)]
     return [_jump(_EQUAL, number, 0, len(inner)), *inner]
+
+
+def _unless_it_reads_own_limits() -> list[bytes]:
+    """Return steps that refuse prlimit64 for another process, and with new limits."""
+    process = [_load(16), _jump(_EQUAL, 0, 0, 2)]
+    limits = [_load(16 + 8 * 2), _jump(_EQUAL, 0, 1, 0)]
+    inner = [*process, *limits, _step(_RETURN, _REFUSE), _step(_RETURN, _ALLOW)]
+    return [_jump(_EQUAL, _PRLIMIT, 0, len(inner)), *inner]
 
 
 def _load(offset: int) -> bytes:
