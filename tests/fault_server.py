@@ -579,6 +579,15 @@ def drip(size: int = 20, every: float = 0.1, total: int = 2200) -> Behaviour:
     return Behaviour("drip", play)
 
 
+@behaviour
+async def drip_headers(exchange: Exchange) -> None:
+    """One header after another, and never the last."""
+    await exchange.write(b"HTTP/1.1 200 OK\r\n")
+    for number in range(1000):
+        await exchange.write(b"x-%d: y\r\n" % number)
+        await asyncio.sleep(0.05)
+
+
 def long_reply(request: Received, size: int) -> Iterable[bytes]:
     """A good reply with so many characters of text, in pieces."""
     before, behind = encoded(completion(request, ["<here>"])).split(b"<here>")

@@ -15,7 +15,7 @@ import pytest
 
 import fault_server as faults
 import passband
-from commands import Done, finish, process
+from commands import Done, finish, process, run
 from fault_server import FaultServer, Received
 from passband.errors import PassbandError
 from passband.run.loop import Runner
@@ -98,7 +98,13 @@ SIGNALS = pytest.mark.parametrize(
 
 @SIGNALS
 def test_one_signal_waits_for_what_is_under_way(
-    bench: Bench, task_file: Path, number: signal.Signals, code: int, ending: str
+    bench: Bench,
+    another: Bench,
+    task_file: Path,
+    tmp_path: Path,
+    number: signal.Signals,
+    code: int,
+    ending: str,
 ) -> None:
     with FaultServer(ok_then_held) as server:
         with running(*words(task_file, server, bench, "--concurrency", 6, "--json")) as started:
@@ -116,8 +122,10 @@ def test_one_signal_waits_for_what_is_under_way(
         again = finish(*words(task_file, server, bench))
         assert again.code == 0
         assert len(server.requests) == 40
+        assert run(*words(task_file, server, another)).code == 0
     assert bench.statuses == {"ok": 40}
     assert len(set(bench.keys)) == 40
+    assert exported(bench, tmp_path) == exported(another, tmp_path)
 
 
 @SIGNALS
@@ -156,8 +164,8 @@ def test_two_signals_do_not_wait(bench: Bench, task_file: Path) -> None:
 
 
 def test_a_signal_ends_a_pause_at_once(bench: Bench, task_file: Path) -> None:
-    """The pause is of 999 seconds, and a process that lives for a minute is killed."""
-    script = lambda r: faults.ok if r.number == 0 else faults.rate_limit("999")  # noqa: E731
+    """The pause is of 500 seconds, and a process that lives for a minute is killed."""
+    script = lambda r: faults.ok if r.number == 0 else faults.rate_limit("500")  # noqa: E731
     with FaultServer(script) as server:
         with running(*words(task_file, server, bench, "--concurrency", 4, "--json")) as started:
             heard(started, is_paused)
@@ -312,11 +320,15 @@ def test_a_killed_run_goes_on_as_if_nothing_had_been(
         assert len(set(killed)) == len(killed) < 40
         assert finish(*words(task_file, server, bench)).code == 0
         assert finish(*words(task_file, server, another)).code == 0
-    for form in ("jsonl", "csv"):
-        files = [tmp_path / f"{name}.{form}" for name in ("one", "other")]
-        for where, file in zip((bench, another), files, strict=True):
-            assert finish("export", where.directory, "-o", file).code == 0
-        assert files[0].read_bytes() == files[1].read_bytes()
+    assert exported(bench, tmp_path) == exported(another, tmp_path)
+
+
+def exported(bench: Bench, folder: Path) -> list[bytes]:
+    """Return the trials in two formats."""
+    files = [folder / f"trials.{form}" for form in ("jsonl", "csv")]
+    for file in files:
+        assert run("export", bench.directory, "-o", file).code == 0
+    return [file.read_bytes() for file in files]
 
 
 def test_a_second_process_is_told_who_is_there(bench: Bench, task_file: Path) -> None:
@@ -331,3 +343,26 @@ def test_a_second_process_is_told_who_is_there(bench: Bench, task_file: Path) ->
             server.release()
             assert ended(started).code == 0
         assert len(server.requests) == 40
+
+
+def test_a_run_that_stands_still_keeps_its_place_and_goes_on(
+    bench: Bench, another: Bench, task_file: Path, tmp_path: Path
+) -> None:
+    with FaultServer(ok_then_held) as server:
+        arguments = words(task_file, server, bench, "--concurrency", 2, "--json")
+        with running(*arguments) as started:
+            heard(started, has_recorded(1))
+            server.wait_for(3)
+            started.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, started.pid, os.WSTOPPED | os.WNOWAIT)
+            second = run(*words(task_file, server, bench))
+            assert second.code == 5
+            assert f"process {started.pid}" in second.err
+            stats = run("stats", bench.directory, "--format", "json")
+            assert json.loads(stats.out)["groups"][0]["statuses"] == {"ok": 1}
+            server.release()  # answers arrive while nobody reads them
+            started.send_signal(signal.SIGCONT)
+            assert ended(started).code == 0
+        assert len(server.requests) == 40
+        assert run(*words(task_file, server, another)).code == 0
+    assert exported(bench, tmp_path) == exported(another, tmp_path)

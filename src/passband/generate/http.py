@@ -27,7 +27,8 @@ async def read_body(reply: aiohttp.ClientResponse) -> bytes:
         size += len(part)
         if size > _LARGEST:
             reply.close()
-            raise InvalidReply(f"the reply is longer than {_LARGEST / 1e6:.0f} MB", http=200)
+            told = f"the reply is longer than {_LARGEST / 1e6:.0f} MB"
+            raise InvalidReply(told, http=reply.status)
     return b"".join(parts)
 
 
