@@ -163,7 +163,7 @@ def recorded(bench: Bench) -> bytes:
 def refusal(bench: Bench, task: Task | None = None, **settings: Any) -> tuple[str, str]:
     """Return the error of a dry run and of the run; the file is as it was."""
     before, errors = (bench.directory / FILE).read_bytes(), []
-    settings = {"seed": "bench", "n": 2} | settings
+    settings = {"seed": "bench", "n": 2, "moved_server": True} | settings
     with pytest.raises(InvalidInput) as caught:
         dry_run(
             [task or sums(4)], "openai:model", bench.directory, Settings(**settings), HERE, None
@@ -200,7 +200,7 @@ def test_nothing_is_written_to_a_run_that_is_there(bench: Bench) -> None:
     task = sums(6)  # two problems more
     found = dry_run(
         [task, words(3)], "openai:model", bench.directory,
-        Settings(n=3, seed="bench", truncated="score"), HERE, None,
+        Settings(n=3, seed="bench", truncated="score", moved_server=True), HERE, None,
     )  # fmt: skip
     assert [(plan.task, plan.missing) for plan in found.tasks] == [("sums", 10), ("words", 9)]
     assert (bench.directory / FILE).read_bytes() == before

@@ -43,8 +43,8 @@ def test_identical_answers_are_a_warning_where_most_problems_have_them() -> None
 def test_settings_without_effect_are_a_warning_before_the_first_request() -> None:
     notes, subject = Notes(), Subject()
     asking = [task_run(subject), task_run(subject), task_run(subject, done=4)]
-    warn_before_asking(cast(Any, asking), [], None, notes)
+    warn_before_asking(cast(Any, asking), [], {}, None, notes)
     assert notes.warnings == ["temperature 1.0 is ignored, seeds True."]
     done = Notes()
-    warn_before_asking(cast(Any, [task_run(subject, done=4)]), [], None, done)
+    warn_before_asking(cast(Any, [task_run(subject, done=4)]), [], {}, None, done)
     assert done.warnings == []

@@ -23,6 +23,12 @@ HARD = {"function": "regex", "regex_pattern": r"answer is (.*?)\."}
 REFERENCE = Reference(("42",))
 
 
+class Run(SimpleNamespace):
+    """What the recorder knows of a task; the key of its rows."""
+
+    __hash__ = object.__hash__
+
+
 @pytest.fixture(autouse=True)
 def no_worker_left() -> Iterator[None]:
     yield
@@ -35,9 +41,9 @@ def row(text: str) -> TrialRow:
 
 def graded(texts: list[str], *steps: Any) -> tuple[list[TrialRow], set[int]]:
     grader = Grader([(1, make_scorer("exact_match", steps=steps))], [REFERENCE])
-    run: Any = SimpleNamespace(quick=grader)
+    run: Any = Run(quick=grader)
     rows = [row(text) for text in texts]
-    return rows, asyncio.run(recorder._grade([(run, each) for each in rows]))
+    return rows, asyncio.run(recorder._grade({run: rows}))
 
 
 def test_ordinary_rows_are_scored_at_once() -> None:
@@ -67,9 +73,9 @@ def test_other_work_gets_its_turn_while_many_rows_are_scored(
     async def both() -> None:
         over = asyncio.Event()
         grader = Grader([(1, make_scorer("exact_match"))], [REFERENCE])
-        run: Any = SimpleNamespace(quick=grader)
+        run: Any = Run(quick=grader)
         counting = asyncio.create_task(count_turns(over))
-        await recorder._grade([(run, row("42")) for _ in range(50)])
+        await recorder._grade({run: [row("42") for _ in range(50 * recorder._TOGETHER)]})
         over.set()
         await counting
 

@@ -22,6 +22,9 @@ class NoTokenCounts(PassbandError):
     """The server reports no token counts, so --max-cost cannot be kept."""
 
 
+_FORM = "a price is NAME: {prompt: 0.15, completion: 0.60}, per million tokens"
+
+
 class Budget:
     """The cost of all tasks of a run so far, and whether there is room for more."""
 
@@ -117,15 +120,12 @@ def _read(path: Path) -> dict[str, Price]:
     if path.is_file() and path.stat().st_size == 0:
         return {}
     file = read_yaml(path)
+    if file.diagnostics:
+        raise InvalidInput(f"{path}: {file.diagnostics[0].message.rstrip('.')}; {_FORM}.")
     try:
-        if file.diagnostics:
-            raise ValueError(file.diagnostics[0].message)
         return {
             name: Price(float(entry["prompt"]), float(entry["completion"]))
             for name, entry in file.values.items()
         }
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(
-            f"{path}: a price is NAME: {{prompt: 0.15, completion: 0.60}}, per million tokens; "
-            f"got {type(error).__name__}: {error}."
-        ) from None
+        raise InvalidInput(f"{path}: {_FORM}; got {type(error).__name__}: {error}.") from None
