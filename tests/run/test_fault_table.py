@@ -37,6 +37,7 @@ from raw_replies import (
 )
 from runs import HURRIED, Bench, sums
 
+pytestmark = pytest.mark.process
 PROMPTS = [f"What is {17 + at} + {25 + at}?" for at in range(4)]
 FAULTY = (1, 3)
 HEALTHY = (0, 2)
