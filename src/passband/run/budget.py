@@ -17,12 +17,11 @@ __all__ = ["Budget", "NoTokenCounts", "Verdict", "find_price", "price_files"]
 
 Verdict = Literal["go", "wait", "stop"]
 
+_FORM = "a price is NAME: {prompt: 0.15, completion: 0.60}, per million tokens"
+
 
 class NoTokenCounts(PassbandError):
     """The server reports no token counts, so --max-cost cannot be kept."""
-
-
-_FORM = "a price is NAME: {prompt: 0.15, completion: 0.60}, per million tokens"
 
 
 class Budget:
