@@ -12,6 +12,9 @@ from passband.frames import Framed, Kind
 from passband.trials.checked import CheckedRows
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
+from passband.trials.joined import JoinedLines
+from passband.trials.json_lines import ProblemPart
+from passband.trials.merged import all_scores, scored_trials, unseen_trials
 from passband.trials.records import (
     ProblemRecord,
     RunRecord,
@@ -22,7 +25,7 @@ from passband.trials.records import (
 from passband.trials.rounds import count_complete_rounds, outcomes_of_rounds
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, Status, TrialRow
 from passband.trials.schema import FILE
-from passband.trials.unpacking import scores_of, trials_of
+from passband.trials.unpacking import scores_of
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
@@ -37,7 +40,6 @@ __all__ = [
     "is_run_directory",
 ]
 
-_FARTHEST = 2**62
 _BY_TIME = "at_ms, problem, trial, attempt"
 
 
@@ -365,50 +367,24 @@ class Trials(Framed):
 
         With `unscored_by`, only trials that this scorer has not seen, without scores.
         """
-        scorers = [] if unscored_by is not None else [each.number for each in run.scorers]
-        counted = dict.fromkeys(scorers, 0)
-        count = 0
-        for stretch in stretches([place.number for place in self._places(run.number)]):
-            scores = [_Lookahead(self, scorer, stretch) for scorer in scorers]
-            for trial in self._stretch(run.number, stretch, unscored_by):
-                count += 1
-                for source in scores:
-                    score = source.take((trial.problem, trial.trial))
-                    if score is not None:
-                        trial.scores.append(score)
-                        counted[source.scorer] += 1
-                yield trial
-            for source in scores:
-                source.require_end()
-        seen = 0 if unscored_by is None else self._rows.counter("score", unscored_by)
-        self._rows.require("trial", run.number, count + seen)
-        for scorer, scored in counted.items():
-            self._rows.require("score", scorer, scored)
-
-    def _stretch(
-        self, run: int, stretch: tuple[int, int], unscored_by: int | None
-    ) -> Iterator[TrialRow]:
-        """Yield the trials of problems that are stored one after the other."""
-        where = "t.run=? AND t.problem BETWEEN ? AND ?"
+        numbers = [place.number for place in self._places(run.number)]
         if unscored_by is None:
-            return trials_of(self._rows, where, run, *stretch)
-        unseen = (
-            "NOT EXISTS (SELECT 1 FROM score AS s WHERE s.scorer=? AND s.problem=t.problem "
-            "AND s.trial=t.trial)"
-        )
-        return trials_of(self._rows, f"{where} AND {unseen}", run, *stretch, unscored_by)
+            scorers = [scorer.number for scorer in run.scorers]
+            yield from scored_trials(self._rows, run.number, numbers, scorers)
+        else:
+            yield from unseen_trials(self._rows, run.number, numbers, unscored_by)
 
-    def scores(
-        self, scorer: int, stretch: tuple[int, int] = (0, _FARTHEST)
-    ) -> Iterator[tuple[int, int, ScoreRow]]:
+    def lines(self, run: RunRecord, parts: Mapping[int, ProblemPart]) -> Iterator[bytes]:
+        """Yield the trials of a run with at most one scorer as lines of JSON, in the same order."""
+        scorer = run.scorers[0].number if run.scorers else None
+        lines = JoinedLines(self._rows, run.number, scorer, parts)
+        for stretch in stretches([place.number for place in self._places(run.number)]):
+            yield from lines.of(stretch)
+        lines.require_all()
+
+    def scores(self, scorer: int) -> Iterator[tuple[int, int, ScoreRow]]:
         """Yield (problem, trial, score) of a scorer, by number of the problem and trial."""
-        where = "scorer=? AND problem BETWEEN ? AND ?"
-        count = 0
-        for row in scores_of(self._rows, where, scorer, *stretch):
-            count += 1
-            yield row
-        if stretch == (0, _FARTHEST):
-            self._rows.require("score", scorer, count)
+        return all_scores(self._rows, scorer)
 
     def first_error(self, scorer: int) -> str | None:
         """Return the detail of the first score that is an error, if there is one."""
@@ -417,27 +393,3 @@ class Trials(Framed):
             return score.detail
         return None
 
-
-class _Lookahead:
-    """A scorer's scores in order, taken one by one as their trials come by."""
-
-    def __init__(self, trials: Trials, scorer: int, stretch: tuple[int, int]) -> None:
-        self.scorer = scorer
-        self._rows = trials._rows
-        self._source = trials.scores(scorer, stretch)
-        self._next = next(self._source, None)
-
-    def take(self, place: tuple[int, int]) -> ScoreRow | None:
-        """Return the score of a trial, if it has one."""
-        if self._next is None or self._next[:2] > place:
-            return None
-        if self._next[:2] < place:
-            raise self._rows.corrupt("a score has lost its trial")
-        score = self._next[2]
-        self._next = next(self._source, None)
-        return score
-
-    def require_end(self) -> None:
-        """Require that no score is left."""
-        if self._next is not None:
-            raise self._rows.corrupt("a score has lost its trial")
