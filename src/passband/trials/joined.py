@@ -11,7 +11,8 @@ import json
 import sqlite3
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from json.encoder import encode_basestring
 from math import nan
 from typing import Any
@@ -24,7 +25,7 @@ from passband.trials.rows import SCORE_STATUSES, STATUSES, TrialRow
 from passband.trials.schema import text_of
 from passband.trials.unpacking import score_of, trial_of
 
-__all__ = ["JoinedLines", "quoted"]
+__all__ = ["JoinedLines"]
 
 # Texts that are only summed up are read as bytes: Python would decode each of them first.
 _QUERY = """
@@ -40,7 +41,7 @@ WHERE t.run=? AND t.problem BETWEEN ? AND ? ORDER BY t.problem, t.trial
 """
 _NUMBERS = struct.Struct("<13qd9q7qd")  # those of a trial, a completion and a score
 _RARE = bytes(byte for byte in range(32) if byte != ord("\n"))
-_UNSCORED = '"score":null,"score_status":null,"answer":null,"rule":null'
+_TOGETHER = 200  # rows that are written in one go
 
 
 class JoinedLines:
@@ -59,12 +60,11 @@ class JoinedLines:
         self._count = self._scored = 0
 
     def of(self, stretch: tuple[int, int]) -> Iterator[bytes]:
-        """Yield the lines of problems that are stored one after the other."""
-        usual, other, count = self._usual, self._other, 0
-        for row in self._rows.each(_QUERY, self._scorer, self._run, *stretch):
-            count += 1
-            yield usual(row) or other(row)
-        self._count += count
+        """Yield the lines of problems that are stored one after the other, many at a time."""
+        source = self._rows.each(_QUERY, self._scorer, self._run, *stretch)
+        while rows := list(islice(source, _TOGETHER)):
+            self._count += len(rows)
+            yield self._lines(rows).encode()
 
     def require_all(self) -> None:
         """Require that no trial and no score was missing."""
@@ -72,56 +72,65 @@ class JoinedLines:
         if self._scorer:
             self._rows.require("score", self._scorer, self._scored)
 
-    def _usual(self, row: tuple[Any, ...]) -> bytes | None:
-        """Return the line of a trial like most; None for any other, and for one with damage."""
-        (problem, trial, status, prompt, completion, latency, attempts, seed, request, number, cost,
-         reason, source, finish, crc, codec, text, reasoning, transcript, text_crc,
-         value, kind, answer, rule, detail, score_crc) = row  # fmt: skip
-        if not (reasoning is transcript is cost is reason is source is finish is detail is None):
-            return None
-        run, none = self._run, NOTHING
-        try:
-            _NUMBERS.pack_into(
-                self._numbers, 0,
-                run, problem, trial, status, none if prompt is None else prompt,
-                none if completion is None else completion, none if latency is None else latency,
-                attempts, none if seed is None else seed, number, none,
-                -1 if request is None else len(request), -1, nan,
-                number, run, problem, trial, status, codec, len(text), -1, -1,
-                self._scorer, problem, trial, kind, -1 if answer is None else len(answer),
-                -1 if rule is None else len(rule), -1, value,
-            )  # fmt: skip
-            of_trial, of_body, of_score = self._views
-            if (
-                crc32(request or b"", crc32(of_trial)) != crc
-                or crc32(text, crc32(of_body)) != text_crc
-                or crc32(rule or b"", crc32(answer or b"", crc32(of_score))) != score_crc
-            ):
-                return None
-            head, middle = self._parts[problem]
-            said, judged = quoted(decompress(text) if codec else text), SCORE_STATUSES[kind]
-            answered = said if judged == "ok" else "null"
-            named = self._rules.get(rule) or self._named(rule)
-            if answer is not None:
-                answered = encode_basestring(answer.decode())
-            line = (
-                f'{head},"trial":{trial},"status":"{STATUSES[status]}","score":{value!r},'
-                f'"score_status":"{judged}","answer":{answered},"rule":{named},'
-                f'{middle},"seed":{"null" if seed is None else seed},'
-                f'"prompt_tokens":{"null" if prompt is None else prompt},"completion_tokens":'
-                f'{"null" if completion is None else completion},"completion":{said},'
-                f'"reasoning":null,"finish_reason":null}}\n'
-            ).encode()
-        except (TypeError, ValueError, LookupError, struct.error, zlib.error):
-            return None
-        self._scored += 1
-        return line
+    def _lines(self, rows: Sequence[tuple[Any, ...]]) -> str:
+        """Return the lines of trials; one with damage, or with anything rare, goes the long way."""
+        run, scorer, none, lines = self._run, self._scorer, NOTHING, list[str]()
+        of_trial, of_body, of_score = self._views
+        for row in rows:
+            (problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
+             cost, reason, source, finish, crc, codec, text, reasoning, transcript, text_crc,
+             value, kind, answer, rule, detail, score_crc) = row  # fmt: skip
+            try:
+                _NUMBERS.pack_into(
+                    self._numbers, 0,
+                    run, problem, trial, status, none if prompt is None else prompt,
+                    none if completion is None else completion,
+                    none if latency is None else latency, attempts, none if seed is None else seed,
+                    number, none, -1 if request is None else len(request), -1, nan,
+                    number, run, problem, trial, status, codec, len(text), -1, -1,
+                    scorer, problem, trial, kind, -1 if answer is None else len(answer),
+                    -1 if rule is None else len(rule), -1, value,
+                )  # fmt: skip
+                if (
+                    not (
+                        reasoning
+                        is transcript
+                        is cost
+                        is reason
+                        is source
+                        is finish
+                        is detail
+                        is None
+                    )
+                    or crc32(request or b"", crc32(of_trial)) != crc
+                    or crc32(text, crc32(of_body)) != text_crc
+                    or crc32(rule or b"", crc32(answer or b"", crc32(of_score))) != score_crc
+                ):
+                    raise ValueError
+                said = _quoted(decompress(text) if codec else text)
+                answered = said if SCORE_STATUSES[kind] == "ok" else "null"
+                if answer is not None:
+                    answered = encode_basestring(answer.decode())
+                head, middle = self._parts[problem]
+                lines.append(
+                    f'{head},"trial":{trial},"status":"{STATUSES[status]}","score":{value!r},'
+                    f'"score_status":"{SCORE_STATUSES[kind]}","answer":{answered},'
+                    f'"rule":{self._rules.get(rule) or self._named(rule)},{middle},'
+                    f'"seed":{"null" if seed is None else seed},'
+                    f'"prompt_tokens":{"null" if prompt is None else prompt},"completion_tokens":'
+                    f'{"null" if completion is None else completion},"completion":{said},'
+                    f'"reasoning":null,"finish_reason":null}}\n'
+                )
+                self._scored += 1
+            except (TypeError, ValueError, LookupError, struct.error, zlib.error):
+                lines.append(self._other(row))
+        return "".join(lines)
 
     def _named(self, rule: bytes) -> str:
         named = self._rules[rule] = encode_basestring(rule.decode())
         return named
 
-    def _other(self, row: tuple[Any, ...]) -> bytes:
+    def _other(self, row: tuple[Any, ...]) -> str:
         """Return the line of any trial, or raise what is wrong with it."""
         trial = self._trial(row)
         if row[-1] is not None:
@@ -132,10 +141,10 @@ class JoinedLines:
             raise self._rows.corrupt(f"a problem is lost: {place}")
         line = self._writer.line(self._parts[trial.problem], trial)
         try:
-            return line.encode()
+            line.encode()
         except UnicodeEncodeError:  # half a character, which only an escape can carry
-            text = json.dumps(json.loads(line), separators=(",", ":"))
-            return text.encode() + b"\n"
+            return json.dumps(json.loads(line), separators=(",", ":")) + "\n"
+        return line
 
     def _trial(self, row: tuple[Any, ...]) -> TrialRow:
         """Return a trial without scores, from its row and that of its completion."""
@@ -156,10 +165,10 @@ class JoinedLines:
             raise self._rows.damaged(table, place) from None
 
 
-def quoted(data: bytes) -> str:
+def _quoted(data: bytes) -> str:
     r"""Return a text as JSON writes it, in half the time where it has no rare characters.
 
-    >>> print(quoted(b'say "\\"\n'), quoted(b"tab\t"))
+    >>> print(_quoted(b'say "\\"\n'), _quoted(b"tab\t"))
     "say \"\\\"\n" "tab\t"
     """
     text = data.decode()

@@ -392,4 +392,3 @@ class Trials(Framed):
         for _, _, score in scores_of(self._rows, where, scorer, status):
             return score.detail
         return None
-
