@@ -15,6 +15,7 @@ from passband.trials.counts import Counts, Place, stretches
 from passband.trials.joined import JoinedLines
 from passband.trials.json_lines import ProblemPart
 from passband.trials.merged import all_scores, scored_trials, unseen_trials
+from passband.trials.outline import outline_of
 from passband.trials.records import (
     ProblemRecord,
     RunRecord,
@@ -25,6 +26,7 @@ from passband.trials.records import (
 from passband.trials.rounds import count_complete_rounds, outcomes_of_rounds
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, Status, TrialRow
 from passband.trials.schema import FILE
+from passband.trials.tally_columns import added
 from passband.trials.unpacking import scores_of
 
 if TYPE_CHECKING:
@@ -74,6 +76,8 @@ class Trials(Framed):
     def _begin(self) -> None:
         self._connection.execute("BEGIN")  # else a commit could fall between two queries
         self._counts = Counts(self._rows)
+        self._known_places: dict[int, list[Place]] = {}
+        self._outcomes: dict[tuple[int, int], Outcomes] = {}
 
     def refresh(self) -> None:
         """Read from now on what is there at the next reading.
@@ -221,9 +225,11 @@ class Trials(Framed):
 
     def _places(self, run: int) -> list[Place]:
         """Return the problems of a run in the order of the data, without their records."""
-        rows = [row[:4] for row in self._problem_rows(run)]
-        rows.sort(key=itemgetter(1, 2))
-        return [Place(number, key, cluster) for number, _, key, cluster in rows]
+        if run not in self._known_places:
+            rows = outline_of(self._rows, run) or [row[:4] for row in self._problem_rows(run)]
+            rows.sort(key=itemgetter(1, 2))
+            self._known_places[run] = [Place(row[0], row[2], row[3]) for row in rows]
+        return self._known_places[run]
 
     def trial_count(self, run: int) -> int:
         """Return how many trials of a run are recorded."""
@@ -231,12 +237,8 @@ class Trials(Framed):
 
     def recorded(self, run: int, without: Sequence[Status] = ()) -> dict[int, int]:
         """Return for each problem the set of its recorded trials, as the bits of a number."""
-        masks: dict[int, int] = {}
-        left_out = {STATUSES.index(status) for status in without}
-        for problem, status, tally in self._counts.trial_tallies(run):
-            if status not in left_out:
-                masks[problem] = masks.get(problem, 0) | tally.places
-        return masks
+        left_out = [STATUSES.index(status) for status in without]
+        return self._counts.trial_tallies(run).masks(left_out)
 
     def attempts(self, run: int, without: Sequence[Status] = ()) -> dict[tuple[int, int], int]:
         """Return how many attempts have failed, of trials that are not recorded."""
@@ -256,23 +258,21 @@ class Trials(Framed):
 
     def statuses(self, run: int) -> dict[str, int]:
         """Return how many trials have each status."""
-        counts: dict[int, int] = {}
-        for _, status, tally in self._counts.trial_tallies(run):
-            counts[status] = counts.get(status, 0) + tally.trials
+        counts = self._counts.trial_tallies(run).by_status()
         return {self._rows.status(status): count for status, count in sorted(counts.items())}
 
     def tokens(self, run: int) -> tuple[int, int]:
         """Return the tokens that went in and came out, where they were counted."""
-        tallies = [tally for *_, tally in self._counts.trial_tallies(run)]
-        return sum(t.prompt_tokens for t in tallies), sum(t.completion_tokens for t in tallies)
+        tallies = self._counts.trial_tallies(run)
+        return sum(tallies.prompt_tokens), sum(tallies.completion_tokens)
 
     def cost(self, run: int) -> float:
         """Return what the trials cost, where that was recorded with them."""
-        return sum(tally.cost for *_, tally in self._counts.trial_tallies(run))
+        return sum(self._counts.trial_tallies(run).costs)
 
     def retried(self, run: int) -> int:
         """Return how many trials needed more than one attempt."""
-        return sum(tally.retried for *_, tally in self._counts.trial_tallies(run))
+        return sum(self._counts.trial_tallies(run).retried)
 
     def first_failure(self, run: int, outcome: str) -> str | None:
         """Return the detail of the first failed attempt of a kind, if there is one."""
@@ -310,43 +310,44 @@ class Trials(Framed):
         run = run or self.run()
         run.refuse_averages()
         chosen = scorer or run.scorer()
+        key = run.number, chosen.number
+        if key not in self._outcomes:
+            self._outcomes[key] = self._measured(run, chosen.number)
+        return self._outcomes[key]
+
+    def _measured(self, run: RunRecord, scorer: int) -> Outcomes:
         places, planned = self._places(run.number), run.imported.planned
         if self.beyond_rounds(run):
             rounds = self.complete_rounds(run) or 0
-            return outcomes_of_rounds(self._counts, run.number, chosen.number, places, rounds)
-        return self._counts.outcomes(run.number, chosen.number, places, planned)
+            return outcomes_of_rounds(self._counts, run.number, scorer, places, rounds)
+        return self._counts.outcomes(run.number, scorer, places, planned)
 
     def score_statuses(self, scorer: int) -> dict[str, int]:
         """Return how many scores of a scorer have each status."""
-        counts: dict[int, int] = {}
-        for _, _, status, tally in self._counts.score_tallies(scorer):
-            counts[status] = counts.get(status, 0) + tally.scores
+        tallies = self._counts.score_tallies(scorer)
+        counts = added(tallies.statuses, tallies.scores)
         return {self._rows.score_status(status): n for status, n in sorted(counts.items())}
 
     def scored_statuses(self, scorer: int) -> dict[Status, int]:
         """Return how many trials of each status have a score with a value."""
-        counts: dict[int, int] = {}
-        for _, status, _, tally in self._counts.score_tallies(scorer):
-            counts[status] = counts.get(status, 0) + tally.valued
+        tallies = self._counts.score_tallies(scorer)
+        counts = added(tallies.trial_statuses, tallies.valued)
         return {self._rows.status(status): n for status, n in sorted(counts.items()) if n}
 
     def has_scored(self, run: int, scorer: int, statuses: Sequence[Status]) -> bool:
         """Return whether a scorer has seen every trial with one of these statuses."""
-        chosen = {STATUSES.index(status) for status in statuses}
-        trials = (tally.trials for _, s, tally in self._counts.trial_tallies(run) if s in chosen)
-        scores = (t.scores for _, s, _, t in self._counts.score_tallies(scorer) if s in chosen)
-        return sum(trials) == sum(scores)
+        trials = self._counts.trial_tallies(run).by_status()
+        tallies = self._counts.score_tallies(scorer)
+        scores = added(tallies.trial_statuses, tallies.scores)
+        chosen = [STATUSES.index(status) for status in statuses]
+        return sum(trials.get(s, 0) for s in chosen) == sum(scores.get(s, 0) for s in chosen)
 
     def score_sums(self, scorer: int) -> list[tuple[int, int, float]]:
         """Return for each problem how many trials have a score, and their sum.
 
         A sum of graded scores is rounded as they came; `outcomes` has the scores themselves.
         """
-        sums: dict[int, tuple[int, float]] = {}
-        for problem, _, _, tally in self._counts.score_tallies(scorer):
-            count, total = sums.get(problem, (0, 0.0))
-            sums[problem] = count + tally.valued, total + tally.total
-        return [(problem, *sums[problem]) for problem in sorted(sums)]
+        return self._counts.score_tallies(scorer).sums()
 
     # -- rows ------------------------------------------------------------------------------
 
