@@ -76,7 +76,7 @@ class _Asked(NamedTuple):
 
 
 def lines(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[bytes]:
-    """Yield the lines of an export as JSON lines."""
+    """Yield an export as JSON lines, one or more at a time."""
     if timing or columns(runs) != list(_COLUMNS):
         for row in rows(trials, runs, timing=timing):
             yield _line(row)

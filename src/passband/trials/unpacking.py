@@ -56,7 +56,7 @@ def _usual_trial(row: tuple[Any, ...]) -> TrialRow | None:
     (run, problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
      cost, reason, source, finish_reason, crc, body, *place, codec, text, reasoning, transcript,
      text_crc) = row  # fmt: skip
-    if codec or [run, problem, trial, status] != place:
+    if codec != 0 or [run, problem, trial, status] != place:
         return None
     if not (cost is None and reason is None and source is None and finish_reason is None):
         return None
