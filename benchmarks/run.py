@@ -119,23 +119,28 @@ def best(measured: list[Measured]) -> Measured:
 
 def compare(folder: Path, repeat: int) -> None:
     """Next to a bare loop, one completion at a time; next to one that keeps them, sixteen."""
-    bare, single, inserted, batched = [], [], [], []
+    bare, single, inserted, each, batched = [], [], [], [], []
     with loopback.started() as url:
         for _ in range(repeat):
             bare.append(floor(bare_loop.measure(url, requests=3200, concurrency=64)))
             single.append(run_once(folder, url, n=16, concurrency=64, batch=1))
-            inserted.append(floor(insert_loop.measure(url, requests=800, concurrency=64, n=16)))
-            batched.append(run_once(folder, url, n=64, concurrency=64, batch=16))
+            sixteen = {"requests": 800, "concurrency": 64, "n": 16}
+            inserted.append(floor(insert_loop.measure(url, **sixteen)))
+            each.append(floor(insert_loop.measure(url, each_reply=True, **sixteen)))
+            batched.append(run_once(folder, url, n=16, concurrency=64, batch=16, problems=800))
     rates = [s.rate / b.rate for s, b in zip(single, bare, strict=True)]
     one, kept, many = best(single), best(inserted), best(batched)
     print("concurrency 64, no latency")
     show("bare loop", best(bare), "3,200 generations, one a request")
     show("passband run", one, f"{spread(rates)} of the bare loop's rate (at least 0.65)")
-    show("loop that inserts", kept, "12,800 generations, n = 16")
+    show("loop that inserts", kept, "800 requests with n = 16, committed every 50 ms")
+    show("the same", best(each), "committed with each reply")
     ratio = f"{many.cpu_ms / kept.cpu_ms:.2f} of the CPU of the loop that inserts (at most 1.4)"
     show("passband run, n = 16", many, ratio)
     cpu = [m.cpu_ms / k.cpu_ms for m, k in zip(batched, inserted, strict=True)]
     print(f"    CPU {spread(cpu)}")
+    cpu = [m.cpu_ms / k.cpu_ms for m, k in zip(batched, each, strict=True)]
+    print(f"    CPU {spread(cpu)}, next to one commit for each reply")
 
 
 def floor(measured: bare_loop.Floor) -> Measured:

@@ -80,11 +80,18 @@ def written(folder: Path, problems: int) -> Path:
 def command(*words: object) -> Cost:
     """Run a passband command, which must succeed."""
     line = [sys.executable, "-m", "passband", *map(str, words)]
-    process = subprocess.Popen(line, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(line, stdout=subprocess.DEVNULL, env=installed())
     _, status, used = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{' '.join(line)} ended with {status}")
     return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def installed() -> dict[str, str]:
+    """Return an environment in which modules are compiled once, as those of an installation are."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": os.path.join(tempfile.tempdir or "", "pyc")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
 
 
 def run(path: Path, n: int, url: str) -> Cost:
@@ -160,6 +167,8 @@ def main() -> None:
     part = parser.parse_args().part
     os.environ.pop("OPENAI_API_KEY", None)
     with tempfile.TemporaryDirectory() as name:
+        tempfile.tempdir = name
+        command("--version")
         many_trials(Path(name), 10_000 // part, 100, part)
         many_problems(Path(name), 100_000 // part, part)
 

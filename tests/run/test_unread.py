@@ -65,7 +65,7 @@ def play(task_file: Path, rows: Rows | None, out: Path, **settings: Any) -> int:
 
 def exported(directory: Path) -> list[bytes]:
     with Trials(directory) as trials:
-        return list(lines(trials, trials.runs()))
+        return b"".join(lines(trials, trials.runs())).splitlines()
 
 
 @pytest.fixture

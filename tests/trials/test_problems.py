@@ -120,3 +120,17 @@ def test_clusters_follow_the_data(tmp_path: Path) -> None:
         store.add_problems(run, [problem(0, cluster="b"), problem(1, cluster="b"), problem(2)])
     with Trials(tmp_path) as trials:
         assert [each.cluster for each in trials.problems(run)] == ["b", "b", None]
+
+
+def test_a_problem_without_a_place_in_the_data_does_not_claim_one(tmp_path: Path) -> None:
+    """It is moved behind all others, and no data can have another problem in a place there."""
+    first, second, third = (problem(at) for at in range(3))
+    swapped = [replace(third, position=0), replace(second, position=1)]
+    with writing(tmp_path) as store:
+        run, _ = begin(store, [first, second, third])
+        store.append(run, [TrialRow(number, 0, "ok", "x") for number in range(3)])
+        assert store.add_problems(run, swapped) == [2, 1]
+        assert store.add_problems(run, [*swapped, problem(2 + 5), problem(3), problem(4)])
+    with Trials(tmp_path) as trials:
+        keys = [each.key for each in trials.problems(run)]
+    assert keys == ["p2", "p1", "p3", "p4", "p7", "p0"]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from passband.trials.checked import CheckedRows
 from passband.trials.rows import SCORE_STATUSES, STATUSES
-from passband.trials.tallies import ScoreTally, TrialTally
+from passband.trials.tally_columns import ScoreTallies, TrialTallies
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from passband.stats.data.graded import GradedScores
     from passband.stats.data.outcomes import Outcomes
-    from passband.types import Ints
+    from passband.types import Floats, Ints
 
 __all__ = ["Counts", "Place", "stretches", "unscored_reason"]
 
@@ -27,34 +28,24 @@ class Place(NamedTuple):
     cluster: str | None
 
 
-_TrialTallies = list[tuple[int, int, TrialTally]]  # with problem and status
-_ScoreTallies = list[tuple[int, int, int, ScoreTally]]  # with problem, trial's status, status
-
-
 @dataclass(frozen=True)
 class Counts:
     """The tallies of runs and scorers, each read when it is first needed."""
 
     rows: CheckedRows
-    _trials: dict[int, _TrialTallies] = field(default_factory=dict)
-    _scores: dict[int, _ScoreTallies] = field(default_factory=dict)
+    _trials: dict[int, TrialTallies] = field(default_factory=dict)
+    _scores: dict[int, ScoreTallies] = field(default_factory=dict)
 
-    def trial_tallies(self, run: int) -> _TrialTallies:
-        """Return (problem, status, tally) of a run."""
+    def trial_tallies(self, run: int) -> TrialTallies:
+        """Return those of a run."""
         if run not in self._trials:
-            rows = self.rows.rows("trial_tally", "run=?", run)
-            tallies = [(row[1], row[2], TrialTally.of_row(row)) for row in rows]
-            self.rows.require("trial", run, sum(tally.trials for *_, tally in tallies))
-            self._trials[run] = tallies
+            self._trials[run] = TrialTallies.read(self.rows, run)
         return self._trials[run]
 
-    def score_tallies(self, scorer: int) -> _ScoreTallies:
-        """Return (problem, status of the trial, status, tally) of a scorer."""
+    def score_tallies(self, scorer: int) -> ScoreTallies:
+        """Return those of a scorer."""
         if scorer not in self._scores:
-            rows = self.rows.rows("score_tally", "scorer=?", scorer)
-            tallies = [(row[1], row[2], row[3], ScoreTally.of_row(row)) for row in rows]
-            self.rows.require("score", scorer, sum(tally.scores for *_, tally in tallies))
-            self._scores[scorer] = tallies
+            self._scores[scorer] = ScoreTallies.read(self.rows, scorer)
         return self._scores[scorer]
 
     def outcomes(
@@ -64,39 +55,24 @@ class Counts:
 
         Where it is known how many trials of each problem were `planned`, the others are missing.
         """
+        import numpy as np
+
         from passband.stats.data.outcomes import MISSING, Outcomes
 
         index = {place.number: position for position, place in enumerate(places)}
-        scored, totals, odd = [0] * len(places), [0.0] * len(places), 0
-        unscored: dict[str, list[int]] = defaultdict(lambda: [0] * len(places))
-        uncounted: dict[tuple[int, int], int] = {}
-        for problem, status, tally in self.trial_tallies(run):
-            self._require_known(run, problem, index)
-            uncounted[problem, status] = tally.trials
-        for problem, trial_status, status, sums in self.score_tallies(scorer):
-            self._require_known(run, problem, index)
-            scored[index[problem]] += sums.valued
-            totals[index[problem]] += sums.total
-            odd += sums.odd
-            if sums.scores > sums.valued:
-                unscored[unscored_reason(trial_status, status)][index[problem]] += (
-                    sums.scores - sums.valued
-                )
-            uncounted[problem, trial_status] = (
-                uncounted.get((problem, trial_status), 0) - sums.scores
-            )
-        for (problem, status), count in uncounted.items():
-            if count:
-                unscored[unscored_reason(status, None)][index[problem]] += count
-        if any(count < 0 for counts in unscored.values() for count in counts):
-            raise self.rows.corrupt("there are more scores than trials")
+        trials, scores = self.trial_tallies(run), self.score_tallies(scorer)
+        by_trial = _Adder(self._positions(run, trials.problems, index), len(places))
+        by_score = _Adder(self._positions(run, scores.problems, index), len(places))
+        unscored = self._unscored(trials, scores, by_trial, by_score)
         if planned is not None:
-            recorded = self._recorded(run, index)
-            unscored[MISSING] = [max(0, planned - count) for count in recorded]
+            recorded = by_trial.whole(trials.trials)
+            unscored[MISSING] = np.maximum(0, planned - recorded)
+        odd = any(scores.odd)
+        totals = by_score.added(scores.totals)
         groups = [place.cluster for place in places]
         outcomes = Outcomes.from_counts(
-            [0 if odd else int(total) for total in totals],
-            scored,
+            np.zeros(len(places), np.int64) if odd else totals.astype(np.int64),
+            by_score.whole(scores.valued),
             problems=[place.key for place in places],
             clusters=None if None in groups else groups,
             unscored=dict(sorted(unscored.items())),
@@ -106,16 +82,35 @@ class Counts:
         graded = self._graded(scorer, [place.number for place in places], outcomes.trials)
         return replace(outcomes, successes=None, graded=graded)
 
-    def _recorded(self, run: int, index: dict[int, int]) -> list[int]:
-        """Return how many trials of each problem are recorded."""
-        counts = [0] * len(index)
-        for problem, _, tally in self.trial_tallies(run):
-            counts[index[problem]] += tally.trials
-        return counts
+    def _unscored(
+        self, trials: TrialTallies, scores: ScoreTallies, by_trial: _Adder, by_score: _Adder
+    ) -> dict[str, Ints]:
+        """Return, by reason, how many trials of each problem have no score with a value."""
+        import numpy as np
 
-    def _require_known(self, run: int, problem: int, index: dict[int, int]) -> None:
-        if problem not in index:
-            raise self.rows.corrupt(f"a problem is lost: {self.rows.place(run, problem)}")
+        found: dict[str, Ints] = {}
+        valueless = np.array(scores.scores, np.int64) - np.array(scores.valued, np.int64)
+        kinds = list(zip(scores.trial_statuses, scores.statuses, strict=True))
+        for kind in sorted(set(kinds)):
+            counts = by_score.whole(valueless, [each == kind for each in kinds])
+            _put(found, unscored_reason(*kind), counts)
+        for status in sorted({*trials.statuses, *scores.trial_statuses}):
+            there = by_trial.whole(trials.trials, [each == status for each in trials.statuses])
+            chosen = [each == status for each in scores.trial_statuses]
+            _put(
+                found, unscored_reason(status, None), there - by_score.whole(scores.scores, chosen)
+            )
+        if any((counts < 0).any() for counts in found.values()):
+            raise self.rows.corrupt("there are more scores than trials")
+        return found
+
+    def _positions(self, run: int, problems: Sequence[int], index: Mapping[int, int]) -> list[int]:
+        """Return the places of problems in the order of the data."""
+        try:
+            return [index[problem] for problem in problems]
+        except KeyError as error:
+            place = self.rows.place(run, error.args[0])
+            raise self.rows.corrupt(f"a problem is lost: {place}") from None
 
     def _graded(self, scorer: int, numbers: Sequence[int], trials: Ints) -> GradedScores:
         """Return scores that are not all 0 or 1; each problem has as many as `trials` says."""
@@ -136,6 +131,36 @@ class Counts:
             raise self.rows.corrupt("the scores are not as many as their tallies say")
         offsets = np.concatenate([[0], np.cumsum(trials)])
         return GradedScores(np.array(values, dtype=np.float64), offsets)
+
+
+class _Adder:
+    """Adds numbers up by position."""
+
+    def __init__(self, positions: Sequence[int], count: int) -> None:
+        import numpy as np
+
+        self._positions, self._count = np.array(positions, dtype=np.int64), count
+
+    def added(self, values: ArrayLike, chosen: ArrayLike | None = None) -> Floats:
+        """Return the sum at each position, of those values that are chosen."""
+        import numpy as np
+
+        numbers, positions = np.asarray(values, dtype=np.float64), self._positions
+        if chosen is not None:
+            is_chosen = np.asarray(chosen, dtype=bool)
+            numbers, positions = numbers[is_chosen], positions[is_chosen]
+        sums: Floats = np.bincount(positions, weights=numbers, minlength=self._count).astype(float)
+        return sums
+
+    def whole(self, values: ArrayLike, chosen: ArrayLike | None = None) -> Ints:
+        """Return sums of whole numbers."""
+        return self.added(values, chosen).astype("int64")
+
+
+def _put(found: dict[str, Ints], reason: str, counts: Ints) -> None:
+    """Add counts to those of a reason, unless there are none."""
+    if counts.any():
+        found[reason] = found[reason] + counts if reason in found else counts
 
 
 def stretches(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:

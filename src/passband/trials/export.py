@@ -20,7 +20,7 @@ from passband.errors import InvalidInput
 from passband.frames import Kind
 from passband.spreadsheet import guarded
 from passband.stats.data.columns import CHOSEN
-from passband.trials.json_lines import LineWriter, ProblemPart
+from passband.trials.json_lines import ProblemPart
 from passband.trials.reader import ProblemRecord, RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 
@@ -76,22 +76,17 @@ class _Asked(NamedTuple):
 
 
 def lines(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[bytes]:
-    """Yield the lines of an export as JSON lines."""
+    """Yield an export as JSON lines, one or more at a time."""
     if timing or columns(runs) != list(_COLUMNS):
         for row in rows(trials, runs, timing=timing):
             yield _line(row)
         return
-    writer = LineWriter()
     for run in runs:
-        parts = {}
-        for problem in trials.each_problem(run.number):
-            parts[problem.number] = ProblemPart.of(run.task, run.model, *_Asked.of(problem))
-        for trial in trials.trials(run):
-            line = writer.line(parts[trial.problem], trial)
-            try:
-                yield line.encode()
-            except UnicodeEncodeError:  # half a character
-                yield _line(json.loads(line))
+        parts = {
+            problem.number: ProblemPart.of(run.task, run.model, *_Asked.of(problem))
+            for problem in trials.each_problem(run.number)
+        }
+        yield from trials.lines(run, parts)
 
 
 def _line(row: Row) -> bytes:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
-from zlib import crc32
+from itertools import islice
 
+from passband.trials.outline import OUTLINE, digest_of
 from passband.trials.packing import INTO, MARKS, packed
 from passband.trials.problems import KnownProblem, Placing, StoredProblem
 from passband.trials.rows import AttemptRow, ProblemRow
@@ -70,10 +69,10 @@ class ProblemTable(Writer):
             raise self._checked.corrupt("problems are lost")
 
     def problem_digest(self, run: int) -> int:
-        """Return a number that changes with any problem of a run: its checksum, its position."""
-        rows = self._all("SELECT problem, position, crc FROM problem WHERE run=? ORDER BY 1", run)
+        """Return a number that changes with any problem of a run."""
+        rows = self._all(OUTLINE, run)
         self._require_problems(run, len(rows))
-        return crc32(array("q", chain.from_iterable(rows)).tobytes())
+        return digest_of(rows)
 
     def numbers_by_position(self, run: int) -> list[int]:
         """Return the numbers of all problems in the order of the data."""

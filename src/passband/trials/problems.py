@@ -17,7 +17,10 @@ from passband.errors import InvalidInput
 from passband.trials.differences import SettingsChanged, record_change
 from passband.trials.rows import ProblemRow
 
-__all__ = ["KnownProblem", "Placing", "StoredProblem"]
+__all__ = ["BEHIND", "KnownProblem", "Placing", "StoredProblem"]
+
+
+BEHIND = 2**40  # positions from here on are of problems that the data lack; no data reach it
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +111,10 @@ class Placing:
         absent = sorted(self._absent.items(), key=lambda pair: pair[1].position)
         displaced = [pair for pair in absent if pair[1].position in self._positions]
         self._refuse_others(displaced)
-        last = max((*self._positions, *(problem.position for _, problem in absent)), default=-1)
+        first = max((BEHIND, *(1 + problem.position for _, problem in absent)))
         return [
             StoredProblem(
-                problem.number, last + 1 + place, key, problem.cluster, self._record(problem.number)
+                problem.number, first + place, key, problem.cluster, self._record(problem.number)
             )
             for place, (key, problem) in enumerate(displaced)
         ]

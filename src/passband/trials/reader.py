@@ -12,6 +12,10 @@ from passband.frames import Framed, Kind
 from passband.trials.checked import CheckedRows
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
+from passband.trials.joined import JoinedLines
+from passband.trials.json_lines import ProblemPart
+from passband.trials.merged import all_scores, scored_trials, unseen_trials
+from passband.trials.outline import outline_of
 from passband.trials.records import (
     ProblemRecord,
     RunRecord,
@@ -22,7 +26,8 @@ from passband.trials.records import (
 from passband.trials.rounds import count_complete_rounds, outcomes_of_rounds
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, Status, TrialRow
 from passband.trials.schema import FILE
-from passband.trials.unpacking import scores_of, trials_of
+from passband.trials.tally_columns import added
+from passband.trials.unpacking import scores_of
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
@@ -37,7 +42,6 @@ __all__ = [
     "is_run_directory",
 ]
 
-_FARTHEST = 2**62
 _BY_TIME = "at_ms, problem, trial, attempt"
 
 
@@ -72,6 +76,8 @@ class Trials(Framed):
     def _begin(self) -> None:
         self._connection.execute("BEGIN")  # else a commit could fall between two queries
         self._counts = Counts(self._rows)
+        self._known_places: dict[int, list[Place]] = {}
+        self._outcomes: dict[tuple[int, int], Outcomes] = {}
 
     def refresh(self) -> None:
         """Read from now on what is there at the next reading.
@@ -219,9 +225,11 @@ class Trials(Framed):
 
     def _places(self, run: int) -> list[Place]:
         """Return the problems of a run in the order of the data, without their records."""
-        rows = [row[:4] for row in self._problem_rows(run)]
-        rows.sort(key=itemgetter(1, 2))
-        return [Place(number, key, cluster) for number, _, key, cluster in rows]
+        if run not in self._known_places:
+            rows = outline_of(self._rows, run) or [row[:4] for row in self._problem_rows(run)]
+            rows.sort(key=itemgetter(1, 2))
+            self._known_places[run] = [Place(row[0], row[2], row[3]) for row in rows]
+        return self._known_places[run]
 
     def trial_count(self, run: int) -> int:
         """Return how many trials of a run are recorded."""
@@ -229,12 +237,8 @@ class Trials(Framed):
 
     def recorded(self, run: int, without: Sequence[Status] = ()) -> dict[int, int]:
         """Return for each problem the set of its recorded trials, as the bits of a number."""
-        masks: dict[int, int] = {}
-        left_out = {STATUSES.index(status) for status in without}
-        for problem, status, tally in self._counts.trial_tallies(run):
-            if status not in left_out:
-                masks[problem] = masks.get(problem, 0) | tally.places
-        return masks
+        left_out = [STATUSES.index(status) for status in without]
+        return self._counts.trial_tallies(run).masks(left_out)
 
     def attempts(self, run: int, without: Sequence[Status] = ()) -> dict[tuple[int, int], int]:
         """Return how many attempts have failed, of trials that are not recorded."""
@@ -254,23 +258,21 @@ class Trials(Framed):
 
     def statuses(self, run: int) -> dict[str, int]:
         """Return how many trials have each status."""
-        counts: dict[int, int] = {}
-        for _, status, tally in self._counts.trial_tallies(run):
-            counts[status] = counts.get(status, 0) + tally.trials
+        counts = self._counts.trial_tallies(run).by_status()
         return {self._rows.status(status): count for status, count in sorted(counts.items())}
 
     def tokens(self, run: int) -> tuple[int, int]:
         """Return the tokens that went in and came out, where they were counted."""
-        tallies = [tally for *_, tally in self._counts.trial_tallies(run)]
-        return sum(t.prompt_tokens for t in tallies), sum(t.completion_tokens for t in tallies)
+        tallies = self._counts.trial_tallies(run)
+        return sum(tallies.prompt_tokens), sum(tallies.completion_tokens)
 
     def cost(self, run: int) -> float:
         """Return what the trials cost, where that was recorded with them."""
-        return sum(tally.cost for *_, tally in self._counts.trial_tallies(run))
+        return sum(self._counts.trial_tallies(run).costs)
 
     def retried(self, run: int) -> int:
         """Return how many trials needed more than one attempt."""
-        return sum(tally.retried for *_, tally in self._counts.trial_tallies(run))
+        return sum(self._counts.trial_tallies(run).retried)
 
     def first_failure(self, run: int, outcome: str) -> str | None:
         """Return the detail of the first failed attempt of a kind, if there is one."""
@@ -308,43 +310,44 @@ class Trials(Framed):
         run = run or self.run()
         run.refuse_averages()
         chosen = scorer or run.scorer()
+        key = run.number, chosen.number
+        if key not in self._outcomes:
+            self._outcomes[key] = self._measured(run, chosen.number)
+        return self._outcomes[key]
+
+    def _measured(self, run: RunRecord, scorer: int) -> Outcomes:
         places, planned = self._places(run.number), run.imported.planned
         if self.beyond_rounds(run):
             rounds = self.complete_rounds(run) or 0
-            return outcomes_of_rounds(self._counts, run.number, chosen.number, places, rounds)
-        return self._counts.outcomes(run.number, chosen.number, places, planned)
+            return outcomes_of_rounds(self._counts, run.number, scorer, places, rounds)
+        return self._counts.outcomes(run.number, scorer, places, planned)
 
     def score_statuses(self, scorer: int) -> dict[str, int]:
         """Return how many scores of a scorer have each status."""
-        counts: dict[int, int] = {}
-        for _, _, status, tally in self._counts.score_tallies(scorer):
-            counts[status] = counts.get(status, 0) + tally.scores
+        tallies = self._counts.score_tallies(scorer)
+        counts = added(tallies.statuses, tallies.scores)
         return {self._rows.score_status(status): n for status, n in sorted(counts.items())}
 
     def scored_statuses(self, scorer: int) -> dict[Status, int]:
         """Return how many trials of each status have a score with a value."""
-        counts: dict[int, int] = {}
-        for _, status, _, tally in self._counts.score_tallies(scorer):
-            counts[status] = counts.get(status, 0) + tally.valued
+        tallies = self._counts.score_tallies(scorer)
+        counts = added(tallies.trial_statuses, tallies.valued)
         return {self._rows.status(status): n for status, n in sorted(counts.items()) if n}
 
     def has_scored(self, run: int, scorer: int, statuses: Sequence[Status]) -> bool:
         """Return whether a scorer has seen every trial with one of these statuses."""
-        chosen = {STATUSES.index(status) for status in statuses}
-        trials = (tally.trials for _, s, tally in self._counts.trial_tallies(run) if s in chosen)
-        scores = (t.scores for _, s, _, t in self._counts.score_tallies(scorer) if s in chosen)
-        return sum(trials) == sum(scores)
+        trials = self._counts.trial_tallies(run).by_status()
+        tallies = self._counts.score_tallies(scorer)
+        scores = added(tallies.trial_statuses, tallies.scores)
+        chosen = [STATUSES.index(status) for status in statuses]
+        return sum(trials.get(s, 0) for s in chosen) == sum(scores.get(s, 0) for s in chosen)
 
     def score_sums(self, scorer: int) -> list[tuple[int, int, float]]:
         """Return for each problem how many trials have a score, and their sum.
 
         A sum of graded scores is rounded as they came; `outcomes` has the scores themselves.
         """
-        sums: dict[int, tuple[int, float]] = {}
-        for problem, _, _, tally in self._counts.score_tallies(scorer):
-            count, total = sums.get(problem, (0, 0.0))
-            sums[problem] = count + tally.valued, total + tally.total
-        return [(problem, *sums[problem]) for problem in sorted(sums)]
+        return self._counts.score_tallies(scorer).sums()
 
     # -- rows ------------------------------------------------------------------------------
 
@@ -365,50 +368,24 @@ class Trials(Framed):
 
         With `unscored_by`, only trials that this scorer has not seen, without scores.
         """
-        scorers = [] if unscored_by is not None else [each.number for each in run.scorers]
-        counted = dict.fromkeys(scorers, 0)
-        count = 0
-        for stretch in stretches([place.number for place in self._places(run.number)]):
-            scores = [_Lookahead(self, scorer, stretch) for scorer in scorers]
-            for trial in self._stretch(run.number, stretch, unscored_by):
-                count += 1
-                for source in scores:
-                    score = source.take((trial.problem, trial.trial))
-                    if score is not None:
-                        trial.scores.append(score)
-                        counted[source.scorer] += 1
-                yield trial
-            for source in scores:
-                source.require_end()
-        seen = 0 if unscored_by is None else self._rows.counter("score", unscored_by)
-        self._rows.require("trial", run.number, count + seen)
-        for scorer, scored in counted.items():
-            self._rows.require("score", scorer, scored)
-
-    def _stretch(
-        self, run: int, stretch: tuple[int, int], unscored_by: int | None
-    ) -> Iterator[TrialRow]:
-        """Yield the trials of problems that are stored one after the other."""
-        where = "t.run=? AND t.problem BETWEEN ? AND ?"
+        numbers = [place.number for place in self._places(run.number)]
         if unscored_by is None:
-            return trials_of(self._rows, where, run, *stretch)
-        unseen = (
-            "NOT EXISTS (SELECT 1 FROM score AS s WHERE s.scorer=? AND s.problem=t.problem "
-            "AND s.trial=t.trial)"
-        )
-        return trials_of(self._rows, f"{where} AND {unseen}", run, *stretch, unscored_by)
+            scorers = [scorer.number for scorer in run.scorers]
+            yield from scored_trials(self._rows, run.number, numbers, scorers)
+        else:
+            yield from unseen_trials(self._rows, run.number, numbers, unscored_by)
 
-    def scores(
-        self, scorer: int, stretch: tuple[int, int] = (0, _FARTHEST)
-    ) -> Iterator[tuple[int, int, ScoreRow]]:
+    def lines(self, run: RunRecord, parts: Mapping[int, ProblemPart]) -> Iterator[bytes]:
+        """Yield the trials of a run with at most one scorer as lines of JSON, in the same order."""
+        scorer = run.scorers[0].number if run.scorers else None
+        lines = JoinedLines(self._rows, run.number, scorer, parts)
+        for stretch in stretches([place.number for place in self._places(run.number)]):
+            yield from lines.of(stretch)
+        lines.require_all()
+
+    def scores(self, scorer: int) -> Iterator[tuple[int, int, ScoreRow]]:
         """Yield (problem, trial, score) of a scorer, by number of the problem and trial."""
-        where = "scorer=? AND problem BETWEEN ? AND ?"
-        count = 0
-        for row in scores_of(self._rows, where, scorer, *stretch):
-            count += 1
-            yield row
-        if stretch == (0, _FARTHEST):
-            self._rows.require("score", scorer, count)
+        return all_scores(self._rows, scorer)
 
     def first_error(self, scorer: int) -> str | None:
         """Return the detail of the first score that is an error, if there is one."""
@@ -416,28 +393,3 @@ class Trials(Framed):
         for _, _, score in scores_of(self._rows, where, scorer, status):
             return score.detail
         return None
-
-
-class _Lookahead:
-    """A scorer's scores in order, taken one by one as their trials come by."""
-
-    def __init__(self, trials: Trials, scorer: int, stretch: tuple[int, int]) -> None:
-        self.scorer = scorer
-        self._rows = trials._rows
-        self._source = trials.scores(scorer, stretch)
-        self._next = next(self._source, None)
-
-    def take(self, place: tuple[int, int]) -> ScoreRow | None:
-        """Return the score of a trial, if it has one."""
-        if self._next is None or self._next[:2] > place:
-            return None
-        if self._next[:2] < place:
-            raise self._rows.corrupt("a score has lost its trial")
-        score = self._next[2]
-        self._next = next(self._source, None)
-        return score
-
-    def require_end(self) -> None:
-        """Require that no score is left."""
-        if self._next is not None:
-            raise self._rows.corrupt("a score has lost its trial")

@@ -35,11 +35,14 @@ def outcomes_of_rounds(
     """Return the outcomes of a run's first rounds, as `Counts.outcomes` returns those of all."""
     from passband.stats.data.outcomes import Outcomes
 
+    tallies = counts.trial_tallies(run)
     statuses = {
         (problem, trial): status
-        for problem, status, tally in counts.trial_tallies(run)
+        for problem, status, places in zip(
+            tallies.problems, tallies.statuses, tallies.places, strict=True
+        )
         for trial in range(rounds)
-        if tally.places >> trial & 1
+        if int.from_bytes(places, "little") >> trial & 1
     }
     reasons = {place: unscored_reason(status, None) for place, status in statuses.items()}
     scores: dict[int, list[float]] = {place.number: [] for place in places}

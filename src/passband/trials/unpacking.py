@@ -27,7 +27,7 @@ from passband.trials.codec import decoded, decoded_transcript
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
 from passband.trials.schema import TABLES, selected
 
-__all__ = ["scores_of", "trials_of"]
+__all__ = ["score_of", "scores_of", "trial_of", "trials_of"]
 
 _TRIAL = (
     f"SELECT {selected('trial', prefix='t.')}, b.* FROM trial AS t "
@@ -39,7 +39,7 @@ _COLUMNS = len(TABLES["trial"])
 def trials_of(rows: CheckedRows, where: str, *arguments: object) -> Iterator[TrialRow]:
     """Yield the trials (`t`) that a condition chooses, without scores, by problem and trial."""
     for row in rows.each(f"{_TRIAL} {where} ORDER BY t.problem, t.trial", *arguments):
-        yield _usual_trial(row) or _trial(rows, row)
+        yield _usual_trial(row) or trial_of(rows, row)
 
 
 def scores_of(
@@ -48,7 +48,7 @@ def scores_of(
     """Yield (problem, trial, score) of the scores that a condition chooses, in that order."""
     query = f"SELECT * FROM score WHERE {where} ORDER BY scorer, problem, trial"
     for row in rows.each(query, *arguments):
-        yield row[1], row[2], _usual_score(row) or _score(rows, row)
+        yield row[1], row[2], _usual_score(row) or score_of(rows, row)
 
 
 def _usual_trial(row: tuple[Any, ...]) -> TrialRow | None:
@@ -56,7 +56,7 @@ def _usual_trial(row: tuple[Any, ...]) -> TrialRow | None:
     (run, problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
      cost, reason, source, finish_reason, crc, body, *place, codec, text, reasoning, transcript,
      text_crc) = row  # fmt: skip
-    if codec or [run, problem, trial, status] != place:
+    if codec != 0 or [run, problem, trial, status] != place:
         return None
     if not (cost is None and reason is None and source is None and finish_reason is None):
         return None
@@ -100,7 +100,8 @@ def _usual_score(row: tuple[Any, ...]) -> ScoreRow | None:
         return None
 
 
-def _score(rows: CheckedRows, row: tuple[Any, ...]) -> ScoreRow:
+def score_of(rows: CheckedRows, row: tuple[Any, ...]) -> ScoreRow:
+    """Return the score of a row of its table, whatever it holds."""
     if not is_intact("score", row):
         raise rows.damaged("score", row)
     scorer, _, _, value, status, answer, rule, detail, _ = row
@@ -111,7 +112,8 @@ def _score(rows: CheckedRows, row: tuple[Any, ...]) -> ScoreRow:
     return ScoreRow(scorer, value, rows.score_status(status), text, rule, detail)
 
 
-def _trial(rows: CheckedRows, row: tuple[Any, ...]) -> TrialRow:
+def trial_of(rows: CheckedRows, row: tuple[Any, ...]) -> TrialRow:
+    """Return the trial of its row and that of its completion, whatever they hold."""
     values, body = row[: _COLUMNS - 1], row[_COLUMNS:]
     (_, problem, trial, status, prompt, completion, latency, attempts, seed, request, number,
      cost, reason, source, finish_reason) = values  # fmt: skip
