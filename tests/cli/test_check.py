@@ -16,7 +16,7 @@ def test_whole_and_damaged_runs(tmp_path: Path) -> None:
     done = run("check", good)
     assert (done.code, done.err) == (0, "")
     assert done.out == (
-        f"{good}: 4 trials, 4 completions, 4 scores, 1 scorers, 2 problems, 0 failed attempts: "
+        f"{good}: 4 trials, 4 completions, 4 scores, 1 scorer, 2 problems, 0 failed attempts: "
         f"all as written.\n"
     )
     with closing(sqlite3.connect(bad / FILE)) as connection, connection:

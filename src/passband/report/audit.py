@@ -5,16 +5,18 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
+from passband.report.words import counted
+
 __all__ = ["audit_lines"]
 
 _MOST = 100  # damaged rows that are named
-_NAMES = {
-    "trial": "trials",
-    "body": "completions",
-    "score": "scores",
-    "scorer": "scorers",
-    "problem": "problems",
-    "attempt": "failed attempts",
+_NOUNS = {
+    "trial": "trial",
+    "body": "completion",
+    "score": "score",
+    "scorer": "scorer",
+    "problem": "problem",
+    "attempt": "failed attempt",
 }
 
 
@@ -22,7 +24,7 @@ def audit_lines(
     directory: str, version: int, rows: Mapping[str, int], damage: Sequence[str]
 ) -> Iterator[str]:
     """Yield a line on what was read of a layout, then one for each thing that is damaged."""
-    counts = ", ".join(f"{rows.get(table, 0):,} {name}" for table, name in _NAMES.items())
+    counts = ", ".join(counted(rows.get(table, 0), noun) for table, noun in _NOUNS.items())
     if not damage:
         how = "readable; layout 1 has no checksums" if version == 1 else "all as written"
         yield f"{directory}: {counts}: {how}."

@@ -10,10 +10,10 @@ __all__ = ["counted", "duration", "money", "pace"]
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun.
 
-    >>> counted(1, "trial"), counted(330, "trial")
-    ('1 trial', '330 trials')
+    >>> counted(1, "trial"), counted(12_800, "trial")
+    ('1 trial', '12,800 trials')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def pace(rate: float) -> str:
