@@ -1,11 +1,13 @@
 """The bound on how long a pattern may take: worked by hand, and what it must not miss."""
 
+import math
 import re
 
 import pytest
 
 from passband.score import pattern_cost as costs
 from passband.score.pattern_cost import PatternCost, _matched_letters
+from passband.score.patterns import NeedsWorker, compile_pattern, quickly
 
 
 def once(source: str, length: int) -> float:
@@ -80,3 +82,19 @@ def test_a_dot_ends_with_the_line() -> None:
     within, everywhere = (PatternCost.of(s).within(text) for s in (".*x", "(?s).*x"))
     assert within < everywhere / 100
     assert PatternCost.of("(?:a|(?s:.))*x").dots_end_with_the_line is False
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        r"(?:\S+\s+)*answer is (-?\d+)\.",
+        r"(?:(?:\S+\s*)+)+answer",
+        r"(?:(?:a*)*b)*c(?:d*)*",
+        r"(?:a|(?:b*)*)*ab{0,20000}",
+    ],
+)
+def test_a_bound_beyond_all_numbers_is_still_a_bound(source: str) -> None:
+    text = "I do think that " * 200
+    assert PatternCost.of(source).within(text) == math.inf
+    with pytest.raises(NeedsWorker):
+        quickly(compile_pattern(source).findall, text)

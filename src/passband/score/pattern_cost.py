@@ -124,20 +124,19 @@ def _beginnings(tree: Any) -> tuple[str, ...]:
 
 
 def _sequence(tree: Any, text: _Text, *, is_end: bool) -> tuple[float, float]:
-    time, ways, before = 0.0, 1.0, 1.0
+    time, ways, last = 0.0, 1.0, 1.0  # ways without those of the last part, which are apart
     for part in _parts(tree):
         if isinstance(part, str):
             most_tried, period = _matched_letters(part)
-            time += ways * _STEP * most_tried
+            time += ways * last * _STEP * most_tried
             # Of the ways of a repetition in front, each ends elsewhere: few fit.
-            ways = ways / before * min(before, before / period + 1)
-            before = 1.0
+            ways, last = ways * min(last, last / period + 1), 1.0
         else:
             operation, argument, is_last = part
-            further, before = _part(str(operation), argument, text, is_end and is_last)
+            ways *= last
+            further, last = _part(str(operation), argument, text, is_end and is_last)
             time += ways * further
-            ways *= before
-    return time, ways
+    return time, ways * last
 
 
 def _parts(tree: Any) -> Iterator[str | tuple[Any, Any, bool]]:
@@ -223,6 +222,8 @@ def _rounds(ways: float, least: int, most: int) -> float:
     """Return the sum of ways**i from `least` to `most`, how often a repeated part is entered."""
     if ways <= 1.0:
         return most - least + 1.0
+    if math.isinf(ways):
+        return ways
     try:
         return (math.pow(ways, most + 1) - math.pow(ways, least)) / (ways - 1)
     except OverflowError:

@@ -100,8 +100,8 @@ class Pattern:
     @property
     def slow(self) -> bool:
         """Whether it needs a worker even for a text of ordinary length."""
-        return self.inline_up_to < ORDINARY_TEXT and (
-            self._cost.within(" " * ORDINARY_TEXT) > MOST_NANOSECONDS / 4
+        return self.inline_up_to < ORDINARY_TEXT and not (
+            self._cost.within(" " * ORDINARY_TEXT) <= MOST_NANOSECONDS / 4
         )
 
     def _is_quick(self, text: str) -> bool:
@@ -113,7 +113,7 @@ class Pattern:
         if _turn.left is None:
             return share <= 1.0
         _turn.left -= share
-        if share > 1.0 or _turn.left < 0:
+        if not (share <= 1.0 and _turn.left >= 0):
             raise NeedsWorker
         return True
 

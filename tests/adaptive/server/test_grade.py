@@ -1,5 +1,6 @@
 """Grades: choices by their ids, texts by the scorer, and a scorer that fails."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +62,36 @@ def test_an_answer_must_suit_its_item(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_slow_scorer_works_beside_the_server(tmp_path: Path) -> None:
-    step = {"function": "regex", "regex_pattern": r"(?:\S+\s+)*answer is (-?\d+)\."}
+class Noted(ThreadPoolExecutor):
+    """Threads that count their calls."""
+
+    calls = 0
+
+    def submit(self, *arguments: Any, **options: Any) -> Any:
+        self.calls += 1
+        return super().submit(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_beside"),
+    [
+        (r"answer is (-?\d+)\.", False),
+        (r"(?:\S+\s+)*answer is (-?\d+)\.", True),  # hard for the text, as it turns out
+        (r"answer is (-?\d+)\.(?!\1)", True),  # hard for any
+    ],
+)
+def test_a_slow_scorer_works_beside_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, is_beside: bool
+) -> None:
+    step = {"function": "regex", "regex_pattern": pattern}
     part = split(tmp_path, open_ended=True, scorer={"name": "exact_match", "steps": [step]})
     assert part.scorer is not None
-    assert part.scorer.slow
+    threads = Noted(1)
+    monkeypatch.setattr("passband.adaptive.server.grade._SCORING", threads)
     try:
-        assert graded(part, "I think the answer is 20.").score == 1.0
+        answer = f"{'I do think that ' * 200}the answer is 20."
+        assert graded(part, answer).score == 1.0
     finally:
         part.scorer.close()
+        threads.shutdown()
+    assert bool(threads.calls) == is_beside

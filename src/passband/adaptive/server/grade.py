@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import NamedTuple
 
 from passband.adaptive.item import BankItem
@@ -11,12 +12,14 @@ from passband.adaptive.server.body import Fields
 from passband.adaptive.server.catalogue import Split
 from passband.adaptive.server.refusal import invalid
 from passband.errors import InvalidInput, nearest
+from passband.score.patterns import NeedsWorker, quickly
 from passband.score.scorer import Score
 from passband.stats.irt.evidence import Evidence, check_evidence
 
 __all__ = ["MOST_TEXT", "Graded", "given_answer", "grade"]
 
 MOST_TEXT = 1_000_000  # characters in an answer
+_SHORT = 20_000  # characters of an answer that is scored between two requests
 _SCORING = ThreadPoolExecutor(4, "scoring")  # for scorers that may take long; starts when used
 
 
@@ -62,7 +65,8 @@ async def _scored(split: Split, item: BankItem, answer: str) -> Score:
     assert scorer is not None  # the catalogue has made it for items without choices
     if scorer.is_async:
         return await scorer.score_async(answer, reference)
-    if scorer.slow:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(_SCORING, scorer.score, answer, reference)
-    return scorer.score(answer, reference)
+    if not scorer.slow and len(answer) <= _SHORT:
+        with suppress(NeedsWorker):
+            return quickly(scorer.score, answer, reference)
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_SCORING, scorer.score, answer, reference)
