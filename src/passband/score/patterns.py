@@ -40,7 +40,7 @@ __all__ = [
 
 REGEX_SECONDS = 3.0
 ORDINARY_TEXT = 300  # characters
-MOST_NANOSECONDS = 15e6  # that one pattern may take over one text in this process
+MOST_NANOSECONDS = 12e6  # that one pattern may take over one text in this process
 MOST_SHARES = 2.0  # of those, that one score may take between two requests
 _LONGEST_TEXT = 10_000_000
 _KNOWN = 4096  # patterns that are kept compiled
