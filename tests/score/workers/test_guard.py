@@ -8,16 +8,26 @@ from pathlib import Path
 import pytest
 
 import passband.score.workers.guard as guard
+import passband.score.workers.launch as launch
 
 pytestmark = pytest.mark.process
 
 LOCKED = """
-import builtins, gc, os, signal, socket, subprocess, shutil, sys, threading, types
-import _posixsubprocess, ctypes
+import builtins, gc, importlib, os, signal, socket, subprocess, shutil, sys, threading, types
+import _imp, _posixsubprocess
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 import passband.score.workers.guard as guard
 parent, spawn, popen = os.getppid(), os.posix_spawn, subprocess.Popen
+extension = getattr(PathFinder.find_spec("_ctypes"), "origin", None)
 guard.limit()
+guard.go_without_ctypes()
 guard.lock()
+def loaded(name):
+    return _imp.create_dynamic(ModuleSpec(name, None, origin=extension))
+def classes(kind):
+    for one in type.__subclasses__(kind):
+        yield one
+        yield from classes(one)
 class Lying(str):
     def startswith(self, *prefixes): return True
     def __str__(self): return sys.path[0] + "/os.py"
@@ -79,10 +89,19 @@ ATTEMPTS = r"""
     lambda: os.open("proc/self/environ", os.O_RDONLY, dir_fd=os.open("/", os.O_RDONLY)),
     lambda: open("/etc/passwd").read(),
     lambda: open(os.path.expanduser("~/.ssh/id_rsa")).read(),
-    lambda: ctypes.CDLL(None),
-    lambda: ctypes.pythonapi.PySys_SetObject,
     lambda: __import__("ctypes"),
     lambda: __import__("_ctypes"),
+    lambda: sys.modules.pop("_ctypes", None) or importlib.import_module("_ctypes"),
+    lambda: sys.modules.pop("_ctypes", None) or __import__("_ctypes"),
+    lambda: sys.modules.pop("ctypes", None) or importlib.import_module("ctypes").CDLL(None),
+    lambda: loaded("_ctypes"),
+    lambda: loaded("x._ctypes"),
+    lambda: loaded("x"),
+    lambda: ExtensionFileLoader("x._ctypes", extension).load_module(),
+    lambda: next(one for one in classes(object) if one.__module__ in ("_ctypes", "ctypes")),
+    lambda: next(one for one in classes(object) if one.__name__ in ("CFuncPtr", "_SimpleCData")),
+    lambda: __import__("_testcapi"),
+    lambda: __import__("numpy"),
     lambda: __import__("sqlite3"),
     lambda: __import__("importlib").import_module("_posixsubprocess") and None.fork_exec,
     lambda: __import__("_imp").create_builtin,
@@ -137,9 +156,10 @@ except Exception:
 }
 
 
-def run(program: str, *options: str) -> subprocess.CompletedProcess[str]:
+def run(program: str, *, confined: bool = True) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", program]
     return subprocess.run(
-        [sys.executable, *options, "-c", program],
+        launch.confined(command) if confined else command,
         env=os.environ | {"PYTHONPATH": str(Path(guard.__file__).parents[3])},
         cwd="/",
         capture_output=True,
@@ -171,6 +191,30 @@ except MemoryError:
 """
 
 
-def test_imports_still_work_and_memory_is_limited() -> None:
-    done = run(ORDINARY)
+@pytest.mark.parametrize("confined", [True, False])
+def test_imports_still_work_and_memory_is_limited(confined: bool) -> None:
+    done = run(ORDINARY, confined=confined)
     assert done.stdout == "imports and memory as they should be\n", done.stderr
+
+
+def test_an_interpreter_that_has_loaded_ctypes_is_not_locked() -> None:
+    done = run("import ctypes, passband.score.workers.guard as guard; guard.lock()")
+    assert "RuntimeError: ctypes is loaded" in done.stderr
+
+
+STAND_IN = """
+import struct
+import passband.score.workers.guard as guard
+guard.go_without_ctypes()
+from ctypes import c_long, sizeof
+print(sizeof(c_long) == struct.calcsize("l"))
+for attempt in ("from ctypes import CDLL", "import _ctypes", "import _cffi_backend"):
+    try:
+        exec(attempt)
+    except ImportError:
+        print("no")
+"""
+
+
+def test_without_ctypes_the_size_of_a_number_is_still_known() -> None:
+    assert run(STAND_IN).stdout == "True\nno\nno\nno\n"

@@ -1,13 +1,16 @@
 """Processes of passband: where they import from, and what they see."""
 
+import base64
 import os
+import pickle
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from passband.score.workers import launch
+from passband.score.workers import launch, system_calls
+from passband.score.workers.guard import MEMORY
 from passband.score.workers.pool import Pool
 
 PLANTED = """
@@ -27,6 +30,7 @@ STRANGERS = (
     "passband/score/__init__.py",
 )
 CANARIES = {"OPENAI_API_KEY": "sk-canary", "SECRET_TOKEN": "canary", "HF_TOKEN": "hf-canary"}
+NO_ROWS = base64.b64encode(pickle.dumps([])).decode()
 
 
 @pytest.fixture
@@ -94,6 +98,35 @@ def test_a_running_process_sees_no_secrets(pool: Pool, monkeypatch: pytest.Monke
     assert os.readlink(process / "cwd") == "/"
     opened = [os.readlink(path) for path in (process / "fd").iterdir()]
     assert all(name.startswith("pipe:") or name == os.devnull for name in opened)
+
+
+CALLS = {"search": ["a", "a"], "math": ["1/2", "0.5"], "render": ["{{ a }}", NO_ROWS]}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("function", CALLS)
+def test_a_worker_has_a_filter_and_never_loads_ctypes(pool: Pool, function: str) -> None:
+    pool.call(function, CALLS[function], seconds=60)
+    (worker,) = pool._idle
+    process = Path(f"/proc/{worker._process.pid}")
+    if not process.exists():
+        pytest.skip("needs /proc")
+    mapped = (process / "maps").read_text()
+    assert "/_json." in mapped or "_json" in sys.builtin_module_names  # extensions are seen here
+    assert "ctypes" not in mapped
+    assert "libffi" not in mapped
+    if system_calls.is_supported():
+        assert "NoNewPrivs:\t1" in (process / "status").read_text()
+        assert "first_stage" not in (process / "cmdline").read_text()
+        limits = (process / "limits").read_text().splitlines()
+        assert [line.split()[-3:-1] for line in limits if "address space" in line] == [
+            [str(MEMORY)] * 2
+        ]
+
+
+def test_where_there_is_no_filter_a_command_runs_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(system_calls, "is_supported", lambda: False)
+    assert launch.confined(["a", "b"]) == ["a", "b"]
 
 
 def test_the_environment_is_a_short_list(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,32 +3,39 @@
 Workers parse untrusted text and never evaluate it as Python. Code that a flaw of a parser lets
 through meets, in this order:
 
-- limits of the kernel on memory, open files, and the size of files (`limit`);
+- limits of the kernel on memory, open files, and the size of files (`LIMITS`);
 - on Linux, a filter of system calls: no processes, sockets, signals to others, or writing
-  (`passband.score.workers.system_calls`);
+  (`passband.score.workers.system_calls`). Like the limits, it holds before this interpreter starts
+  (`passband.score.workers.first_stage`);
 - an audit hook that refuses the same, reading outside of the import path, and the modules that
   reach past the interpreter. It holds immutable values only, in the defaults of a function that
   nothing refers to, so that there is nothing to patch;
+- an interpreter that has never loaded ctypes, so that neither its modules nor its classes are there
+  to be found;
 - modules without the functions that raise no audit event.
 
-This is defence in depth and no sandbox: a flaw of the interpreter itself, or of the kernel, is not
-covered. Code that is meant to be hostile belongs in a container or a virtual machine.
+This is defence in depth and no sandbox. A flaw of the kernel is not covered, and neither is one of
+the interpreter: it does not check byte code, and Python code that forges some could write into its
+memory and switch the audit hook off, though not the filter or the limits. Code that is meant to be
+hostile belongs in a container or a virtual machine.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import struct
 import sys
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
-from passband.score.workers.system_calls import forbid_system_calls
+from passband.score.workers.first_stage import set_limits
 
-__all__ = ["MEMORY", "audit_hook", "limit", "lock"]
+__all__ = ["LIMITS", "MEMORY", "audit_hook", "go_without_ctypes", "limit", "lock"]
 
 MEMORY = 1 << 30  # bytes of address space; sympy and math-verify take 65 MB of it
-_OPEN_FILES = 64
+LIMITS = {"AS": MEMORY, "CORE": 0, "FSIZE": 0, "NOFILE": 64, "NPROC": 0}
 
 _REFUSED = frozenset(
     {
@@ -54,8 +61,10 @@ _HARMLESS = frozenset({"os.listdir", "os.putenv", "os.scandir", "os.unsetenv", "
 # Modules that reach past the audit hook, or files past its rule about opening them.
 _MODULES = frozenset(
     {
-        "_ctypes", "_dbm", "_gdbm", "_multiprocessing", "_posixshmem", "_posixsubprocess",
-        "_sqlite3", "ctypes", "lxml", "multiprocessing", "pyarrow", "readline", "sqlite3",
+        "_cffi_backend", "_ctypes", "_ctypes_test", "_dbm", "_gdbm", "_interpreters",
+        "_multiprocessing", "_posixshmem", "_posixsubprocess", "_sqlite3", "_testbuffer",
+        "_testcapi", "_testinternalcapi", "_testlimitedcapi", "_xxsubinterpreters", "cffi",
+        "ctypes", "lxml", "multiprocessing", "numpy", "pyarrow", "readline", "sqlite3",
         "subprocess",
     }
 )  # fmt: skip
@@ -76,26 +85,33 @@ _SILENT = {
 
 
 def limit() -> None:
-    """Set the limits of the kernel, which only root could raise again before `lock`."""
-    with contextlib.suppress(ImportError):
-        import resource
+    """Set the limits of the kernel, unless the first stage did, and they can change no more."""
+    set_limits(LIMITS)
 
-        limits = {"AS": MEMORY, "CORE": 0, "FSIZE": 0, "NOFILE": _OPEN_FILES, "NPROC": 0}
-        for name, most in limits.items():
-            with contextlib.suppress(AttributeError, OSError, ValueError):
-                resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+
+def go_without_ctypes() -> None:
+    """Keep ctypes, which reads and writes any memory, out of this process from its start.
+
+    sympy asks ctypes for the size of a C long and for nothing else, and a module that can answer
+    that takes its place until `lock`.
+    """
+    stand_in: Any = ModuleType("ctypes")
+    stand_in.c_long, stand_in.sizeof = "l", struct.calcsize
+    sys.modules["ctypes"] = stand_in
+    for name in ("_cffi_backend", "_ctypes"):
+        sys.modules[name] = cast(ModuleType, None)  # its import fails
 
 
 def lock() -> None:
     """Give up everything that no call of a worker needs; there is no way back."""
+    if sys.modules.get("_ctypes") is not None:
+        raise RuntimeError("ctypes is loaded, and with it the guard could be switched off")
     _import_built_in_modules()
-    forbid_system_calls()
     for module, names in (*_SILENT.items(), ("posix", _SILENT["os"])):
         for name in names:
             with contextlib.suppress(AttributeError, KeyError):
                 delattr(sys.modules[module], name)
-    for module in ("_ctypes", "ctypes"):
-        sys.modules.pop(module, None)
+    sys.modules.pop("ctypes", None)
     sys.addaudithook(audit_hook(_readable()))
 
 
@@ -135,8 +151,13 @@ def audit_hook(readable: tuple[str, ...]) -> Callable[[str, tuple[Any, ...]], No
             is_refused = arguments[2] & writing or not path.startswith(readable) or "/.." in path
         elif event == "import":
             path = "".join((arguments[1] or "",))  # of an extension module
-            is_refused = "".join((arguments[0],)).partition(".")[0] in modules or (
-                path and (not path.startswith(readable) or "/.." in path)
+            name = "".join((arguments[0],))
+            file = path.rpartition("/")[2].partition(".")[0]
+            # The interpreter loads _ctypes under the name of x._ctypes, too.
+            is_refused = (
+                name.partition(".")[0] in modules
+                or (path and (not path.startswith(readable) or "/.." in path))
+                or (path and (file in modules or name.rpartition(".")[2] in modules))
             )
         elif event == "object.__setattr__":
             is_refused = arguments[1] == "__code__"

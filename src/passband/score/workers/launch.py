@@ -6,7 +6,9 @@ A process started here
   where they are installed: nothing from the working folder, whatever is planted there, and nothing
   that shadows the standard library;
 - sees a few harmless variables of the environment, and so neither keys nor tokens;
-- works in the folder ``/``, and reads and writes pipes.
+- works in the folder ``/``, and reads and writes pipes;
+- has, on Linux, limits and a filter of system calls from its first instruction on, which another
+  interpreter set before it in the same process (`passband.score.workers.first_stage`).
 
 What it may do beyond that is for its module to limit; see `passband.score.workers.guard`.
 """
@@ -20,7 +22,10 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["environment", "import_path", "launch"]
+from passband.score.workers import system_calls
+from passband.score.workers.guard import LIMITS
+
+__all__ = ["confined", "environment", "import_path", "launch"]
 
 # -I: neither the working folder nor PYTHON* variables; -S: no .pth file, which may run code;
 # -B: no byte code written. What site would have found comes with the import path.
@@ -39,13 +44,14 @@ _VARIABLES = ("LANG", "LC_ALL", "LC_CTYPE", "TZ")
 _LIBRARIES = ("DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")  # folders; without them numpy may not load
 _PACKAGES = ("site-packages", "dist-packages")
 _HERE = Path(__file__).resolve().parents[2] / "__init__.py"
+_FIRST_STAGE = Path(__file__).resolve().with_name("first_stage.py")
 
 
 def launch(module: str, arguments: Sequence[str] = ()) -> subprocess.Popen[bytes]:
     """Start a process that calls `main` of a module of passband with some texts."""
     job = json.dumps([import_path(), str(_HERE), module, list(arguments)])
     return subprocess.Popen(
-        [sys.executable, *_OPTIONS, "-c", _START, job],
+        confined([sys.executable, *_OPTIONS, "-c", _START, job]),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -55,6 +61,16 @@ def launch(module: str, arguments: Sequence[str] = ()) -> subprocess.Popen[bytes
         close_fds=True,
         start_new_session=True,  # Ctrl-C and signals to the group are for the parent
     )
+
+
+def confined(command: Sequence[str]) -> list[str]:
+    """Return a command that runs another one with limits and a filter, where there are filters."""
+    if not system_calls.is_supported():
+        return list(command)
+    place = system_calls.random_place()
+    limits = " ".join(f"{name}={most}" for name, most in LIMITS.items())
+    arguments = [system_calls.program(place).hex(), str(place), limits]
+    return [sys.executable, *_OPTIONS, str(_FIRST_STAGE), *arguments, *command]
 
 
 def import_path() -> list[str]:

@@ -37,6 +37,7 @@ def main(module_name: str) -> None:
     requests, replies = sys.stdin.buffer, _take_standard_output()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which drains first
     guard.limit()
+    guard.go_without_ctypes()
     failure, module = None, None
     try:
         module = _imported(module_name)

@@ -1,25 +1,27 @@
 """A filter of system calls for worker processes: Linux on x86-64, elsewhere nothing.
 
 The kernel applies it, for good, to whatever the process runs: Python, an extension module, or
-machine code. See `seccomp(2)`; the numbers are those of `asm/unistd_64.h`.
+machine code. `passband.score.workers.first_stage` installs it. See `seccomp(2)`; the numbers are
+those of `asm/unistd_64.h`.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import struct
 import sys
 
-__all__ = ["forbid_system_calls", "program"]
+__all__ = ["is_supported", "program", "random_place"]
 
 _AUDIT_ARCH_X86_64 = 0xC000003E
 _X32 = 0x40000000  # numbers of a second, rarely used, way to call
-_OPEN, _OPENAT, _CLONE, _PRLIMIT = 2, 257, 56, 302
+_OPEN, _OPENAT, _CLONE, _EXECVE, _PRLIMIT = 2, 257, 56, 59, 302
 _CLONE_THREAD = 0x10000
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND
 
 _FORBIDDEN = (
-    57, 58, 59, 322,  # fork, vfork, execve, execveat
+    57, 58, 322,  # fork, vfork, execveat
     62, 129, 200, 234, 297, 424, 434, 438,  # signals to processes, and pidfd_*
     101, 310, 311, 312,  # ptrace, process_vm_readv, process_vm_writev, kcmp
     41, 42, 49, 50, 53,  # socket, connect, bind, listen, socketpair
@@ -33,32 +35,33 @@ _FORBIDDEN = (
 )  # fmt: skip
 _UNKNOWN = (435,)  # clone3, whose arguments cannot be seen; libraries then use clone
 
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
+_PAGE, _FIRST_PLACE, _PLACES = 1 << 12, 1 << 44, 1 << 34  # up to 5 << 44, of 8 << 44
 _ALLOW, _KILL, _REFUSE, _NO_SUCH_CALL = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 
-def forbid_system_calls() -> bool:
-    """Install the filter; return whether the kernel took it."""
-    if sys.platform != "linux" or platform.machine() != "x86_64" or sys.maxsize < 1 << 32:
-        return False
-    try:
-        import ctypes
-    except ImportError:
-        return False
-    filters = ctypes.create_string_buffer(program())
-    header = struct.pack("HxxxxxxP", len(program()) // 8, ctypes.addressof(filters))
-    prctl = ctypes.CDLL(None).prctl
-    prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
-    if prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        return False
-    pointer = ctypes.create_string_buffer(header)
-    address = ctypes.addressof(pointer)
-    return bool(prctl(_PR_SET_SECCOMP, _FILTER, address, 0, 0) == 0)
+def is_supported() -> bool:
+    """Return whether the filter is one for this system."""
+    is_x86_64 = platform.machine() == "x86_64" and sys.maxsize > 1 << 32
+    return sys.platform == "linux" and is_x86_64
 
 
-def program() -> bytes:
-    """Return the filter as instructions of the kernel's BPF machine, eight bytes each."""
+def random_place() -> int:
+    """Return the address of a page that no program uses by itself.
+
+    An executable, its heap, libraries and stacks lie below the first of these pages or above the
+    last, each with terabytes in between.
+    """
+    return _FIRST_PLACE + _PAGE * (int.from_bytes(os.urandom(8), "little") % _PLACES)
+
+
+def program(place: int) -> bytes:
+    """Return the filter as instructions of the kernel's BPF machine, eight bytes each.
+
+    It lets one program be started, by a name that is stored at the given address. The program that
+    is started has no way to store a name there: the address is random, Python chooses none itself,
+    and with the limit on memory nothing that it allocates reaches that far.
+    """
     steps = [_load(4), _jump(_EQUAL, _AUDIT_ARCH_X86_64, 1, 0), _step(_RETURN, _KILL), _load(0)]
     steps += _answered(_AT_LEAST, _X32, _REFUSE)
     for numbers, answer in ((_FORBIDDEN, _REFUSE), (_UNKNOWN, _NO_SUCH_CALL)):
@@ -68,6 +71,7 @@ def program() -> bytes:
     steps += _unless(_OPENAT, 2, _jump(_ANY_BIT, _WRITING, 0, 1))
     steps += _unless(_CLONE, 0, _jump(_ANY_BIT, _CLONE_THREAD, 1, 0))
     steps += _unless_it_reads_own_limits()
+    steps += _unless_the_name_is_at(place)
     return b"".join([*steps, _step(_RETURN, _ALLOW)])
 
 
@@ -87,6 +91,14 @@ def _unless_it_reads_own_limits() -> list[bytes]:
     limits = [_load(16 + 8 * 2), _jump(_EQUAL, 0, 1, 0)]
     inner = [*process, *limits, _step(_RETURN, _REFUSE), _step(_RETURN, _ALLOW)]
     return [_jump(_EQUAL, _PRLIMIT, 0, len(inner)), *inner]
+
+
+def _unless_the_name_is_at(place: int) -> list[bytes]:
+    """Return steps that refuse execve, except with one pointer as the name of the program."""
+    low = [_load(16), _jump(_EQUAL, place & 0xFFFFFFFF, 0, 2)]
+    high = [_load(16 + 4), _jump(_EQUAL, place >> 32, 1, 0)]
+    inner = [*low, *high, _step(_RETURN, _REFUSE), _step(_RETURN, _ALLOW)]
+    return [_jump(_EQUAL, _EXECVE, 0, len(inner)), *inner]
 
 
 def _load(offset: int) -> bytes:
