@@ -19,7 +19,7 @@ __all__ = ["Spool", "spooled"]
 
 _BLOCK = 64  # items that are written and read together
 _FEW = 4 * _BLOCK  # items that are simply kept
-_KEPT = 16_000_000  # bytes, as they are written, of the blocks that are kept as objects
+_KEPT = 4_000_000  # bytes, as they are written, of the blocks that are kept as objects
 
 T = TypeVar("T")
 
