@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
 from passband.errors import InvalidInput
+from passband.tasks.digest import digest_of
 from passband.tasks.loader import load_task
 
 
@@ -123,3 +126,12 @@ def test_where_examples_come_from(prompts, text, expected):
 def test_positions_beyond_the_examples(prompts):
     with pytest.raises(InvalidInput, match=r"t.yaml:2: fewshot_indices go up to 9; there are 3"):
         prompts(FIRST % ", fewshot_indices: [9]")
+
+
+def test_the_name_of_a_data_file_counts(tmp_path: Path) -> None:
+    """It says how the file is read: the same bytes may be other rows."""
+    for name in ("d.csv", "d.tsv"):
+        (tmp_path / name).write_text("a\tb,c\n")
+    one, other = (digest_of("task", [tmp_path / name]) for name in ("d.csv", "d.tsv"))
+    assert None not in (one, other)
+    assert one != other

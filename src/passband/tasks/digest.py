@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,11 +13,12 @@ _PIECE = 1 << 20  # bytes
 
 
 def digest_of(text: str, files: Iterable[Path]) -> str | None:
-    """Return the SHA-256 of a text and the contents of files; None if one cannot be read."""
+    """Hash a text and the names and contents of files; return None if one cannot be read."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
     try:
         for path in files:
-            digest.update(b"\0%d\0" % path.stat().st_size)
+            # The name says how a file is read, and no name holds a zero byte.
+            digest.update(b"\0%b\0%d\0" % (os.fsencode(path.name), path.stat().st_size))
             with path.open("rb") as file:
                 while piece := file.read(_PIECE):
                     digest.update(piece)
