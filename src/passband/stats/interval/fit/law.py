@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from passband.stats.interval.fit.count_grid import CountGrid
-from passband.types import Floats
+from passband.types import Bools, Floats
 
 __all__ = ["LEAST", "Law", "Mixing", "maximised", "sharpened"]
 
@@ -77,7 +77,7 @@ class Law:
     def _seen(self) -> tuple[Floats, Floats]:
         """The table of the pairs that occur, and their frequencies."""
         table, counts = self.grid.binomial, self.counts
-        occurs = counts.any(axis=tuple(range(counts.ndim - 1)))
+        occurs: Bools = np.asarray(counts.any(axis=tuple(range(counts.ndim - 1))))
         if len(occurs) - np.count_nonzero(occurs) >= _FEWEST_DROPPED:
             table, counts = table[:, occurs], counts[..., occurs]
         return table, counts / np.maximum(counts.sum(axis=-1, keepdims=True), LEAST)
