@@ -261,16 +261,15 @@ def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
 # -- the coverage that was simulated ------------------------------------------------------------
 
 
-def low_coverage(sentence: str) -> Note:
+def low_coverage(sentence: str, *, is_widened: bool) -> Note:
     """Return the note on an interval that simulated data sets show to be too short.
 
-    >>> print(low_coverage("on data like yours this 95% interval covers about 88%"))
-    on data like yours this 95% interval covers about 88%, by simulation; calibrate=True or \
---calibrate widens it
+    >>> print(low_coverage("on data like yours this 95% interval covers 88%", is_widened=False))
+    on data like yours this 95% interval covers 88%, by simulation; calibrate=True or --calibrate \
+widens it
     """
-    return Note(
-        "low-coverage", f"{sentence}, by simulation; calibrate=True or --calibrate widens it"
-    )
+    remedy = "add problems" if is_widened else "calibrate=True or --calibrate widens it"
+    return Note("low-coverage", f"{sentence}, by simulation; {remedy}")
 
 
 def calibrated(quantile: float, before: str, after: str) -> Note:

@@ -214,7 +214,8 @@ def with_certificate(
     if certificate.z is not None:
         estimate = _widened(estimate, request, certificate.z)
     if certificate.is_low:
-        estimate = _noted(estimate, low_coverage(str(certificate)))
+        is_widened = certificate.z is not None
+        estimate = _noted(estimate, low_coverage(str(certificate), is_widened=is_widened))
     return estimate
 
 

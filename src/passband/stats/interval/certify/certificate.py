@@ -61,10 +61,15 @@ class Certificate:
             share * min(_MISSED, 1.0 - self.level), errors * noise
         )
 
+    @property
+    def percent(self) -> str:
+        """The predicted coverage as a percentage."""
+        return _percent(self.coverage, self.level)
+
     def before_and_after(self) -> tuple[str, str]:
         """Return the predicted coverage before and after calibration, as percentages."""
         before = self.coverage if self.uncalibrated is None else self.uncalibrated
-        return _percent(before, self.level), _percent(self.coverage, self.level)
+        return _percent(before, self.level), self.percent
 
     def __str__(self) -> str:
         """Return the certificate as a sentence.
@@ -76,7 +81,7 @@ class Certificate:
         calibrated = "calibrated " if self.z is not None else ""
         return (
             f"on data like yours this {calibrated}{100 * self.level:.10g}% interval covers about "
-            f"{self.before_and_after()[1]}"
+            f"{self.percent}"
         )
 
 

@@ -121,7 +121,7 @@ def _drawn(request: IntervalRequest, design: Design, sets: int, seed: int) -> li
     if key in outcomes.memo:
         kept: list[DrawnCounts] = outcomes.memo[key]
         return kept
-    laws = fitted_laws(outcomes.histogram.at_least(request.k), mixture_of(outcomes, request.k))
+    laws = fitted_laws(mixture_of(outcomes, request.k))
     rng, number = generator(seed), design.affordable(sets)
     drawn = [draw_counts(design, law, number, rng) for law in laws]
     if number * design.n_pairs * len(laws) * 5 <= _MOST_KEPT:

@@ -11,17 +11,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.certify.design import Design
-from passband.stats.interval.certify.laws import Law
-from passband.stats.interval.certify.simulation import SimulatedEnds, Simulation, SingleSets
+from passband.stats.interval.certify.laws import ProbabilityLaw
+from passband.stats.interval.certify.simulation import (
+    SimulatedEnds,
+    Simulation,
+    SingleSets,
+    request_of,
+    with_edges,
+)
 from passband.stats.interval.default.auto import ends_of
 from passband.stats.interval.fit.count_grid import CountGrid, points
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
-from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
-from passband.types import Bools, Floats, Ints
+from passband.types import Floats
 
 __all__ = ["CountSets", "DrawnCounts", "blend_sets", "draw_counts", "latent_values"]
 
@@ -37,7 +41,9 @@ class DrawnCounts:
     expected: Floats  # (ns, points) weights of the law
 
 
-def draw_counts(design: Design, law: Law, sets: int, rng: np.random.Generator) -> DrawnCounts:
+def draw_counts(
+    design: Design, law: ProbabilityLaw, sets: int, rng: np.random.Generator
+) -> DrawnCounts:
     """Draw data sets of a design from a law, and fit them."""
     weights = np.stack([law.at(n) for n in design.ns])
     grid = CountGrid(design.ns)
@@ -118,37 +124,14 @@ class CountSets(Simulation):
         mixture = self.drawn.mixture
         ends = ends_of(request, mixture, (request.values(mixture) - low) / (high - low))
         lows, highs = low + (high - low) * ends.low, low + (high - low) * ends.high
-        for alike, share in _alike(mixture):
-            if alike.any():
-                end = interval_for("auto", _edge(request, share))
-                lows[alike], highs[alike] = end.low, end.high
-        return SimulatedEnds(lows, highs)
-
-
-def _alike(mixture: Mixture) -> list[tuple[Bools, int]]:
-    """Return the data sets without a success, and those without a failure."""
-    grid = mixture.grid
-    some = mixture.counts[..., grid.successes > 0].sum(axis=-1)
-    missed = mixture.counts[..., grid.successes < grid.trials].sum(axis=-1)
-    return [(some == 0, 0), (missed == 0, 1)]
-
-
-def _edge(request: IntervalRequest, share: int) -> IntervalRequest:
-    """Return the request for the same trials, all of which fail or all of which succeed."""
-    return _asked(request, share * request.outcomes.trials)
-
-
-def _asked(request: IntervalRequest, successes: Ints) -> IntervalRequest:
-    outcomes = Outcomes.from_counts(successes, request.outcomes.trials)
-    means = tuple(request.metric.means(outcomes))
-    return replace(request, outcomes=outcomes, means=means, value=request.metric.combine(means))
+        return with_edges(SimulatedEnds(lows, highs), mixture, request)
 
 
 def blend_sets(drawn: DrawnCounts, request: IntervalRequest) -> SingleSets:
     """Return data sets for a metric whose linear part differs from set to set."""
     successes = drawn.mixture.grid.successes
     requests = [
-        _asked(request, np.repeat(successes, counts.astype(np.int64)))
+        request_of(request, np.repeat(successes, counts.astype(np.int64)))
         for counts in drawn.mixture.counts
     ]
     return SingleSets(drawn.law, _truth(drawn, request), requests)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from passband.stats.data.graded import GradedScores, ScoreGroup
+from passband.stats.data.labels import problem_labels
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.values import frozen
 from passband.stats.interval.certify.copula import Copula, between_variance
@@ -24,9 +25,7 @@ __all__ = ["problem_sets", "trial_sets"]
 # -- over problems: one value per problem ------------------------------------------------------
 
 
-def problem_sets(
-    request: IntervalRequest, sets: int, rng: np.random.Generator
-) -> list[Simulation]:
+def problem_sets(request: IntervalRequest, sets: int, rng: np.random.Generator) -> list[Simulation]:
     """Draw data sets of as many problems from laws of a problem's value.
 
     The rule over problems reads one value per problem, so each is simulated as a single score.
@@ -80,9 +79,8 @@ def _of_values(
 
 def _outcomes(trials: Ints, scores: Floats, clusters: list[int] | None = None) -> Outcomes:
     graded = GradedScores(frozen(scores.copy()), frozen(np.r_[0, np.cumsum(trials)]))
-    names = range(len(trials))
     labels = None if clusters is None else tuple(map(str, clusters))
-    return Outcomes(tuple(map(str, names)), trials, None, graded, labels)
+    return Outcomes(problem_labels(None, len(trials)), trials, None, graded, labels)
 
 
 # -- over trials: these problems, their scores drawn again -------------------------------------

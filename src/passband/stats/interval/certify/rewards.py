@@ -18,7 +18,7 @@ import numpy as np
 
 from passband.types import Floats
 
-__all__ = ["ValueLaw", "problem_laws", "pooled_residuals"]
+__all__ = ["ValueLaw", "pooled_residuals", "problem_laws"]
 
 _NODES = 64  # steps of the smoothing noise, so that the mean of a smoothed law is a finite sum
 _SMOOTHING = 0.7  # of Silverman's width

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
-from passband.types import Bools, Floats
+from passband.types import Bools, Floats, Ints
 
-__all__ = ["Simulation", "SingleSets", "SimulatedEnds"]
+__all__ = ["SimulatedEnds", "Simulation", "SingleSets", "request_of", "with_edges"]
 
 _SLACK = 1e-9  # an end and the truth may be the same number, computed in two ways
 
@@ -64,3 +66,26 @@ class SingleSets(Simulation):
         low = np.array([np.nan if each.low is None else each.low for each in found])
         high = np.array([np.nan if each.high is None else each.high for each in found])
         return SimulatedEnds(low, high)
+
+
+def request_of(request: IntervalRequest, successes: Ints) -> IntervalRequest:
+    """Return the request for the same trials and clusters with other successes."""
+    design = request.outcomes
+    outcomes = Outcomes.from_counts(successes, design.trials, clusters=design.clusters)
+    means = tuple(request.metric.means(outcomes))
+    return replace(request, outcomes=outcomes, means=means, value=request.metric.combine(means))
+
+
+def with_edges(ends: SimulatedEnds, mixture: Mixture, request: IntervalRequest) -> SimulatedEnds:
+    """Return the ends with those of data sets in which all trials are alike put right.
+
+    They have a rule of their own, and there are but two of them: no success, and no failure.
+    """
+    grid = mixture.grid
+    low, high = ends.low.copy(), ends.high.copy()
+    for misses, share in ((grid.successes > 0, 0), (grid.successes < grid.trials, 1)):
+        alike = mixture.counts[..., misses].sum(axis=-1) == 0.0
+        if alike.any():
+            bound = interval_for("auto", request_of(request, share * request.outcomes.trials))
+            low[alike], high[alike] = bound.low, bound.high
+    return SimulatedEnds(low, high)
