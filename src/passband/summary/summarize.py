@@ -59,9 +59,9 @@ def summarize(
     that cannot be read are left out and counted.
 
     Where each problem was tried until it had succeeded some number of times, give that as
-    `stopped_after`, and the most trials of a problem as `cap`. Trials that look so are refused
-    otherwise, as the mean of c/n is far too large for them; ``stopped_after=0`` says that their
-    numbers were fixed beforehand.
+    `stopped_after`, and the most trials of a problem as `cap`. Trials that look stopped at the
+    first success are taken so, with a note, as the mean of c/n is far too large for them;
+    ``stopped_after=0`` says that their numbers were fixed beforehand.
 
     With `certify` every default interval has the coverage to expect, by simulation; without, only
     a few of unusual designs are tried, and a note says where coverage falls short. With `calibrate`

@@ -14,10 +14,13 @@ from passband.notes import (
     Note,
     few_informative,
     few_repeats,
+    noise_by_trials,
+    single_trials,
 )
 from passband.stats.interval.default.cluster_notes import cluster_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
+from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.fit.count_grid import is_too_large
 from passband.stats.interval.fit.mixture import Mixture
@@ -29,6 +32,7 @@ from passband.types import Floats
 __all__ = ["auto", "ends_of", "has_few_repeats", "one_sided", "target_notes"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
+_UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 
 
@@ -83,11 +87,30 @@ def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = target_notes(request, mixture)
     problems = int(mixture.counts.sum())
+    if request.over == "trials" and len(mixture.strata) > 1 and not has_few_repeats(mixture):
+        notes += _strata_notes(request, mixture, values)
     if problems > 1:
         informative = problems - _commonest(mixture, values)
         if informative < _ENOUGH_INFORMATIVE:
             notes.append(few_informative(problems, informative))
     return tuple(notes)
+
+
+def _strata_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> list[Note]:
+    """Return notes on noise that differs with the number of trials, or cannot be seen."""
+    notes: list[Note] = []
+    problems, repeated = int(mixture.counts.sum()), _repeated(mixture)
+    if mixture.strata[0].law.grid.ns[-1] == 1:
+        notes.append(single_trials(problems - repeated, problems))
+    low, high = request.range()
+    values = (values - low) / (high - low)
+    squares = request.squares(mixture, values)
+    own = float(trial_noise(mixture, values, request.k, squares).variance)
+    pooled = float(pooled_variance(mixture, values, request.k, squares))
+    if not 1.0 / _UNLIKE <= own / max(pooled, 1e-300) <= _UNLIKE:
+        errors = ((high - low) * (variance / problems) ** 0.5 for variance in (own, pooled))
+        notes.append(noise_by_trials(*errors))
+    return notes
 
 
 def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
