@@ -34,6 +34,7 @@ __all__ = [
     "EVA_SKIPPED",
     "EVA_ZERO_WIDTH",
     "FEW_RANDOM",
+    "GRADED_K_ABOVE_HALF",
     "GUESSING_PRIOR",
     "K_ABOVE_HALF",
     "MODEL_ACCURACY",
@@ -63,6 +64,7 @@ __all__ = [
     "PRIOR_ON_EDGE",
     "RELIABLE_CLUSTERS",
     "STRETCHED",
+    "TAIL_MISSING",
     "THEORETICAL_BIASED",
     "TOO_MANY_COUNTS",
     "TRUNCATED",
@@ -102,6 +104,7 @@ __all__ = [
     "no_repeats",
     "no_threshold",
     "noise_partly_measured",
+    "noise_unmeasured",
     "not_enough_data",
     "not_measurable",
     "notes_as_json",
@@ -172,6 +175,16 @@ K_ABOVE_HALF = Note(
     "k-above-half",
     "k > n/2, so the width depends on a fitted model; with 2k trials per problem it could be "
     "measured",
+)
+GRADED_K_ABOVE_HALF = Note(
+    "k-above-half",
+    "k > n/2, so any two sets of k trials overlap and the width is rough; 2k trials per problem "
+    "would make it firm",
+)
+TAIL_MISSING = Note(
+    "tail-may-be-missing",
+    "scores without bounds and with a long tail, of which few problems may not have shown the end; "
+    "the interval may be too short; add problems",
 )
 CONSTANT_METRIC = Note("constant-metric", "this metric has the same value whatever the trials show")
 
@@ -303,6 +316,15 @@ def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
         "noise-partly-measured",
         f"sampling noise is measured on the {measured} of {problems} problems with at least "
         f"{trials} trials, and assumed equal on the others",
+    )
+
+
+def noise_unmeasured(trials: int) -> Note:
+    """Return the note on an interval over trials that no, or hardly any, problem can measure."""
+    return Note(
+        "noise-unmeasured",
+        f"measuring the sampling noise takes problems with at least {trials} trials, which too few "
+        "have, so this is the wider interval over problems",
     )
 
 

@@ -44,7 +44,8 @@ _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 def auto(request: IntervalRequest) -> Interval:
     """Return the default interval for either target."""
     if not request.outcomes.is_binary:
-        return graded_interval(request).with_notes(*cluster_notes(request))
+        zero = request.metric.has_zero_factor(request.means)
+        return _blend_at_zero(request) if zero else graded_interval(request)
     if is_too_large(request.outcomes.histogram.at_least(request.k)):
         return Interval.none(TOO_MANY_COUNTS)
     if request.metric.has_zero_factor(request.means):
@@ -199,6 +200,8 @@ def _blend_at_zero(request: IntervalRequest) -> Interval:
     """Return the interval of a product one of whose factors is zero: from the factors' own ends."""
     factors = [auto(request.of_part(index)) for index in range(len(request.metric.parts))]
     notes = dict.fromkeys(note for factor in factors for note in factor.notes)
+    if any(factor.high is None for factor in factors):
+        return Interval(None, None, None, tuple(notes))
     return Interval(
         0.0,
         request.metric.combine([factor.high or 0.0 for factor in factors]),

@@ -37,7 +37,8 @@ def cluster_spread(values: Floats, codes: Ints) -> ClusterSpread:
 
     One cluster shows no spread: its variance is 0, with one degree of freedom.
 
-    >>> even = cluster_spread(np.array([0.0, 0.2, 1.0, 0.8, 0.4, 0.6]), np.array([0, 0, 1, 1, 2, 2]))
+    >>> values = np.array([0.0, 0.2, 1.0, 0.8, 0.4, 0.6])
+    >>> even = cluster_spread(values, np.array([0, 0, 1, 1, 2, 2]))
     >>> even.clusters, round(even.effective, 6), round(even.variance, 6)
     (3, 3.0, 0.053333)
     """
@@ -46,7 +47,7 @@ def cluster_spread(values: Floats, codes: Ints) -> ClusterSpread:
     if len(sizes) < 2:
         return ClusterSpread(len(sizes), effective, 0.0, 1.0)
     away = values - values.mean()
-    sums = np.bincount(codes, weights=away)
+    sums: Floats = np.bincount(codes, weights=away).astype(np.float64)
     means = sums / sizes
     within = _within(away, codes, means)
     weights = _precision(sizes, means, within)
@@ -99,7 +100,7 @@ def _precision(sizes: Floats, means: Floats, within: float) -> Floats:
     noise = between + within / sizes
     # Where nothing varies at all, every cluster is as good as any other.
     weights: Floats = 1.0 / noise if noise.min() > 0.0 else np.ones(count)
-    return weights / weights.sum()
+    return weights / float(weights.sum())
 
 
 def _between(sizes: Floats, means: Floats, within: float, weights: Floats) -> float:

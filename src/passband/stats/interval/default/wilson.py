@@ -30,6 +30,7 @@ __all__ = [
     "between_ends",
     "level_of",
     "normal_quantile",
+    "outer_ends",
     "over_problems",
     "over_trials",
     "roots",
@@ -54,6 +55,22 @@ class Ends:
         low = np.clip(np.minimum(self.low, mean), 0.0, 1.0)
         high = np.clip(np.maximum(self.high, mean), 0.0, 1.0)
         return Ends(low, high, self.se)
+
+    def towards(self, mean: Floats, factor: float) -> Ends:
+        """Draw the ends in towards the estimate, by a factor of 1 or less."""
+        low, high = mean + factor * (self.low - mean), mean + factor * (self.high - mean)
+        return Ends(low, high, factor * self.se)
+
+    def mixed(self, other: Ends, share: float) -> Ends:
+        """Return ends a share of the way to others, keeping the standard error."""
+        low = share * other.low + (1.0 - share) * self.low
+        return Ends(low, share * other.high + (1.0 - share) * self.high, self.se)
+
+
+def outer_ends(first: Ends, second: Ends) -> Ends:
+    """Return the lower of the lower ends and the higher of the higher ones."""
+    low, high = np.minimum(first.low, second.low), np.maximum(first.high, second.high)
+    return Ends(low, high, first.se)
 
 
 def over_problems(
