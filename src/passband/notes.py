@@ -79,6 +79,7 @@ __all__ = [
     "adaptive_unscored",
     "assumed_correlation",
     "beyond_trials",
+    "calibrated",
     "compared_stopped",
     "dropped_items",
     "eva_unseen",
@@ -92,10 +93,12 @@ __all__ = [
     "joined",
     "left_out",
     "left_out_differ",
+    "low_coverage",
     "misfit",
     "model_based",
     "moved_server",
     "never_solved",
+    "no_certificate",
     "no_failing_score",
     "no_interval",
     "no_repeats",
@@ -323,6 +326,39 @@ def noise_unmeasured(trials: int) -> Note:
         f"measuring the sampling noise takes problems with at least {trials} trials, which too few "
         "have, so this is the wider interval over problems",
     )
+
+
+# -- the coverage that was simulated ------------------------------------------------------------
+
+
+def low_coverage(sentence: str, *, is_widened: bool) -> Note:
+    """Return the note on an interval that simulated data sets show to be too short.
+
+    >>> print(low_coverage("on data like yours this 95% interval covers 88%", is_widened=False))
+    on data like yours this 95% interval covers 88%, by simulation; calibrate=True or --calibrate \
+widens it
+    """
+    remedy = "add problems" if is_widened else "calibrate=True or --calibrate widens it"
+    return Note("low-coverage", f"{sentence}, by simulation; {remedy}")
+
+
+def calibrated(quantile: float, before: str, after: str) -> Note:
+    """Return the note on an interval that was widened by simulation.
+
+    >>> print(calibrated(2.714, "88%", "95%"))
+    widened to a normal quantile of 2.71, as simulated data sets like yours are covered 88% of the \
+time without and 95% with
+    """
+    return Note(
+        "calibrated",
+        f"widened to a normal quantile of {quantile:.2f}, as simulated data sets like yours are "
+        f"covered {before} of the time without and {after} with",
+    )
+
+
+def no_certificate(reason: str) -> Note:
+    """Return the note on an interval whose coverage could not be simulated."""
+    return Note("no-certificate", f"its coverage is not simulated: {reason}")
 
 
 # -- adaptive tests ------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
+from passband.summary.certified import certified_lines
 from passband.summary.stopped import looks_stopped, stopped_lines
 from passband.summary.summary import Group, Line, Request, ScorerCounts
 
@@ -98,7 +99,7 @@ def metric_lines(
                 lines.append(Line(name, scorer, None, _reason(error)))
                 continue
         lines += [_line(outcomes, metric, request, scorer) for metric in metrics]
-    return lines
+    return certified_lines(lines, outcomes, request)
 
 
 def _single_names(name: str) -> list[str]:

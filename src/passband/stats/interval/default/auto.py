@@ -29,7 +29,7 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
-__all__ = ["auto", "has_few_repeats", "one_sided", "target_notes"]
+__all__ = ["auto", "ends_of", "has_few_repeats", "one_sided", "target_notes"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ
@@ -60,7 +60,7 @@ def auto(request: IntervalRequest) -> Interval:
     bound = one_sided(request, mixture)
     if bound is not None:
         return bound.with_notes(*notes)
-    ends = _ends(request, mixture, (values - low) / scale)
+    ends = ends_of(request, mixture, (values - low) / scale)
     return Interval(
         min(max(low + scale * float(ends.low), low), request.value),
         max(min(low + scale * float(ends.high), high), request.value),
@@ -69,7 +69,13 @@ def auto(request: IntervalRequest) -> Interval:
     )
 
 
-def _ends(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
+def ends_of(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
+    """Return the ends of the rule that serves these outcomes, values being scaled to [0, 1].
+
+    Without clusters, the mixture may have leading axes, one entry per data set of the same design
+    (problems and trials of each); the request then gives the design, metric, target and level. Data
+    sets in which all trials are alike have `one_sided` instead.
+    """
     if request.over == "trials" and not has_few_repeats(mixture):
         squares = request.squares(mixture, values)
         return over_trials(mixture, values, request.k, request.level, squares=squares)
@@ -126,13 +132,18 @@ def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
 
 def has_few_repeats(mixture: Mixture) -> bool:
     """Return whether too few problems have repeated trials to measure the noise of sampling."""
-    problems, repeated = int(mixture.counts.sum()), _repeated(mixture)
+    problems, repeated = _problems(mixture), _repeated(mixture)
     return 2 * repeated < problems and repeated < max(_ENOUGH_REPEATS, problems / 10)
+
+
+def _problems(mixture: Mixture) -> int:
+    """Return the number of problems, which is the same in all data sets of a design."""
+    return int(mixture.counts.sum(axis=-1).flat[0])
 
 
 def _repeated(mixture: Mixture) -> int:
     """Return the number of problems with more than one trial."""
-    return int(mixture.counts[mixture.grid.trials > 1].sum())
+    return int(mixture.counts[..., mixture.grid.trials > 1].sum(axis=-1).flat[0])
 
 
 def _commonest(mixture: Mixture, values: Floats) -> int:
