@@ -36,6 +36,7 @@ __all__ = [
     "FEW_RANDOM",
     "GUESSING_PRIOR",
     "K_ABOVE_HALF",
+    "MAJORITY_OF_SCORES",
     "MODEL_ACCURACY",
     "NOISE_FALLS",
     "NOT_CONVERGED",
@@ -90,9 +91,11 @@ __all__ = [
     "joined",
     "left_out",
     "misfit",
+    "mixed_answers",
     "model_based",
     "moved_server",
     "never_solved",
+    "no_answers",
     "no_failing_score",
     "no_interval",
     "no_repeats",
@@ -108,6 +111,7 @@ __all__ = [
     "retried",
     "scored_incomplete",
     "scorer_errors",
+    "several_right_answers",
     "solved_within",
     "stopped_by_outcome",
     "task_errors",
@@ -218,6 +222,46 @@ def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
         "noise-partly-measured",
         f"sampling noise is measured on the {measured} of {problems} problems with at least "
         f"{trials} trials, and assumed equal on the others",
+    )
+
+
+# -- votes ---------------------------------------------------------------------------------
+
+MAJORITY_OF_SCORES = Note(
+    "majority-of-scores",
+    "maj@k is the chance that more than half of k trials are right; vote@k is the chance that the "
+    "most frequent answer among k is",
+)
+
+
+def no_answers(without: int, problems: int) -> Note:
+    """Return the note on problems none of whose trials has an answer.
+
+    >>> print(no_answers(2, 30))
+    no trial of 2 of 30 problems has an answer, so that their vote is never right
+    """
+    return Note(
+        "no-answers",
+        f"no trial of {without} of {_count(problems, 'problem')} has an answer, so that their vote "
+        "is never right",
+    )
+
+
+def mixed_answers(mixed: int, problems: int) -> Note:
+    """Return the note on answers with different scores in different trials."""
+    return Note(
+        "mixed-answers",
+        f"in {mixed} of {_count(problems, 'problem')} the same answer is scored right in one trial "
+        "and wrong in another; where it wins, it is right in the share of its trials that are",
+    )
+
+
+def several_right_answers(several: int, problems: int) -> Note:
+    """Return the note on problems with several right answers, which vote apart."""
+    return Note(
+        "several-right-answers",
+        f"in {several} of {_count(problems, 'problem')} several different answers are right, and "
+        "each has its own votes; if they are one answer in several spellings, vote@k is too low",
     )
 
 
@@ -611,6 +655,7 @@ def misfit(chance: float) -> Note:
     """Return the note on scores that contradict the model of a bank."""
     return Note(
         "misfit",
+        "mixed_answers",
         f"the scores do not fit the model of the bank (p = {chance:.1g}): the interval is likely "
         "too short",
     )

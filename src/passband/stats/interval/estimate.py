@@ -18,6 +18,7 @@ from passband.stats.checks import (
     names_in,
 )
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.interval.default.votes import answer_notes
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
@@ -150,6 +151,8 @@ class _Template:
             self.scored, metric, tuple(means), value, self.over, self.level, self.seed
         )
         interval = interval_for(self.method, request)
+        if metric.parts[0].needs_answers:
+            interval = interval.with_notes(*answer_notes(self.scored, metric.k))
         return Estimate(
             metric=metric.name,
             value=value,

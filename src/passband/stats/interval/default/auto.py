@@ -19,6 +19,7 @@ from passband.notes import (
 )
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
+from passband.stats.interval.default.votes import vote_over_trials
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.fit.count_grid import is_too_large
 from passband.stats.interval.fit.mixture import Mixture
@@ -40,6 +41,8 @@ _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 )
 def auto(request: IntervalRequest) -> Interval:
     """Return the default interval for either target."""
+    if request.metric.parts[0].needs_answers:
+        return vote_over_trials(request)
     if not request.outcomes.is_binary:
         return graded_interval(request).with_notes(*_cluster_notes(request))
     if is_too_large(request.outcomes.histogram.at_least(request.k)):
