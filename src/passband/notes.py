@@ -90,6 +90,7 @@ __all__ = [
     "held_slopes",
     "joined",
     "left_out",
+    "mean_of_all_trials",
     "misfit",
     "mixed_answers",
     "model_based",
@@ -232,6 +233,18 @@ MAJORITY_OF_SCORES = Note(
     "maj@k is the chance that more than half of k trials are right; vote@k is the chance that the "
     "most frequent answer among k is",
 )
+
+
+def mean_of_all_trials(name: str, k: int) -> Note:
+    """Return the note on a mean of k trials where problems have other numbers of them.
+
+    >>> print(mean_of_all_trials("avg@64", 64))
+    avg@64 is the mean score of all trials of the problems that have at least 64
+    """
+    return Note(
+        "mean-of-all-trials",
+        f"{name} is the mean score of all trials of the problems that have at least {k}",
+    )
 
 
 def no_answers(without: int, problems: int) -> Note:

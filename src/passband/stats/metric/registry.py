@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -44,6 +44,7 @@ __all__ = [
     "Metric",
     "expand_metrics",
     "families",
+    "needs_answers",
     "parse_metric",
     "register_family",
     "register_metric",
@@ -80,6 +81,7 @@ class Family:
 
 families: Registry[Family] = Registry("metric")
 
+_OF_ANSWERS = ("vote@", "cons@", "majority")
 _ALL_TRIALS = "majority"  # vote@k of all n trials, n being the most that any problem has
 
 
@@ -151,6 +153,21 @@ def expand_metrics(text: str, most_trials: int) -> list[Metric]:
                 f"the most that any problem has is {most_trials}."
             )
     return [family.at(name, k) for k in ks]
+
+
+def needs_answers(names: Iterable[str]) -> bool:
+    """Return whether any of these metrics is a vote, which needs more than scores.
+
+    >>> needs_answers(["pass@8", "vote@8"]), needs_answers(["maj@8"])
+    (True, False)
+    """
+    for name in names:
+        try:
+            if parse_name(name).key in _OF_ANSWERS:
+                return True
+        except InvalidInput:  # which whoever measures it will say
+            continue
+    return False
 
 
 def _of_all_trials(name: MetricName, most_trials: int) -> MetricName:
