@@ -77,20 +77,30 @@ def _for_any_source(function: Callable[..., Any], arguments: tuple[str, ...]) ->
 
     @wraps(function)
     def call(*values: Any, **options: Any) -> Any:
+        answers = _wants_answers(values, options)
         for name, position in positions.items():
             if position < len(values) and not isinstance(values[position], Outcomes):
-                converted = _converted(name, values[position])
+                converted = _converted(name, values[position], answers)
                 values = (*values[:position], converted, *values[position + 1 :])
         for name in arguments:
             if name in options and not isinstance(options[name], Outcomes):
-                options[name] = _converted(name, options[name])
+                options[name] = _converted(name, options[name], answers)
         return function(*values, **options)
 
     call.__module__ = __name__  # where pickle finds it
     return call
 
 
-def _converted(argument: str, source: Any) -> Any:
+def _wants_answers(values: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
+    """Return whether a metric among the arguments is a vote, which needs the answers too."""
+    from passband.stats.metric.registry import needs_answers
+
+    chosen = [*values[1:], options.get("metric"), options.get("metrics")]
+    names = [name for one in chosen for name in (one if isinstance(one, (list, tuple)) else [one])]
+    return needs_answers(name for name in names if isinstance(name, str))
+
+
+def _converted(argument: str, source: Any, answers: bool) -> Any:
     """Return the outcomes of a source, or of each of several models."""
     from passband.readers import outcomes_of, read
 
@@ -98,10 +108,11 @@ def _converted(argument: str, source: Any) -> Any:
         return None
     if argument != "models":
         _refuse_no_source(argument, source)
-        return outcomes_of(source)
+        return outcomes_of(source, answers=answers)
     if isinstance(source, Mapping):
-        return {name: outcomes_of(model) for name, model in source.items()}
-    return {" / ".join(group.key): group.outcomes for group in read(source).groups}
+        return {name: outcomes_of(model, answers=answers) for name, model in source.items()}
+    groups = read(source, answers=answers).groups
+    return {" / ".join(group.key): group.outcomes for group in groups}
 
 
 def _refuse_no_source(argument: str, source: Any) -> None:

@@ -37,6 +37,7 @@ __all__ = [
     "GRADED_K_ABOVE_HALF",
     "GUESSING_PRIOR",
     "K_ABOVE_HALF",
+    "MAJORITY_OF_SCORES",
     "MODEL_ACCURACY",
     "NOISE_FALLS",
     "NOT_CONVERGED",
@@ -94,10 +95,13 @@ __all__ = [
     "left_out",
     "left_out_differ",
     "low_coverage",
+    "mean_of_all_trials",
     "misfit",
+    "mixed_answers",
     "model_based",
     "moved_server",
     "never_solved",
+    "no_answers",
     "no_certificate",
     "no_failing_score",
     "no_interval",
@@ -116,6 +120,7 @@ __all__ = [
     "retried",
     "scored_incomplete",
     "scorer_errors",
+    "several_right_answers",
     "solved_within",
     "stopped_by_outcome",
     "task_errors",
@@ -359,6 +364,58 @@ time without and 95% with
 def no_certificate(reason: str) -> Note:
     """Return the note on an interval whose coverage could not be simulated."""
     return Note("no-certificate", f"its coverage is not simulated: {reason}")
+
+
+# -- votes ---------------------------------------------------------------------------------
+
+MAJORITY_OF_SCORES = Note(
+    "majority-of-scores",
+    "maj@k is the chance that more than half of k trials are right; vote@k is the chance that the "
+    "most frequent answer among k is",
+)
+
+
+def mean_of_all_trials(name: str, k: int) -> Note:
+    """Return the note on a mean of k trials where problems have other numbers of them.
+
+    >>> print(mean_of_all_trials("avg@64", 64))
+    avg@64 is the mean score of all trials of the problems that have at least 64
+    """
+    return Note(
+        "mean-of-all-trials",
+        f"{name} is the mean score of all trials of the problems that have at least {k}",
+    )
+
+
+def no_answers(without: int, problems: int) -> Note:
+    """Return the note on problems none of whose trials has an answer.
+
+    >>> print(no_answers(2, 30))
+    no trial of 2 of 30 problems has an answer, so that their vote is never right
+    """
+    return Note(
+        "no-answers",
+        f"no trial of {without} of {_count(problems, 'problem')} has an answer, so that their vote "
+        "is never right",
+    )
+
+
+def mixed_answers(mixed: int, problems: int) -> Note:
+    """Return the note on answers with different scores in different trials."""
+    return Note(
+        "mixed-answers",
+        f"in {mixed} of {_count(problems, 'problem')} the same answer is scored right in one trial "
+        "and wrong in another; where it wins, it is right in the share of its trials that are",
+    )
+
+
+def several_right_answers(several: int, problems: int) -> Note:
+    """Return the note on problems with several right answers, which vote apart."""
+    return Note(
+        "several-right-answers",
+        f"in {several} of {_count(problems, 'problem')} several different answers are right, and "
+        "each has its own votes; if they are one answer in several spellings, vote@k is too low",
+    )
 
 
 # -- adaptive tests ------------------------------------------------------------------------
@@ -751,6 +808,7 @@ def misfit(chance: float) -> Note:
     """Return the note on scores that contradict the model of a bank."""
     return Note(
         "misfit",
+        "mixed_answers",
         f"the scores do not fit the model of the bank (p = {chance:.1g}): the interval is likely "
         "too short",
     )

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    AnswerColumn,
     ClusterColumn,
     Format,
     FormatOption,
@@ -50,6 +51,7 @@ def compare(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    answer: AnswerColumn = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
     over: Over = Target.problems,
@@ -73,7 +75,7 @@ def compare(
         Contest(tuple(metric or ()), over.value, level, not unpaired, policy.value),
         columns={
             "problem": problem, "trial": trial, "score": score, "status": status,
-            "cluster": cluster,
+            "cluster": cluster, "answer": answer,
         },
         by=by,
         tasks=task or (),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    AnswerColumn,
     ClusterColumn,
     Format,
     FormatOption,
@@ -47,6 +48,7 @@ def stats(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    answer: AnswerColumn = None,
     by: Annotated[
         list[str] | None, typer.Option(help="Column to split by, such as model (repeatable).")
     ] = None,
@@ -105,6 +107,7 @@ def stats(
         score=score,
         status=status,
         cluster=cluster,
+        answer=answer,
         threshold=threshold,
         plan=plan,
         skip_bad=skip_bad,

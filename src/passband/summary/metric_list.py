@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, Any
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
+from passband.readers.recorded_votes import stored_votes
 from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_value
+from passband.score.recorded import recorded_equality
 from passband.score.repeats import aggregations, reduction
+from passband.stats.metric.registry import needs_answers
 from passband.summary.problem_scores import (
     ProblemScores,
     read_problem_scores,
     read_scores_alone,
 )
-from passband.summary.recorded_scorer import clip_to_bounds, recorded_equality
+from passband.summary.recorded_scorer import clip_to_bounds
 from passband.summary.summary import Line, Request
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
@@ -117,11 +120,16 @@ class MetricList:
         if entry.first is not None:
             outcomes = self._first_trials(entry, scorer.number)
         outcomes.under(self._request.policy).require(1)
+        remarks: tuple[Note, ...] = ()
+        if needs_answers([entry.repeat_aggregation]):
+            recorded = stored_votes(self._trials, self._run, scorer, entry.first)
+            outcomes, remarks = replace(outcomes, votes=recorded.votes), recorded.notes
         is_mean = entry.repeat_aggregation == "mean"
         metric = "avg" if is_mean else entry.repeat_aggregation
         result = estimate(outcomes, metric, **self._request.options())
         result = certified_estimate(result, outcomes, self._request)
         result = replace(result, metric=entry.name) if is_mean else result
+        result = replace(result, notes=(*result.notes, *remarks))
         return EntryResult(entry, clip_to_bounds(result, scorer.bounds))
 
     def _first_trials(self, entry: MetricEntry, scorer: int) -> Outcomes:

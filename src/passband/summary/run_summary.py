@@ -10,14 +10,17 @@ from pathlib import Path
 from passband import notes
 from passband.errors import InvalidInput
 from passband.readers import Remark
+from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
 from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
+from passband.stats.metric.registry import needs_answers
 from passband.summary.certified import for_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
+from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.summary.until import until_result
@@ -95,12 +98,18 @@ class RunSummary:
 
             return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
         outcomes = self._trials.outcomes(self._run, self._scorer)
+        told = name_notes(self._request.metrics, outcomes)
+        if needs_answers(self._request.metrics):
+            recorded = stored_votes(self._trials, self._run, self._scorer)
+            outcomes = replace(outcomes, votes=recorded.votes)
+            told = (*told, *recorded.notes)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
             outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan
         )
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
+        group = replace(group, notes=(*group.notes, *told))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)
             group = replace(group, notes=(*group.notes, moved))

@@ -14,9 +14,11 @@ from passband.stats.checks import as_level, as_whole, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
+from passband.stats.metric.registry import needs_answers
 from passband.summary.certified import for_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
+from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run
 from passband.summary.summary import Group, Request, Summary
@@ -42,6 +44,7 @@ def summarize(
     score: str | None = None,
     status: str | None = None,
     cluster: str | None = None,
+    answer: str | None = None,
     threshold: float | None = None,
     plan: Plan | str | Path | None = None,
     skip_bad: bool = False,
@@ -77,6 +80,7 @@ def summarize(
     _check(request)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
+        "answer": answer,
     }  # fmt: skip
     tasks, models, split = _names(task), _names(model), _names(by)
     if _is_run(source) and not (split or threshold is not None or _others(columns)):
@@ -91,6 +95,7 @@ def summarize(
         tasks=tasks,
         models=models,
         skip_bad=skip_bad,
+        answers=needs_answers(request.metrics),
     )
     return _summarized(groups, request, _plan(plan))
 
@@ -124,7 +129,11 @@ def _group(
     group = group_of(outcomes, request, by, plan=plan)
     counted = outcomes.under(request.policy)
     names = request.metrics or default_metrics(counted)
-    return replace(group, lines=tuple(metric_lines(outcomes, names, request, scorer)))
+    return replace(
+        group,
+        lines=tuple(metric_lines(outcomes, names, request, scorer)),
+        notes=(*group.notes, *name_notes(names, counted)),
+    )
 
 
 def _check(request: Request) -> None:

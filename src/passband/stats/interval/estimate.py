@@ -21,6 +21,7 @@ from passband.stats.checks import (
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.certify.certificate import Certificate
 from passband.stats.interval.certify.certify import MANY_SETS, certified
+from passband.stats.interval.default.votes import answer_notes
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.methods import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
@@ -171,7 +172,10 @@ class _Template:
         request = IntervalRequest(
             self.scored, metric, tuple(means), value, self.over, self.level, self.seed
         )
-        result = self._estimate(request, interval_for(self.method, request))
+        interval = interval_for(self.method, request)
+        if metric.parts[0].needs_answers:
+            interval = interval.with_notes(*answer_notes(self.scored, metric.k))
+        result = self._estimate(request, interval)
         if not (self.certify or self.calibrate):
             return result
         return with_certificate(result, request, calibrate=self.calibrate)

@@ -72,6 +72,8 @@ def _unseen(request: IntervalRequest) -> str:
 
 def _simulations(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] | str:
     """Return the simulations, or the reason why there are none."""
+    if request.metric.parts[0].needs_answers:
+        return "answers have no fitted law to draw votes from"
     low, high = request.range()
     if high == low:
         return "the metric has the same value whatever the trials show"

@@ -21,6 +21,7 @@ from passband.stats.interval.default.cluster_notes import cluster_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
 from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
+from passband.stats.interval.default.votes import vote_over_trials
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.fit.count_grid import is_too_large
 from passband.stats.interval.fit.mixture import Mixture
@@ -43,6 +44,8 @@ _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 )
 def auto(request: IntervalRequest) -> Interval:
     """Return the default interval for either target."""
+    if request.metric.parts[0].needs_answers:
+        return vote_over_trials(request)
     if not request.outcomes.is_binary:
         zero = request.metric.has_zero_factor(request.means)
         return _blend_at_zero(request) if zero else graded_interval(request)
