@@ -50,6 +50,7 @@ __all__ = [
     "ONE_CLUSTER",
     "ONE_PROBLEM",
     "ONE_PROBLEM_NO_INTERVAL",
+    "ONE_STRATUM",
     "ONE_TRIAL",
     "ONE_TRIAL_PRIOR",
     "ONE_UNIT",
@@ -96,6 +97,7 @@ __all__ = [
     "no_failing_score",
     "no_interval",
     "no_repeats",
+    "no_stratum_interval",
     "no_threshold",
     "noise_partly_measured",
     "not_enough_data",
@@ -106,8 +108,10 @@ __all__ = [
     "posterior_mean",
     "prior_dominates",
     "retried",
+    "scaled_weights",
     "scored_incomplete",
     "scorer_errors",
+    "single_problem_strata",
     "solved_within",
     "stopped_by_outcome",
     "task_errors",
@@ -218,6 +222,53 @@ def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
         "noise-partly-measured",
         f"sampling noise is measured on the {measured} of {problems} problems with at least "
         f"{trials} trials, and assumed equal on the others",
+    )
+
+
+# -- strata ------------------------------------------------------------------------------------
+
+ONE_STRATUM = Note(
+    "one-stratum", "all problems are in one stratum, so this is its own estimate, unweighted"
+)
+
+
+def single_problem_strata(single: int, strata: int) -> Note:
+    """Return the note on strata of one problem, which show no spread of their own.
+
+    >>> print(single_problem_strata(3, 20))
+    3 of 20 strata have a single problem; their spread is taken to be that of the others
+    >>> print(single_problem_strata(20, 20))
+    every stratum has a single problem, so the interval includes what differs between strata
+    """
+    if single == strata:
+        text = (
+            "every stratum has a single problem, so the interval includes what differs between "
+            "strata"
+        )
+    else:
+        text = (
+            f"{single} of {strata} strata have a single problem; their spread is taken to be that "
+            "of the others"
+        )
+    return Note("single-problem-strata", text)
+
+
+def scaled_weights(total: float, are_counts: bool) -> Note:
+    """Return the note on weights that were divided by their sum.
+
+    >>> print(scaled_weights(1.002, are_counts=False))
+    the weights add up to 1.002 and were divided by that
+    """
+    if are_counts:
+        return Note("scaled-weights", f"the weights are read as counts, of {total:.10g} in all")
+    return Note("scaled-weights", f"the weights add up to {total:.10g} and were divided by that")
+
+
+def no_stratum_interval(stratum: str, reasons: Iterable[Note]) -> Note:
+    """Return the note on a mean over strata one of which has no interval."""
+    return Note(
+        "no-interval-stratum",
+        f"no interval: stratum {stratum!r} has none ({joined(reasons)})",
     )
 
 

@@ -21,11 +21,13 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
+from passband.stats.interval.strata.partition import Labels
+from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.tolerance import ROUNDING
 
-__all__ = ["Estimate", "Over", "estimate"]
+__all__ = ["Estimate", "Over", "Template", "estimate"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,9 @@ def estimate(
     level: float = ...,
     policy: Policy = ...,
     seed: int | str | None = ...,
+    by: Labels | None = ...,
+    weights: Weights | None = ...,
+    population: int | None = ...,
 ) -> Estimate: ...
 @overload
 def estimate(
@@ -89,6 +94,9 @@ def estimate(
     level: float = ...,
     policy: Policy = ...,
     seed: int | str | None = ...,
+    by: Labels | None = ...,
+    weights: Weights | None = ...,
+    population: int | None = ...,
 ) -> list[Estimate]: ...
 def estimate(
     outcomes: Outcomes,
@@ -99,6 +107,9 @@ def estimate(
     level: float = 0.95,
     policy: Policy = "drop",
     seed: int | str | None = None,
+    by: Labels | None = None,
+    weights: Weights | None = None,
+    population: int | None = None,
 ) -> Estimate | list[Estimate]:
     """Return a metric with its interval, or a list of them for a list of names.
 
@@ -106,6 +117,11 @@ def estimate(
     model sampled again. `method` names how the interval is made; see docs/intervals.md for all of
     them and docs/coverage.md for how often each contains the truth. `seed` is a number or a name,
     used by the methods that draw random numbers; without it the data decide.
+
+    With `by`, one label per problem or a mapping from problem to label, the value is a mean over
+    strata, and `weights` are "equal", "size" or a share for each label. With `population`, the
+    problems are a random part of that many, and the target is the mean over all of those. Both are
+    in docs/strata.md.
 
     >>> from passband import Outcomes
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
@@ -119,18 +135,21 @@ def estimate(
     check_text("method", method, "auto")
     names = [] if isinstance(metrics, str) else names_in(metrics)
     scored = outcomes.under(policy)
-    template = _Template(outcomes, scored, over, method, level, policy, seed_of(seed))
+    template = Template(outcomes, scored, over, method, level, policy, seed_of(seed))
+    fill, most = template.filled, scored.most_trials()
+    if by is not None or weights is not None or population is not None:
+        # Imported here, as they make estimates of this module.
+        from passband.stats.interval.strata.design import Design
+
+        design = Design.of(template, by, weights, population)
+        fill, most = design.filled, design.most_trials()
     if isinstance(metrics, str):
-        return template.filled(parse_metric(metrics, scored.most_trials()))
-    return [
-        template.filled(metric)
-        for name in names
-        for metric in expand_metrics(name, scored.most_trials())
-    ]
+        return fill(parse_metric(metrics, most))
+    return [fill(metric) for name in names for metric in expand_metrics(name, most)]
 
 
 @dataclass(frozen=True)
-class _Template:
+class Template:
     """Everything of an estimate except the metric."""
 
     outcomes: Outcomes  # as they were given
