@@ -83,6 +83,7 @@ __all__ = [
     "eva_unseen",
     "few_clusters",
     "few_informative",
+    "few_informative_in_strata",
     "few_people",
     "few_repeats",
     "few_units",
@@ -97,7 +98,9 @@ __all__ = [
     "no_failing_score",
     "no_interval",
     "no_repeats",
+    "no_stratum",
     "no_stratum_interval",
+    "no_task",
     "no_threshold",
     "noise_partly_measured",
     "not_enough_data",
@@ -253,6 +256,21 @@ def single_problem_strata(single: int, strata: int) -> Note:
     return Note("single-problem-strata", text)
 
 
+def few_informative_in_strata(problems: int, informative: int) -> Note:
+    """Return the note on strata nearly all of whose problems share the commonest value there.
+
+    >>> print(few_informative_in_strata(20, 8))
+    12 of 20 problems share the commonest value of their stratum; the interval rests on the other 8
+    """
+    if informative == 0:
+        return few_informative(problems, informative)
+    return Note(
+        "few-informative",
+        f"{problems - informative} of {problems} problems share the commonest value of their "
+        f"stratum; the interval rests on the other {informative}",
+    )
+
+
 def scaled_weights(total: float, are_counts: bool) -> Note:
     """Return the note on weights that were divided by their sum.
 
@@ -270,6 +288,26 @@ def no_stratum_interval(stratum: str, reasons: Iterable[Note]) -> Note:
         "no-interval-stratum",
         f"no interval: stratum {stratum!r} has none ({joined(reasons)})",
     )
+
+
+def no_task(group: str, task: str, metric: str | None = None) -> Note:
+    """Return the note on a group one of whose tasks has no trials, or not this metric.
+
+    >>> print(no_task("mmlu", "mmlu_anatomy"))
+    no mean over the group 'mmlu': its task 'mmlu_anatomy' has no trials here
+    """
+    lack = "has no trials here" if metric is None else f"does not measure {metric}"
+    return Note("no-estimate-group", f"no mean over the group {group!r}: its task {task!r} {lack}")
+
+
+def no_stratum(stratum: str, reason: Note | None) -> Note:
+    """Return the note on a mean over strata one of which has no estimate.
+
+    >>> print(no_stratum("algebra", Note("no-estimate-not-enough-data", "no trial has a score.")))
+    no mean over strata: 'algebra' has no estimate (no trial has a score)
+    """
+    why = "" if reason is None else f" ({reason.text.rstrip('.')})"
+    return Note("no-estimate-stratum", f"no mean over strata: {stratum!r} has no estimate{why}")
 
 
 # -- adaptive tests ------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from passband.stats.checks import as_level, as_whole, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
+from passband.stats.interval.strata.weights import Weights
+from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.recorded_scorer import clipped
@@ -46,6 +48,8 @@ def summarize(
     skip_bad: bool = False,
     stopped_after: int | None = None,
     cap: int | None = None,
+    weights: Weights | None = None,
+    population: int | None = None,
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
@@ -60,11 +64,17 @@ def summarize(
     otherwise, as the mean of c/n is far too large for them; ``stopped_after=0`` says that their
     numbers were fixed beforehand.
 
+    With `weights` ("equal", "size", or a share for each group) the groups of each model are
+    strata, and their weighted mean is added; see docs/strata.md. With `population`, the problems
+    are a random part of that many, and intervals are for the mean over all of those.
+
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
     pass@2 0.75 [0.24, 1.00]
     """
-    request = Request(_names(metrics), over, method, level, policy, seed, stopped_after, cap)
+    request = Request(
+        _names(metrics), over, method, level, policy, seed, stopped_after, cap, weights, population
+    )
     _check(request)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
@@ -87,7 +97,7 @@ def summarize(
 
 
 def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
-    members = []
+    members: list[Group] = []
     for group in groups.groups:
         by = dict(zip(groups.by, group.key, strict=True))
         scorer = None if group.tally is None else group.tally.scorer
@@ -97,7 +107,17 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
         lines = tuple(clipped(member.lines, group.bounds))
         members.append(replace(member, task=group.task, model=group.model, lines=lines))
     columns = {} if groups.columns is None else asdict(groups.columns)
-    return Summary(groups.source, request, tuple(members), groups.remarks, columns)
+    strata = [
+        Stratum(member, _samples(member, group))
+        for member, group in zip(members, groups.groups, strict=True)
+    ]
+    check_population(members, request)
+    combined = combine_groups(strata, request)
+    return Summary(groups.source, request, tuple(members), groups.remarks, columns, combined)
+
+
+def _samples(member: Group, group: readers.Group) -> dict[str, Sample]:
+    return {line.metric: Sample(group.outcomes, line.metric, group.bounds) for line in member.lines}
 
 
 def _plan(plan: Plan | str | Path | None) -> Plan | None:

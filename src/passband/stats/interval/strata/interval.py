@@ -9,7 +9,7 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.notes import (
     Note,
-    few_informative,
+    few_informative_in_strata,
     no_stratum_interval,
     single_problem_strata,
 )
@@ -165,10 +165,15 @@ def _notes(strata: Sequence[IntervalRequest]) -> tuple[Note, ...]:
     single = counts.count(1)
     if single:
         notes.append(single_problem_strata(single, len(counts)))
+    return (*notes, *_informative_notes(strata))
+
+
+def _informative_notes(strata: Sequence[IntervalRequest]) -> tuple[Note, ...]:
+    counts = [request.outcomes.n_problems for request in strata]
     informative = sum(map(_informative, strata))
     if informative < _ENOUGH_INFORMATIVE:
-        notes.append(few_informative(sum(counts), informative))
-    return tuple(notes)
+        return (few_informative_in_strata(sum(counts), informative),)
+    return ()
 
 
 def _informative(request: IntervalRequest) -> int:
@@ -191,9 +196,9 @@ def _over_trials(
     if is_too_large(pooled.outcomes.histogram):
         return _squared(value, requests, weights)
     mixture = pooled.mixture()
-    notes = tuple(target_notes(pooled, mixture))
+    notes = (*target_notes(pooled, mixture), *_informative_notes(strata))
     if has_few_repeats(mixture):
-        return _over_problems(value, strata, weights).with_notes(*notes)
+        return _over_problems(value, strata, weights).with_notes(*target_notes(pooled, mixture))
     low, high = pooled.range()
     each = np.concatenate(
         [
