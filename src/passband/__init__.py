@@ -18,8 +18,8 @@ from passband.version import __version__
 #: Every public name, by the module that it comes from.
 _EXPORTS = {
     "passband.api": (
-        "band bounds compare compare_all curve detectable estimate extrapolate measure measure_all "
-        "plan plan_difference plan_width split_variance"
+        "band bounds combine compare compare_all curve detectable estimate extrapolate measure "
+        "measure_all plan plan_difference plan_width split_variance"
     ),
     "passband.errors": "InvalidInput NotEnoughData PassbandError PassbandWarning",
     "passband.generate.providers": "register_provider",
@@ -39,6 +39,7 @@ _EXPORTS = {
     "passband.stats.interval.estimate": "Estimate",
     "passband.stats.interval.extrapolate": "Extrapolation",
     "passband.stats.interval.methods": "register_method",
+    "passband.stats.interval.strata.combine": "Stratified",
     "passband.stats.metric.measure": "Curve Measurement",
     "passband.stats.metric.registry": "register_metric",
     "passband.summary.metrics.document": "MetricsSummary",

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from passband.stats.interval.band import Band
     from passband.stats.interval.estimate import Estimate, Over
     from passband.stats.interval.extrapolate import Extrapolation
+    from passband.stats.interval.strata.combine import Stratified
+    from passband.stats.interval.strata.partition import Labels
+    from passband.stats.interval.strata.weights import Weights
     from passband.stats.metric.measure import Curve, Measurement
 
 _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "interval", "metric"))
@@ -38,6 +41,7 @@ _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "in
 _FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "band": (f"{_INTERVAL}.band", ("outcomes",)),
     "bounds": (f"{_METRIC}.bounds", ("outcomes",)),
+    "combine": (f"{_INTERVAL}.strata.combine", ("strata",)),
     "compare": (f"{_DECISION}.compare", ("a", "b")),
     "compare_all": (f"{_DECISION}.ranking", ("models",)),
     "curve": (f"{_METRIC}.measure", ("outcomes",)),
@@ -101,12 +105,14 @@ def _wants_answers(values: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
 
 
 def _converted(argument: str, source: Any, answers: bool) -> Any:
-    """Return the outcomes of a source, or of each of several models."""
+    """Return the outcomes of a source, or of each of several models or strata."""
     from passband.readers import outcomes_of, read
 
     if argument in ("against", "pilot") and source is None:
         return None
-    if argument != "models":
+    if argument == "strata" and not isinstance(source, Mapping):
+        return source  # which `combine` refuses
+    if argument not in ("models", "strata"):
         _refuse_no_source(argument, source)
         return outcomes_of(source, answers=answers)
     if isinstance(source, Mapping):
@@ -140,6 +146,15 @@ if TYPE_CHECKING:
         policy: Policy = "drop",
     ) -> Band: ...
     def bounds(outcomes: Data, metric: str) -> tuple[float, float] | None: ...
+    def combine(
+        strata: Mapping[str, Data],
+        metric: str,
+        *,
+        weights: Weights = "equal",
+        over: Over = "problems",
+        level: float = 0.95,
+        policy: Policy = "drop",
+    ) -> Stratified: ...
     def compare(
         a: Data,
         b: Data,
@@ -183,6 +198,9 @@ if TYPE_CHECKING:
         seed: int | str | None = None,
         certify: bool = False,
         calibrate: bool = False,
+        by: Labels | None = None,
+        weights: Weights | None = None,
+        population: int | None = None,
     ) -> Estimate: ...
     @overload
     def estimate(
@@ -196,6 +214,9 @@ if TYPE_CHECKING:
         seed: int | str | None = None,
         certify: bool = False,
         calibrate: bool = False,
+        by: Labels | None = None,
+        weights: Weights | None = None,
+        population: int | None = None,
     ) -> list[Estimate]: ...
     def estimate(outcomes: Data, metrics: Any, **options: Any) -> Any: ...
     def extrapolate(
