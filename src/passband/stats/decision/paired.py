@@ -200,7 +200,7 @@ class _Moments:
         spread = float(away @ away)
         if spread <= 1e-20 * float(change @ change):
             return _Moments(mean, units, max(units - 1.0, 1.0), 0.0, 0.0)
-        second = spread * (1.0 + _ADDED / np.count_nonzero(change)) / (units + _ADDED)
+        second = spread * (1.0 + _ADDED / int(np.count_nonzero(change))) / (units + _ADDED)
         tilt = float((away**3).sum()) / (units + _ADDED) / second
         return _Moments(mean, units, units - 1.0, (second / (units - 1.0)) ** 0.5, tilt)
 
@@ -288,7 +288,7 @@ def _clustered(change: Floats, unit: Ints, clusters: _Clusters, alone: _Moments)
     if alone.error == 0.0 or count == 1.0:
         return replace(alone, units=count, degrees=degrees)
     away = sums_by(unit, change - alone.mean)
-    moved = np.count_nonzero(np.bincount(unit, weights=change != 0.0))
+    moved = int(np.count_nonzero(np.bincount(unit, weights=change != 0.0)))
     added = (1.0 + _ADDED / moved) * count / (count + _ADDED)
     left_out = away / (sizes.sum() - sizes)
     variance = (count - 1.0) / count * float(left_out @ left_out) * added
