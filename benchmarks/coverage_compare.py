@@ -145,10 +145,10 @@ def cases() -> list[Case]:
     uneven = ((0.1, 2.0, "pass^4"), (0.5, 0.7, "pass@4"), (0.5, 0.7, "pass@1"))
     found += [
         Case(
-            f"4 v 16, Beta({a:g},{b:g}) {metric}, M={m}",
+            f"4 v 16, Beta({a:g},{b:g}) {name}, M={m}",
             alike(a, b, m, (4, 16)),
             0.0,
-            metric,
+            name,
             False,
         )
         for m in (50, 200)
