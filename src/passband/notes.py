@@ -83,7 +83,6 @@ __all__ = [
     "dropped_items",
     "eva_unseen",
     "few_clusters",
-    "few_effective_clusters",
     "few_informative",
     "few_people",
     "few_repeats",
@@ -224,19 +223,6 @@ may be short
         f"logarithm of size): the mean is {over_problems:.3g} over problems and "
         f"{over_clusters:.3g} over clusters; which is meant matters, and the interval of the first "
         "may be short",
-    )
-
-
-def few_effective_clusters(clusters: int, effective: float) -> Note:
-    """Return the note on clusters of unequal size that amount to too few.
-
-    >>> print(few_effective_clusters(33, 8.04))
-    33 clusters of unequal size count as 8 equal ones; below 20 the interval is indicative only
-    """
-    return Note(
-        "few-clusters",
-        f"{_count(clusters, 'cluster')} of unequal size count as {effective:.2g} equal ones; below "
-        f"{RELIABLE_CLUSTERS} the interval is indicative only",
     )
 
 
