@@ -828,8 +828,8 @@ EQUAL_CHANGES = Note(
 )
 UNEVEN_TRIALS = Note(
     "uneven-trials",
-    "the two runs have different trial counts per problem, so the p-value is approximate, and the "
-    "interval is at least as wide as sampling noise alone would make it",
+    "the two runs have different trial counts per problem, so the interval is at least as wide as "
+    "sampling noise alone would make it",
 )
 ZERO_FACTOR_UNPAIRED = Note(
     "zero-factor-unpaired", "one factor of the blend is zero, so the interval ignores the pairing"
