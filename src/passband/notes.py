@@ -550,8 +550,17 @@ ZERO_FACTOR_UNPAIRED = Note(
 )
 NO_BEST = Note(
     "no-p-best",
-    "no probability of being the best: the spread of at least one model is unknown",
+    "no confidence of being the best: at least one difference has no interval",
 )
+
+
+def circular_pairs(total: float) -> Note:
+    """Return the note on pairwise confidences that contradict each other."""
+    return Note(
+        "circular-pairs",
+        f"the confidences of being the best add up to {total:.3f}: the pairwise confidences, which "
+        "none of them may exceed, contradict each other",
+    )
 
 
 def of_side(side: str, note: Note) -> Note:

@@ -63,21 +63,31 @@ class Contrast(Protocol):
         ...
 
 
-def contrast_of(a: Outcomes, b: Outcomes, metric: Metric, over: Over) -> Contrast:
-    """Return the difference of two sides with the same problems in the same order."""
+def contrast_of(
+    a: Outcomes,
+    b: Outcomes,
+    metric: Metric,
+    over: Over,
+    independent: Callable[..., Independent] | None = None,
+) -> Contrast:
+    """Return the difference of two sides with the same problems in the same order.
+
+    `independent` makes the difference of independent sides; many pairs share work by it.
+    """
+    independent = independent or Independent
     unit = shared_units((a, b)) if over == "problems" else None
     one_trial = over == "trials" and min(a.most_trials(), b.most_trials()) == 1
     if over == "trials" and not one_trial:
-        return Independent(a, b, metric, over)
+        return independent(a, b, metric, over)
     values = [linear_values(side, metric) for side in (a, b)]
     if values[0] is None or values[1] is None:
-        return Independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
+        return independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
     low, high = common_range((a, b), metric)
     notes = (ONE_TRIAL,) if one_trial else ()
     paired = Paired(without_dust(values[1] - values[0]), unit, high - low, notes)
     if (a.trials == b.trials).all():
         return paired
-    return Uneven(paired, Independent(a, b, metric, "trials"))
+    return Uneven(paired, independent(a, b, metric, "trials"))
 
 
 class Uneven:
@@ -103,7 +113,10 @@ class Uneven:
 
     @property
     def probability(self) -> float | None:
-        return _confidence(self.value, self.ends)
+        """The confidence of whichever is less sure: the interval holds both, and touches 0 first."""
+        both = [side.probability for side in (self._paired, self._noise)]
+        known = [confidence for confidence in both if confidence is not None]
+        return min(known, key=lambda confidence: abs(confidence - 0.5), default=None)
 
     def ends(self, level: float) -> Ends | None:
         both = [side.ends(level) for side in (self._paired, self._noise)]
