@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 
 from passband.stats.decision.ranking.simultaneous import standard_errors
@@ -36,16 +38,17 @@ def best_confidences(deviations: Floats, errors: Floats) -> Floats:
 
 
 def _share(row: int, deviations: Floats, errors: Floats, error: Floats) -> float:
-    """Return the share of draws in which a model beats all others."""
-    others = np.flatnonzero(np.arange(len(deviations)) != row)
-    z, size = deviations[row, others], error[row, others]
-    differ = size > 0.0
-    away = (errors[:, [row]] - errors[:, others[differ]]) / size[differ]
-    share = float((away > -z[differ]).all(axis=1).mean())
-    # Without any error there is nothing to draw: ties count as even, the rest as independent.
-    from scipy.special import ndtr
-
-    return share * float(np.prod(ndtr(z[~differ])))
+    """Return the share of draws in which a model beats all others, the strongest first."""
+    left, chance = errors, 1.0
+    for other in np.argsort(deviations[row], kind="stable").tolist():
+        if other == row:
+            continue
+        if error[row, other] > 0.0:
+            away = (left[:, row] - left[:, other]) / error[row, other]
+            left = left[away > -deviations[row, other]]
+        else:  # nothing to draw: ties count as even, the rest as independent
+            chance *= NormalDist().cdf(float(deviations[row, other]))
+    return chance * len(left) / len(errors)
 
 
 def _averaged(shares: Floats, alike: Bools) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from passband.stats.decision.ranking.field import Field
 from passband.stats.decision.ranking.ranking import Ranking
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.registry import parse_metric
+from passband.types import Ints
 
 __all__ = ["check_models", "compare_all", "unscored_notes"]
 
@@ -115,19 +116,26 @@ def _shared(models: Mapping[str, Outcomes], k: int) -> tuple[int, dict[str, Outc
     """Return the number of shared problems, and the models on those with enough trials."""
     for outcomes in models.values():
         outcomes.require(k)
-    places = {
-        model: {name: index for index, name in enumerate(outcomes.problems)}
-        for model, outcomes in models.items()
-    }
-    first = next(iter(models.values())).problems
-    names = [name for name in first if all(name in place for place in places.values())]
-    if not names:
+    rows = _shared_rows([outcomes.problems[:] for outcomes in models.values()])
+    if rows is None:
         first_names = ", ".join(f"{model} has {o.problems[0]!r}" for model, o in models.items())
         raise InvalidInput(f"no problem is shared by all models: {first_names}.")
-    rows = {model: np.array([place[name] for name in names]) for model, place in places.items()}
-    enough = np.all([models[m].trials[row] >= max(k, 1) for m, row in rows.items()], axis=0)
+    sides = dict(zip(models, rows, strict=True))
+    enough = np.all([models[m].trials[row] >= max(k, 1) for m, row in sides.items()], axis=0)
     if not enough.any():
         raise NotEnoughData(
-            f"none of the {len(names)} shared problems has {max(k, 1)} scored trials in all models."
+            f"none of the {len(enough)} shared problems has {max(k, 1)} scored trials in all models."
         )
-    return len(names), {model: models[model].take(row[enough]) for model, row in rows.items()}
+    return len(enough), {model: models[model].take(row[enough]) for model, row in sides.items()}
+
+
+def _shared_rows(problems: Sequence[Sequence[str]]) -> list[Ints] | None:
+    """Return where each model has the problems of all, in the order of the first; None if none."""
+    first = problems[0]
+    if all(names == first for names in problems[1:]):
+        return [np.arange(len(first))] * len(problems)
+    places = [{name: index for index, name in enumerate(names)} for names in problems]
+    common = [name for name in first if all(name in place for place in places)]
+    if not common:
+        return None
+    return [np.array([place[name] for name in common]) for place in places]
