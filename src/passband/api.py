@@ -23,7 +23,7 @@ from passband.errors import WrongType
 if TYPE_CHECKING:
     from passband.readers.sources import Data
     from passband.stats.data.outcomes import Policy
-    from passband.stats.decision.compare import Comparison
+    from passband.stats.decision.compare import Comparison, Test
     from passband.stats.decision.plan.plan import Detectable, Plan
     from passband.stats.decision.ranking import Ranking
     from passband.stats.decision.variance import VarianceSplit
@@ -139,6 +139,9 @@ if TYPE_CHECKING:
         paired: bool = True,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        margin: float | None = None,
+        test: Test = "interval",
+        settle: bool | None = None,
     ) -> Comparison: ...
     def compare_all(
         models: Mapping[str, Data] | Data,

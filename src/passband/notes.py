@@ -81,6 +81,7 @@ __all__ = [
     "dropped_items",
     "eva_unseen",
     "few_clusters",
+    "few_effective_clusters",
     "few_informative",
     "few_people",
     "few_repeats",
@@ -176,6 +177,19 @@ def few_clusters(clusters: int) -> Note:
         "few-clusters",
         f"only {_count(clusters, 'cluster')}; below {RELIABLE_CLUSTERS} the interval is "
         "indicative only",
+    )
+
+
+def few_effective_clusters(clusters: int, effective: float) -> Note:
+    """Return the note on clusters of unequal size that amount to too few.
+
+    >>> print(few_effective_clusters(33, 8.04))
+    33 clusters of unequal size count as 8 equal ones; below 20 the interval is indicative only
+    """
+    return Note(
+        "few-clusters",
+        f"{_count(clusters, 'cluster')} of unequal size count as {effective:.2g} equal ones; below "
+        f"{RELIABLE_CLUSTERS} the interval is indicative only",
     )
 
 
@@ -542,8 +556,8 @@ EQUAL_CHANGES = Note(
 )
 UNEVEN_TRIALS = Note(
     "uneven-trials",
-    "the two runs have different trial counts per problem, so the p-value is approximate, and the "
-    "interval is at least as wide as sampling noise alone would make it",
+    "the two runs have different trial counts per problem, so the interval is at least as wide as "
+    "sampling noise alone would make it",
 )
 ZERO_FACTOR_UNPAIRED = Note(
     "zero-factor-unpaired", "one factor of the blend is zero, so the interval ignores the pairing"

@@ -31,6 +31,7 @@ __all__ = [
     "StatusColumn",
     "Target",
     "TaskArgs",
+    "Tests",
     "Threshold",
     "TrialColumn",
     "Truncated",
@@ -64,6 +65,14 @@ class Target(str, enum.Enum):
 
     problems = "problems"
     trials = "trials"
+
+
+class Tests(str, enum.Enum):
+    """Tests that give the p-value of a difference."""
+
+    interval = "interval"
+    exact = "exact"
+    mid_p = "mid-p"
 
 
 class Policies(str, enum.Enum):

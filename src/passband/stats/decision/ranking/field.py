@@ -65,7 +65,7 @@ class Field:
         """Return the normal deviation of the confidence that j is better than i, at [j, i]."""
         deviations = np.zeros((len(self._sides),) * 2)
         for (i, j), contrast in self._contrasts.items():
-            confidence = contrast.probability
+            confidence = contrast.confidence
             z = np.nan if confidence is None else NormalDist().inv_cdf(confidence)
             deviations[i, j], deviations[j, i] = -z, z
         return deviations
@@ -133,7 +133,7 @@ class Field:
             p_holm=p_holm,
             p_bh=p_bh,
             p_adjusted=None if np.isnan(z) else self._largest.p_value(z),
-            confidence=contrast.probability,
+            confidence=contrast.confidence,
         )
 
     def standings(self, pairs: Sequence[Pair]) -> tuple[Standing, ...]:

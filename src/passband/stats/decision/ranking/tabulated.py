@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from statistics import NormalDist
 
 from passband.notes import Note
@@ -39,13 +38,11 @@ class Tabulated(Independent):
     def _sides(self, level: float) -> tuple[Estimate, Estimate]:
         return self._tables[0].estimate(level), self._tables[1].estimate(level)
 
-    @cached_property
-    def probability(self) -> float | None:
+    def tail(self, at: float) -> float | None:
         a, b = (table.curves for table in self._tables)
-        if a is None or b is None or self.value == 0.0:
-            return super().probability
-        near, far = (b[0], a[1]) if self.value > 0.0 else (b[1], a[0])
-        z = crossing(abs(self.value), near, far)
-        if z is None:
-            return super().probability
-        return NormalDist().cdf(z if self.value > 0.0 else -z)
+        gap = self.value - at
+        if a is None or b is None or gap == 0.0:
+            return super().tail(at)
+        near, far = (b[0], a[1]) if gap > 0.0 else (b[1], a[0])
+        z = crossing(abs(gap), near, far)
+        return super().tail(at) if z is None else NormalDist().cdf(-z)
