@@ -577,6 +577,45 @@ def circular_pairs(total: float) -> Note:
     )
 
 
+def unbounded_abilities(above: Sequence[str], below: Sequence[str]) -> Note:
+    """Return the note on models that are ahead of others, or behind them, wherever they differ.
+
+    >>> print(unbounded_abilities(["x"], []))  # doctest: +ELLIPSIS
+    the data give no upper bound for the ability of x: ...
+    """
+    sides = [
+        f"no {side} bound for the ability of {', '.join(models)}"
+        for side, models in (("upper", above), ("lower", below))
+        if models
+    ]
+    return Note(
+        "unbounded-ability",
+        f"the data give {' and '.join(sides)}: wherever trials tell such a model from others, they "
+        "tell the same; its value rests on half a success and half a failure added to each model",
+    )
+
+
+def order_differs(
+    metric: str,
+    models: tuple[str, str],
+    ability: float,
+    plain: tuple[float, float],
+    others: int,
+) -> Note:
+    """Return the note on two models whose abilities are in another order than their averages.
+
+    >>> print(order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 1))  # doctest: +ELLIPSIS
+    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0.6), as ...
+    """
+    more = f"; so are {_count(others, 'other pair')}" if others else ""
+    return Note(
+        "order-differs",
+        f"{models[0]} is better than {models[1]} by {ability:.3g} in ability, though its {metric} "
+        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}), as they were asked problems of "
+        f"different difficulty or differ most on problems that few models solve{more}",
+    )
+
+
 def of_side(side: str, note: Note) -> Note:
     """Return a note on one side of a comparison."""
     return Note(note.code, f"{side}: {note.text}")

@@ -29,7 +29,7 @@ class Answers:
         """Collect the problems of all models, in the order in which they first occur."""
         names = [side.problems[:] for side in models.values()]
         if all(one == names[0] for one in names[1:]):
-            rows = [np.arange(len(names[0]))] * len(names)
+            rows: list[Ints] = [np.arange(len(names[0]))] * len(names)
         else:
             place: dict[str, int] = {}
             rows = [np.array([place.setdefault(n, len(place)) for n in one]) for one in names]

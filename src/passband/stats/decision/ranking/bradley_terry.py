@@ -29,7 +29,9 @@ class BradleyTerry:
 
     @property
     def overlap(self) -> float:
-        return self.values.shape[1] / 2.0  # comparisons of m models to m - 1 independent ones
+        return (
+            float(self.values.shape[1]) / 2.0
+        )  # comparisons of m models to m - 1 independent ones
 
     @cached_property
     def wins(self) -> Floats:
@@ -45,7 +47,7 @@ class BradleyTerry:
 
     @property
     def _step(self) -> int:
-        return max(1, _BLOCK // self.values.shape[1] ** 2)
+        return max(1, _BLOCK // int(self.values.shape[1]) ** 2)
 
     def _won(self, start: int) -> Floats:
         """Return the wins of i over j on a block of problems: (problems, models, models)."""

@@ -124,7 +124,8 @@ def _shared(models: Mapping[str, Outcomes], k: int) -> tuple[int, dict[str, Outc
     enough = np.all([models[m].trials[row] >= max(k, 1) for m, row in sides.items()], axis=0)
     if not enough.any():
         raise NotEnoughData(
-            f"none of the {len(enough)} shared problems has {max(k, 1)} scored trials in all models."
+            f"none of the {len(enough)} shared problems has {max(k, 1)} scored trials in all "
+            "models."
         )
     return len(enough), {model: models[model].take(row[enough]) for model, row in sides.items()}
 

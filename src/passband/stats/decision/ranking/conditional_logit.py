@@ -1,10 +1,11 @@
 """The model-by-problem logit, given how many trials of each problem succeeded.
 
-A trial of model m on problem i succeeds with probability 1 / (1 + exp(d_i - a_m)). With a few models
-there are as many difficulties d_i as problems and little to fit each by: fitted as they are, they
-make differences of abilities too large, by a factor of two for two models with a trial each. Given
-the number t_i of successes of all models together, the difficulty drops out (Rasch's conditional
-likelihood), whatever its distribution, and whatever problems each model was asked:
+A trial of model m on problem i succeeds with probability 1 / (1 + exp(d_i - a_m)). There are as
+many difficulties d_i as problems, and with a few models little to fit each by: fitted like the
+abilities, they make differences of abilities too large, by a factor of two for two models with a
+trial each. Given the number t_i of successes of all models together, the difficulty drops out
+(Rasch's conditional likelihood), whatever its distribution, and whatever problems each model was
+asked:
 
     P(c_i | t_i) = prod_m C(n_im, c_im) exp(a_m c_im) / [x^t_i] prod_m (1 + x exp(a_m))^n_im
 
@@ -49,7 +50,7 @@ class ConditionalLogit:
 
     @cached_property
     def _kinds(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Distinct rows of trials and totals, how often each occurs, and the kind of each problem."""
+        """Distinct rows of trials, their totals, how often each occurs, and each problem's."""
         rows = np.column_stack([self.trials, self.successes.sum(axis=1)])
         kinds, kind, count = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
         return kinds[:, :-1], kinds[:, -1], count, kind.reshape(-1)
@@ -85,7 +86,7 @@ class ConditionalLogit:
 
 def _tells(trials: Ints, totals: Ints) -> Bools:
     """Return which rows tell models apart: two or more asked, and not all trials alike."""
-    several = (trials > 0).sum(axis=1) > 1
+    several: Bools = (trials > 0).sum(axis=1) > 1
     return several & (totals > 0) & (totals < trials.sum(axis=1))
 
 

@@ -39,9 +39,7 @@ class Field:
         self._sides, self._metric, self._over = list(sides.values()), metric, over
         self._names = list(sides)
         self.n_problems = self._sides[0].n_problems
-        self._alone = [
-            estimate(side, metric.name, over=over, level=level) for side in self._sides
-        ]
+        self._alone = [estimate(side, metric.name, over=over, level=level) for side in self._sides]
         self._contrasts = self._made_contrasts()
         self._deviations = self._made_deviations()
         root = self._root()

@@ -71,8 +71,8 @@ def fitted(likelihood: Likelihood, unit: Ints) -> Fit:
     """Fit abilities, and their covariance over problems from the scores of each.
 
     Where models are separated, one always ahead of another, the largest likelihood is at infinity.
-    Then every model gets half a success and half a failure against the average one, as the logF(1,1)
-    prior does, and the models outside the largest group the error that the information says.
+    Then every model gets half a success and half a failure against the average one, as the
+    logF(1,1) prior does, and models outside the largest group the error that the information says.
     Greenland, Mansournia (2015), Statistics in Medicine 34, 3133-3143.
     """
     bounded = _closure(likelihood.won())
@@ -105,7 +105,7 @@ def _closure(won: Bools) -> Bools:
 
 
 def _maximum(likelihood: Likelihood, start: Floats, weight: float) -> tuple[Floats, Terms]:
-    """Return the abilities of the largest likelihood by Newton's method, halving steps that fail."""
+    """Return the abilities of the largest likelihood: Newton's method, halving steps that fail."""
     abilities, terms = start, _penalised(likelihood, start, weight)
     for _ in range(_STEPS):
         step = _inverse(terms.information) @ terms.gradient
@@ -140,5 +140,5 @@ def _inverse(information: Floats) -> Floats:
     """Invert in the space of differences: that of abilities which add up to 0."""
     models = len(information)
     scale = max(float(np.trace(information)) / models, 1e-300)
-    inverse: Floats = np.linalg.inv(information + scale / models) - 1.0 / (models * scale)
-    return inverse
+    inverse: Floats = np.asarray(np.linalg.inv(information + scale / models), dtype=np.float64)
+    return inverse - 1.0 / (models * scale)

@@ -4,8 +4,8 @@ The confidence in a difference is the level at which its interval touches 0, fou
 m models that is m (m - 1) / 2 searches, each with two intervals per step, though there are only m
 sides. A table holds the distances of a side's ends from its value at 25 levels; between them a
 polynomial of degree five through six neighbours is exact to far more digits than are needed, except
-next to a kink, such as an end that reached the bound of the metric. There the search goes on with the
-intervals themselves.
+next to a kink, such as an end that reached the bound of the metric. There the search goes on with
+the intervals themselves.
 """
 
 from __future__ import annotations
@@ -69,8 +69,7 @@ class Curve:
 def _weights(offset: int) -> Floats:
     """Return the matrix from values at six places, the first of them `offset`, to coefficients."""
     places = np.arange(offset, offset + _DEGREE + 1, dtype=np.float64)
-    weights: Floats = np.linalg.inv(np.vander(places, increasing=True))
-    return weights
+    return np.asarray(np.linalg.inv(np.vander(places, increasing=True)), dtype=np.float64)
 
 
 class SideTable:
