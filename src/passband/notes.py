@@ -577,6 +577,24 @@ def circular_pairs(total: float) -> Note:
     )
 
 
+def few_to_tell(units: int) -> Note:
+    """Return the note on abilities that have no interval."""
+    return Note(
+        "no-interval-abilities",
+        f"models differ on {'no problem' if units == 0 else 'one problem or cluster only'}, which "
+        "does not show how abilities vary over problems",
+    )
+
+
+def few_telling(units: int) -> Note:
+    """Return the note on abilities that rest on a handful of problems or clusters."""
+    return Note(
+        "few-telling",
+        f"models differ on {units} problems or clusters only: the intervals of their abilities are "
+        "rough",
+    )
+
+
 def unbounded_abilities(above: Sequence[str], below: Sequence[str]) -> Note:
     """Return the note on models that are ahead of others, or behind them, wherever they differ.
 

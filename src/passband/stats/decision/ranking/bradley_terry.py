@@ -29,9 +29,15 @@ class BradleyTerry:
 
     @property
     def overlap(self) -> float:
-        return (
-            float(self.values.shape[1]) / 2.0
-        )  # comparisons of m models to m - 1 independent ones
+        """Comparisons of m models, of which m - 1 are independent, less those that are ties."""
+        return float(self.values.shape[1]) / 2.0 * self._decided
+
+    @cached_property
+    def _decided(self) -> float:
+        """The share of comparisons that are no ties."""
+        ties = sum(float((self._won(start) == 0.5).sum()) for start in self._starts)
+        games = float(self.wins.sum())
+        return 1.0 - ties / 2.0 / games if games else 1.0
 
     @cached_property
     def wins(self) -> Floats:

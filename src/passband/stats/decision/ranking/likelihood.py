@@ -7,12 +7,15 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from passband.stats.checks import Over
 from passband.types import Bools, Floats, Ints
 
 __all__ = ["Fit", "Likelihood", "Terms", "fitted"]
 
 _STEPS = 200
 _ACCURACY = 1e-5
+_FLOOR = 0.5  # of the variance of the trials, as a share of which no other variance is smaller
+_LEAST_SHARE = 0.05  # of it, in any direction
 _LONGEST = 2.0  # step of any ability
 
 
@@ -56,15 +59,37 @@ class Fit:
     bounded: Bools  # [i, j] whether the data bound ability i - ability j from below
     units: int  # problems or clusters that tell models apart
 
+    def covariance(self, over: Over) -> Floats:
+        return self.over_problems if over == "problems" else self.over_trials
+
+    def variance(self, weights: Floats, over: Over) -> Floats:
+        """Return the variance of weighted sums of abilities, the weights being the last axis.
+
+        A handful of problems may fit perfectly by chance, each fixing one difference; so over
+        problems it is at least half of what the trials alone would make it.
+        """
+        problems, trials = (
+            np.einsum("...i,ij,...j->...", weights, covariance, weights)
+            for covariance in (self.over_problems, self.over_trials)
+        )
+        if over == "trials":
+            return np.maximum(trials, 0.0)
+        return np.maximum(problems, _FLOOR * np.maximum(trials, 0.0))
+
     @property
     def is_separated(self) -> bool:
         return not bool(self.bounded.all())
 
-    def reference(self) -> Bools:
+    def largest_group(self) -> Bools:
         """Return the largest group of models whose differences are all bounded."""
         together = self.bounded & self.bounded.T
         group: Bools = together[int(np.argmax(together.sum(axis=1)))]
         return group
+
+    def reference(self) -> Bools:
+        """Return the models around whose mean abilities are: that group, or all if it is one."""
+        group = self.largest_group()
+        return group if group.sum() > 1 else np.ones(len(group), dtype=bool)
 
 
 def fitted(likelihood: Likelihood, unit: Ints) -> Fit:
@@ -88,12 +113,26 @@ def fitted(likelihood: Likelihood, unit: Ints) -> Fit:
     sums = np.stack([np.bincount(unit, weights=column) for column in scores.T])[:, tells]
     units = len(tells)
     meat = sums @ sums.T * (units / max(units - 1.0, 1.0))
-    fit = Fit(abilities, inverse @ meat @ inverse, inverse * likelihood.overlap, bounded, units)
+    over_trials = inverse * likelihood.overlap
+    over_problems = _floored(inverse @ meat @ inverse, over_trials)
+    fit = Fit(abilities, over_problems, over_trials, bounded, units)
     if weight == 0.0:
         return fit
-    outside = ~fit.reference()
-    extra = fit.over_trials * np.outer(outside, outside)
-    return Fit(abilities, fit.over_problems + extra, fit.over_trials, bounded, units)
+    outside = ~fit.largest_group()
+    extra = over_trials * np.outer(outside, outside)
+    return Fit(abilities, over_problems + extra, over_trials, bounded, units)
+
+
+def _floored(covariance: Floats, noise: Floats) -> Floats:
+    """Return a covariance that vanishes in no direction, whatever few problems happen to fit."""
+    size, direction = np.linalg.eigh(noise)
+    kept = size > 1e-12 * max(float(size[-1]), 1e-300)
+    root = direction[:, kept] * np.sqrt(size[kept])
+    back = direction[:, kept] / np.sqrt(size[kept])
+    share, turn = np.linalg.eigh(back.T @ covariance @ back)
+    both = root @ turn
+    floored: Floats = both * np.maximum(share, _LEAST_SHARE) @ both.T
+    return floored
 
 
 def _closure(won: Bools) -> Bools:

@@ -10,7 +10,13 @@ from typing import get_args
 import numpy as np
 
 from passband.errors import InvalidInput, nearest
-from passband.notes import Note, order_differs, unbounded_abilities
+from passband.notes import (
+    Note,
+    few_telling,
+    few_to_tell,
+    order_differs,
+    unbounded_abilities,
+)
 from passband.stats.checks import Over, as_level, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.ranking.abilities import Abilities, Ability, RankingModel
@@ -34,6 +40,7 @@ from passband.types import Floats
 __all__ = ["rank_models"]
 
 _SINGLE_TRIALS = ("pass@1", "avg")
+_ENOUGH_UNITS = 10
 _FARTHEST = 6.0  # deviations; beyond, no interval here is worth being believed
 
 
@@ -160,16 +167,17 @@ class _Table:
         self._answers, self._metric, self._level = answers, metric, level
         self.fit: Fit = fitted(_likelihood(answers, metric, model), answers.unit)
         is_over_problems = over == "problems"
-        self._covariance = self.fit.over_problems if is_over_problems else self.fit.over_trials
-        self._freedom = max(self.fit.units - 1.0, 1.0) if is_over_problems else np.inf
-        size, direction = np.linalg.eigh(self._covariance)
+        self._over = over
+        self._freedom = self.fit.units - 1.0 if is_over_problems else np.inf
+        self._is_known = self._freedom >= 1.0 and self.fit.units > 0
+        size, direction = np.linalg.eigh(self.fit.covariance(over))
         root = direction * np.sqrt(np.maximum(size, 0.0))
         count = len(answers.models)
         self._errors = drawn_errors(root, seed)
         self._largest = Largest.of(self._errors, count)
         self.reach = self._largest.reach(level)
-        size = np.diag(self._covariance)
-        self._se = np.sqrt(np.maximum(size[:, None] + size - 2.0 * self._covariance, 0.0))
+        away = np.eye(count)[:, None, :] - np.eye(count)
+        self._se = np.sqrt(self.fit.variance(away, over))
         self._deviations = self._made_deviations()
 
     def _made_deviations(self) -> Floats:
@@ -177,6 +185,8 @@ class _Table:
         from scipy.special import ndtri, stdtr
 
         away = self.fit.abilities[:, None] - self.fit.abilities
+        if not self._is_known:
+            return np.full(away.shape, np.nan)
         known = self._se > ROUNDING
         t = np.where(known, away / np.where(known, self._se, 1.0), 0.0)
         tail = stdtr(self._freedom, -np.abs(t))
@@ -185,11 +195,18 @@ class _Table:
 
     def pairs(self) -> tuple[Pair, ...]:
         """Return all differences, with intervals and p-values for all of them at once."""
-        quantile = student_quantile(level_of(self.reach), self._freedom)
+        quantile = student_quantile(level_of(self.reach), max(self._freedom, 1.0))
         keys = list(combinations(range(len(self._answers.models)), 2))
+        if not self._is_known:
+            return tuple(self._unknown_pair(key) for key in keys)
         p_values = [2.0 * NormalDist().cdf(-abs(float(self._deviations[key]))) for key in keys]
         adjusted = zip(keys, p_values, holm(p_values), benjamini_hochberg(p_values), strict=True)
         return tuple(self._pair(key, quantile, *p) for key, *p in adjusted)
+
+    def _unknown_pair(self, key: tuple[int, int]) -> Pair:
+        a, b = (self._answers.models[index] for index in key)
+        value = float(self.fit.abilities[key[1]] - self.fit.abilities[key[0]])
+        return Pair(a, b, value, None, None, None, None, None, None)
 
     def _pair(
         self, key: tuple[int, int], quantile: float, p_value: float, p_holm: float, p_bh: float
@@ -214,28 +231,31 @@ class _Table:
 
     def abilities(self, pairs: tuple[Pair, ...]) -> tuple[Ability, ...]:
         """Return the models, best first, around the mean of those that the data bound."""
-        best = best_confidences(self._deviations, self._errors)
+        count = len(self._answers.models)
+        best: list[float] | list[None] = [None] * count
+        if self._is_known:
+            best = best_confidences(self._deviations, self._errors).tolist()
         ranks = rank_intervals(self._answers.models, pairs)
         abilities = [
-            self._ability(index, *ranks[name], float(best[index]))
+            self._ability(index, *ranks[name], best[index])
             for index, name in enumerate(self._answers.models)
         ]
         return tuple(sorted(abilities, key=lambda ability: ability.rank))
 
-    def _ability(self, index: int, rank_low: int, rank_high: int, p_best: float) -> Ability:
+    def _ability(self, index: int, rank_low: int, rank_high: int, p_best: float | None) -> Ability:
         group = self.fit.reference()
         weights = np.where(group, -1.0 / group.sum(), 0.0)
         weights[index] += 1.0
         value = float(weights @ self.fit.abilities)
-        se = float(np.sqrt(max(weights @ self._covariance @ weights, 0.0)))
-        half = se * student_quantile(self._level, self._freedom)
+        se = float(np.sqrt(self.fit.variance(weights, self._over)))
+        half = se * student_quantile(self._level, max(self._freedom, 1.0))
         above = int((self.fit.abilities > self.fit.abilities[index] + 1e-9).sum())
         return Ability(
             model=self._answers.models[index],
             value=value,
-            low=value - half if self.fit.bounded[index][group].all() else None,
-            high=value + half if self.fit.bounded[group, index].all() else None,
-            se=se or None,
+            low=value - half if self._is_known and self.fit.bounded[index, group].all() else None,
+            high=value + half if self._is_known and self.fit.bounded[group, index].all() else None,
+            se=(se or None) if self._is_known else None,
             rank=1 + above,
             rank_low=rank_low,
             rank_high=rank_high,
@@ -250,7 +270,11 @@ class _Table:
     def notes(self, pairs: tuple[Pair, ...]) -> tuple[Note, ...]:
         """Return notes on abilities without a bound, and on an order that plain averages turn."""
         notes = []
-        if self.fit.is_separated:
+        if not self._is_known:
+            notes.append(few_to_tell(self.fit.units))
+        elif self.fit.units < _ENOUGH_UNITS and self._freedom < np.inf:
+            notes.append(few_telling(self.fit.units))
+        if self.fit.is_separated and self.fit.units:
             group = self.fit.reference()
             names = np.array(self._answers.models, dtype=object)
             above = names[~self.fit.bounded[group].all(axis=0)].tolist()
