@@ -87,7 +87,7 @@ class ConditionalLogit:
 def _tells(trials: Ints, totals: Ints) -> Bools:
     """Return which rows tell models apart: two or more asked, and not all trials alike."""
     several: Bools = (trials > 0).sum(axis=1) > 1
-    return several & (totals > 0) & (totals < trials.sum(axis=1))
+    return np.asarray(several & (totals > 0) & (totals < trials.sum(axis=1)))
 
 
 def _blocks(trials: Ints, totals: Ints) -> Iterator[Ints]:

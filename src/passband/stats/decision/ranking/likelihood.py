@@ -72,9 +72,8 @@ class Fit:
             np.einsum("...i,ij,...j->...", weights, covariance, weights)
             for covariance in (self.over_problems, self.over_trials)
         )
-        if over == "trials":
-            return np.maximum(trials, 0.0)
-        return np.maximum(problems, _FLOOR * np.maximum(trials, 0.0))
+        least = trials if over == "trials" else np.maximum(problems, _FLOOR * trials)
+        return np.asarray(np.maximum(least, 0.0), dtype=np.float64)
 
     @property
     def is_separated(self) -> bool:
