@@ -34,6 +34,7 @@ __all__ = [
     "EVA_SKIPPED",
     "EVA_ZERO_WIDTH",
     "FEW_RANDOM",
+    "GRADED_K_ABOVE_HALF",
     "GUESSING_PRIOR",
     "K_ABOVE_HALF",
     "MODEL_ACCURACY",
@@ -63,6 +64,7 @@ __all__ = [
     "PRIOR_ON_EDGE",
     "RELIABLE_CLUSTERS",
     "STRETCHED",
+    "TAIL_MISSING",
     "THEORETICAL_BIASED",
     "TOO_MANY_COUNTS",
     "TRUNCATED",
@@ -99,10 +101,12 @@ __all__ = [
     "no_repeats",
     "no_threshold",
     "noise_partly_measured",
+    "noise_unmeasured",
     "not_enough_data",
     "not_measurable",
     "notes_as_json",
     "of_side",
+    "one_cluster",
     "planned",
     "posterior_mean",
     "prior_dominates",
@@ -112,6 +116,7 @@ __all__ = [
     "solved_within",
     "stopped_by_outcome",
     "task_errors",
+    "tied_to_size",
     "unequal_trials",
     "unscored",
     "unscored_by_model",
@@ -168,15 +173,57 @@ K_ABOVE_HALF = Note(
     "k > n/2, so the width depends on a fitted model; with 2k trials per problem it could be "
     "measured",
 )
+GRADED_K_ABOVE_HALF = Note(
+    "k-above-half",
+    "k > n/2, so any two sets of k trials overlap and the width is rough; 2k trials per problem "
+    "would make it firm",
+)
+TAIL_MISSING = Note(
+    "tail-may-be-missing",
+    "scores without bounds and with a long tail, of which few problems may not have shown the end; "
+    "the interval may be too short; add problems",
+)
 CONSTANT_METRIC = Note("constant-metric", "this metric has the same value whatever the trials show")
 
 
-def few_clusters(clusters: int) -> Note:
-    """Return the note on an interval over too few clusters."""
+def few_clusters(clusters: int, effective: float | None = None) -> Note:
+    """Return the note on an interval over too few clusters, unequal ones by Kish's number.
+
+    >>> print(few_clusters(60, 17.9))
+    60 clusters of unequal size, worth 18 equal ones; below 20 the interval is indicative only
+    """
+    number = f"only {_count(clusters, 'cluster')}"
+    if effective is not None and round(effective) < clusters:
+        number = f"{clusters} clusters of unequal size, worth {max(effective, 1.0):.0f} equal ones"
     return Note(
-        "few-clusters",
-        f"only {_count(clusters, 'cluster')}; below {RELIABLE_CLUSTERS} the interval is "
-        "indicative only",
+        "few-clusters", f"{number}; below {RELIABLE_CLUSTERS} the interval is indicative only"
+    )
+
+
+def one_cluster(problems: int) -> Note:
+    """Return the note on an interval over problems that all belong to one cluster."""
+    return Note(
+        "one-cluster",
+        f"all {problems} problems belong to one cluster, which does not show how clusters differ; "
+        "the interval is what a single observation leaves possible; add clusters",
+    )
+
+
+def tied_to_size(correlation: float, over_clusters: float, over_problems: float) -> Note:
+    """Return the note on clusters whose values go along with their sizes.
+
+    >>> print(tied_to_size(-0.62, 0.551, 0.412))
+    larger clusters have lower values (correlation -0.62 with the logarithm of size): the mean is \
+0.412 over problems and 0.551 over clusters; which is meant matters, and the interval of the first \
+may be short
+    """
+    direction = "higher" if correlation > 0 else "lower"
+    return Note(
+        "tied-to-size",
+        f"larger clusters have {direction} values (correlation {correlation:.2f} with the "
+        f"logarithm of size): the mean is {over_problems:.3g} over problems and "
+        f"{over_clusters:.3g} over clusters; which is meant matters, and the interval of the first "
+        "may be short",
     )
 
 
@@ -232,6 +279,15 @@ def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
         "noise-partly-measured",
         f"sampling noise is measured on the {measured} of {problems} problems with at least "
         f"{trials} trials, and assumed equal on the others",
+    )
+
+
+def noise_unmeasured(trials: int) -> Note:
+    """Return the note on an interval over trials that no, or hardly any, problem can measure."""
+    return Note(
+        "noise-unmeasured",
+        f"measuring the sampling noise takes problems with at least {trials} trials, which too few "
+        "have, so this is the wider interval over problems",
     )
 
 

@@ -363,7 +363,9 @@ def test_clusters_flip_together() -> None:
     assert found.p_value == pytest.approx(every_sign(sums))
     assert found.test == "exact sign flips of clusters"
     whole = sum(sums) / 12
-    left_out = [(sum(sums) - total) / (12 - size) for total, size in zip(sums, [6, 2, 4])]
+    left_out = [
+        (sum(sums) - total) / (12 - size) for total, size in zip(sums, (6, 2, 4), strict=True)
+    ]
     jackknife = 2 / 3 * sum((value - whole) ** 2 for value in left_out)
     assert found.se == pytest.approx(np.sqrt(jackknife))  # all moved, so nothing is added
     alone = compare(*sides(rows), "pass@1")

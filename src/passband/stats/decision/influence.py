@@ -35,16 +35,17 @@ class Influence:
     problems: tuple[Influential, ...]  #: those that move it most
     tied: int  #: further problems that move it as much as the last of them
     tried: int  #: problems left out together, at most
-    needed: int | None  #: fewest of them that change the verdict; None if none of the sets did
+    dropped: tuple[str, ...]  #: fewest problems without which the verdict changes; () if none do
     becomes: Verdict | None  #: the verdict without them
 
     def __str__(self) -> str:
         """Format how robust the verdict is."""
-        if self.needed is None:
+        if not self.dropped:
             noun = "problem" if self.tried == 1 else f"{self.tried} problems"
-            return f"the verdict holds without the {noun} that speak most for it"
-        noun = "1 problem" if self.needed == 1 else f"{self.needed} problems"
-        return f"without {noun} it would be {self.becomes}"
+            return f"the verdict holds without the {noun} farthest to either side"
+        names = ", ".join(self.dropped[:NAMED]) + ", ..." * (len(self.dropped) > NAMED)
+        noun = "problem" if len(self.dropped) == 1 else f"{len(self.dropped)} problems:"
+        return f"without {noun} {names} it would be {self.becomes}"
 
 
 def influence_of(
@@ -56,15 +57,15 @@ def influence_of(
 ) -> Influence | None:
     """Return what leaving out problems does to a paired difference; None for a single problem.
 
-    One problem is left out at a time, and then up to ten together from either end of the
-    differences: those that favour b most, or a. All of it takes a fixed number of passes over the
-    problems.
+    One problem is left out at a time, and then up to ten together, though no more than a fifth,
+    from either end of the differences: those that favour b most, or a. All of it takes a fixed
+    number of passes over the problems.
     """
     change = paired.change
     if len(change) < 2:
         return None
     verdict = verdict_of(paired.ends(level), margin)
-    away: Floats = np.round(np.abs(change - paired.value), 12)
+    away: Floats = np.abs(change - paired.value).round(12)  # equal where rounding differs
     order = np.argsort(-away, kind="stable")
     named = order[: min(NAMED, int(np.count_nonzero(away)))]
     problems = []
@@ -74,9 +75,10 @@ def influence_of(
         left = verdict_of(rest.ends(level), margin)
         problems.append(Influential(names[index], value_a, value_b, rest.value, left))
     tied = _tied(away, away[named])
-    tried = min(MOST_DROPPED, len(change) - 1)
-    needed, becomes = _fewest(paired, verdict, tried, level, margin)
-    return Influence(tuple(problems), tied, tried, needed, becomes)
+    tried = min(MOST_DROPPED, max(1, len(change) // 5))
+    dropped, becomes = _fewest(paired, verdict, tried, level, margin)
+    without = tuple(names[index] for index in dropped.tolist())
+    return Influence(tuple(problems), tied, tried, without, becomes)
 
 
 def _tied(away: Floats, named: Floats) -> int:
@@ -88,7 +90,7 @@ def _tied(away: Floats, named: Floats) -> int:
 
 def _fewest(
     paired: Paired, verdict: Verdict, most: int, level: float, margin: float | None
-) -> tuple[int | None, Verdict | None]:
+) -> tuple[Ints, Verdict | None]:
     """Return the fewest problems at either end of the differences that change the verdict."""
     order = np.argsort(paired.change, kind="stable")
     ends: list[Ints] = []
@@ -100,13 +102,13 @@ def _fewest(
     def without(dropped: Ints) -> Verdict:
         return verdict_of(paired.without(dropped).ends(level), margin)
 
-    best: tuple[int | None, Verdict | None] = None, None
+    best: tuple[Ints, Verdict | None] = order[:0], None
     for end in ends:
-        few, many = 0, most if best[0] is None else best[0] - 1
+        few, many = 0, most if best[1] is None else len(best[0]) - 1
         if many < 1 or without(end[:many]) == verdict:
             continue
         while many - few > 1:
             middle = (few + many) // 2
             few, many = (few, middle) if without(end[:middle]) != verdict else (middle, many)
-        best = many, without(end[:many])
+        best = end[:many], without(end[:many])
     return best

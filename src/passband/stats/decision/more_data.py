@@ -19,7 +19,9 @@ __all__ = ["Goal", "MoreData", "goal_of", "more_data"]
 
 POWER = 0.8
 Goal = Literal["better", "worse", "no-worse"]
-Obstacle = Literal["no-spread", "no-difference", "one-trial", "between-problems", "unknown-noise"]
+Obstacle = Literal[
+    "no-spread", "no-difference", "one-trial", "between-problems", "near-limit", "unknown-noise"
+]
 _MOST_TRIALS = 4096
 
 _WORDS: dict[Obstacle, str] = {
@@ -27,6 +29,7 @@ _WORDS: dict[Obstacle, str] = {
     "no-difference": "no difference was seen, and without a margin no amount of data shows none",
     "one-trial": "one trial per problem does not show what more trials would bring",
     "between-problems": "no number of trials of these problems would",
+    "near-limit": "more trials of these problems alone may not suffice",
     "unknown-noise": "what more trials would bring is not known",
 }
 
@@ -88,9 +91,9 @@ def more_data(
     if distance <= 0.0:
         return MoreData(None, POWER, None, None, "no-difference")
     wanted = (distance / (normal_quantile(level) + NormalDist().inv_cdf(POWER))) ** 2
+    most = max(side.n_problems for side in sides)
     problems = None
     if over == "problems":
-        most = max(side.n_problems for side in sides)
         problems = max(1, math.ceil(most * (se**2 / wanted - 1.0)))
     noise = _noise(sides, metric)
     if isinstance(noise, str):
@@ -100,7 +103,12 @@ def more_data(
     # Where the noise alone exceeds the variance, it is the variance that was measured.
     allowed = wanted * (rest + now) / se**2 - rest
     trials = _more_trials(noise, allowed, min(int(side.trials.min()) for side in sides))
-    return MoreData(goal, POWER, trials, problems, None if trials else "between-problems")
+    if trials is not None:
+        return MoreData(goal, POWER, trials, problems, None)
+    # The part between problems is known to about two standard errors of a variance.
+    sure = rest - 2.0 * se**2 * math.sqrt(2.0 / most) > wanted
+    obstacle: Obstacle = "between-problems" if sure else "near-limit"
+    return MoreData(goal, POWER, None, problems, obstacle)
 
 
 def _noise(sides: tuple[Outcomes, Outcomes], metric: Metric) -> Callable[[int], float] | Obstacle:

@@ -11,6 +11,7 @@ p-value below 1 - level and an interval that excludes 0 are one and the same sta
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -29,7 +30,7 @@ from passband.notes import (
 )
 from passband.stats.decision.pairing import sums_by
 from passband.stats.decision.sign_flips import sign_flip_p_value
-from passband.stats.interval.default.wilson import roots, student_quantile
+from passband.stats.interval.default.wilson import student_quantile
 from passband.types import Floats, Ints
 
 __all__ = ["Ends", "Paired", "Permuted", "Tested"]
@@ -199,7 +200,7 @@ class _Moments:
         spread = float(away @ away)
         if spread <= 1e-20 * float(change @ change):
             return _Moments(mean, units, max(units - 1.0, 1.0), 0.0, 0.0)
-        second = spread * (1.0 + _ADDED / np.count_nonzero(change)) / (units + _ADDED)
+        second = spread * (1.0 + _ADDED / int(np.count_nonzero(change))) / (units + _ADDED)
         tilt = float((away**3).sum()) / (units + _ADDED) / second
         return _Moments(mean, units, units - 1.0, (second / (units - 1.0)) ** 0.5, tilt)
 
@@ -218,12 +219,11 @@ class _Moments:
         )
 
     def ends(self, level: float) -> Ends:
-        q = student_quantile(level, self.degrees)
-        mean, variance = np.asarray(self.mean), np.asarray(self.error**2 * self.units)
-        ends = [
-            roots(mean, variance, np.asarray(tilt), 0.0, q, self.units) for tilt in (0.0, self.tilt)
-        ]
-        return (float(ends[0][0] + ends[1][0]) / 2.0, float(ends[0][1] + ends[1][1]) / 2.0)
+        q, tilt = student_quantile(level, self.degrees), self.tilt / (2.0 * self.units)
+        return (
+            self.mean - _distance(q, self.error, tilt),
+            self.mean + _distance(q, self.error, -tilt),
+        )
 
     def tail(self, gap: float) -> float:
         """Return the tail of Student's distribution beyond the q whose near end is `gap` away."""
@@ -232,6 +232,12 @@ class _Moments:
         tilt = self.tilt / (2.0 * self.units)
         q = _quantile_at(abs(gap), self.error, tilt if gap > 0.0 else -tilt)
         return max(float(stdtr(self.degrees, -q)), _LEAST)
+
+
+def _distance(q: float, error: float, tilt: float) -> float:
+    """Return how far the lower end at quantile q is below the mean; the upper, with -tilt."""
+    plain, shift = q * error, q * q * tilt
+    return (plain + math.hypot(shift, plain) - shift) / 2.0
 
 
 def _quantile_at(gap: float, error: float, tilt: float) -> float:
@@ -244,9 +250,7 @@ def _quantile_at(gap: float, error: float, tilt: float) -> float:
     low, high = 0.0, 2.0 * gap / error
     for _ in range(100):
         q = (low + high) / 2.0
-        shift = q * q * tilt
-        reached = (q * error + (shift * shift + (q * error) ** 2) ** 0.5 - shift) / 2.0
-        if reached < gap:
+        if _distance(q, error, tilt) < gap:
             low = q
         else:
             high = q
@@ -284,7 +288,7 @@ def _clustered(change: Floats, unit: Ints, clusters: _Clusters, alone: _Moments)
     if alone.error == 0.0 or count == 1.0:
         return replace(alone, units=count, degrees=degrees)
     away = sums_by(unit, change - alone.mean)
-    moved = np.count_nonzero(np.bincount(unit, weights=change != 0.0))
+    moved = int(np.count_nonzero(np.bincount(unit, weights=change != 0.0)))
     added = (1.0 + _ADDED / moved) * count / (count + _ADDED)
     left_out = away / (sizes.sum() - sizes)
     variance = (count - 1.0) / count * float(left_out @ left_out) * added

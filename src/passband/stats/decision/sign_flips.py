@@ -65,7 +65,9 @@ def _by_listing(step: Floats, count: Ints, reached: float, mid: bool = False) ->
         weights = np.multiply.outer(weights, np.exp(ways - m * np.log(2.0))).ravel()
     p_value = float(weights[np.abs(sums) >= reached].sum())
     if mid:
-        p_value -= float(weights[np.abs(np.abs(sums) - reached) <= 1e-9 * reached].sum()) / 2.0
+        p_value -= (
+            float(weights[np.abs(np.abs(sums) - reached) <= 1e-8 * (1.0 + reached)].sum()) / 2.0
+        )
     return p_value
 
 

@@ -9,14 +9,13 @@ from passband.notes import (
     K_ABOVE_HALF,
     ONE_PROBLEM,
     ONE_TRIAL,
-    RELIABLE_CLUSTERS,
     TOO_MANY_COUNTS,
     ZERO_FACTOR,
     Note,
-    few_clusters,
     few_informative,
     few_repeats,
 )
+from passband.stats.interval.default.cluster_notes import cluster_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
@@ -41,7 +40,8 @@ _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 def auto(request: IntervalRequest) -> Interval:
     """Return the default interval for either target."""
     if not request.outcomes.is_binary:
-        return graded_interval(request).with_notes(*_cluster_notes(request))
+        zero = request.metric.has_zero_factor(request.means)
+        return _blend_at_zero(request) if zero else graded_interval(request)
     if is_too_large(request.outcomes.histogram.at_least(request.k)):
         return Interval.none(TOO_MANY_COUNTS)
     if request.metric.has_zero_factor(request.means):
@@ -98,7 +98,7 @@ def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
             notes.append(K_ABOVE_HALF)
     elif problems == 1:
         notes.append(ONE_PROBLEM)
-    return notes + _cluster_notes(request)
+    return notes + cluster_notes(request)
 
 
 def has_few_repeats(mixture: Mixture) -> bool:
@@ -110,14 +110,6 @@ def has_few_repeats(mixture: Mixture) -> bool:
 def _repeated(mixture: Mixture) -> int:
     """Return the number of problems with more than one trial."""
     return int(mixture.counts[mixture.grid.trials > 1].sum())
-
-
-def _cluster_notes(request: IntervalRequest) -> list[Note]:
-    if request.over == "trials" or not request.outcomes.is_clustered:
-        return []
-    several = int((request.outcomes.trials >= request.k).sum()) > 1
-    clusters = request.outcomes.n_units(request.k)
-    return [few_clusters(clusters)] if several and clusters < RELIABLE_CLUSTERS else []
 
 
 def _commonest(mixture: Mixture, values: Floats) -> int:
@@ -174,6 +166,8 @@ def _blend_at_zero(request: IntervalRequest) -> Interval:
     """Return the interval of a product one of whose factors is zero: from the factors' own ends."""
     factors = [auto(request.of_part(index)) for index in range(len(request.metric.parts))]
     notes = dict.fromkeys(note for factor in factors for note in factor.notes)
+    if any(factor.high is None for factor in factors):
+        return Interval(None, None, None, tuple(notes))
     return Interval(
         0.0,
         request.metric.combine([factor.high or 0.0 for factor in factors]),
