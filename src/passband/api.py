@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
     from passband.stats.decision.compare import Comparison, Test
     from passband.stats.decision.plan.plan import Detectable, Plan
-    from passband.stats.decision.ranking import Ranking
+    from passband.stats.decision.ranking import Abilities, Ranking
+    from passband.stats.decision.ranking.abilities import RankingModel
     from passband.stats.decision.variance import VarianceSplit
     from passband.stats.interval.band import Band
     from passband.stats.interval.estimate import Estimate, Over
@@ -53,6 +54,7 @@ _FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "plan": (f"{_DECISION}.plan.plan", ("pilot",)),
     "plan_difference": (f"{_DECISION}.plan.plan", ("pilot",)),
     "plan_width": (f"{_DECISION}.plan.plan", ("pilot",)),
+    "rank_models": (f"{_DECISION}.ranking", ("models",)),
     "split_variance": (f"{_DECISION}.variance", ("outcomes",)),
 }
 
@@ -271,6 +273,16 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
     ) -> Plan: ...
+    def rank_models(
+        models: Mapping[str, Data] | Data,
+        metric: str = "pass@1",
+        *,
+        model: RankingModel = "logit",
+        over: Over = "problems",
+        level: float = 0.95,
+        policy: Policy = "drop",
+        seed: int | str | None = None,
+    ) -> Abilities: ...
     def split_variance(
         outcomes: Data, metric: str, *, policy: Policy = "drop"
     ) -> VarianceSplit: ...

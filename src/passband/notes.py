@@ -836,8 +836,74 @@ ZERO_FACTOR_UNPAIRED = Note(
 )
 NO_BEST = Note(
     "no-p-best",
-    "no probability of being the best: the spread of at least one model is unknown",
+    "no confidence of being the best: at least one difference has no interval",
 )
+
+
+def circular_pairs(total: float) -> Note:
+    """Return the note on pairwise confidences that contradict each other."""
+    return Note(
+        "circular-pairs",
+        f"the confidences of being the best add up to {total:.3f}: the pairwise confidences, which "
+        "none of them may exceed, contradict each other",
+    )
+
+
+def few_to_tell(units: int) -> Note:
+    """Return the note on abilities that have no interval."""
+    return Note(
+        "no-interval-abilities",
+        f"models differ on {'no problem' if units == 0 else 'one problem or cluster only'}, which "
+        "does not show how abilities vary over problems",
+    )
+
+
+def few_telling(units: int) -> Note:
+    """Return the note on abilities that rest on a handful of problems or clusters."""
+    return Note(
+        "few-telling",
+        f"models differ on {units} problems or clusters only: the intervals of their abilities are "
+        "rough",
+    )
+
+
+def unbounded_abilities(above: Sequence[str], below: Sequence[str]) -> Note:
+    """Return the note on models that are ahead of others, or behind them, wherever they differ.
+
+    >>> print(unbounded_abilities(["x"], []))  # doctest: +ELLIPSIS
+    the data give no upper bound for the ability of x: ...
+    """
+    sides = [
+        f"no {side} bound for the ability of {', '.join(models)}"
+        for side, models in (("upper", above), ("lower", below))
+        if models
+    ]
+    return Note(
+        "unbounded-ability",
+        f"the data give {' and '.join(sides)}: wherever trials tell such a model from others, they "
+        "tell the same; its value rests on half a success and half a failure added to each model",
+    )
+
+
+def order_differs(
+    metric: str,
+    models: tuple[str, str],
+    ability: float,
+    plain: tuple[float, float],
+    others: int,
+) -> Note:
+    """Return the note on two models whose abilities are in another order than their averages.
+
+    >>> print(order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 1))  # doctest: +ELLIPSIS
+    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0.6), as ...
+    """
+    more = f"; so are {_count(others, 'other pair')}" if others else ""
+    return Note(
+        "order-differs",
+        f"{models[0]} is better than {models[1]} by {ability:.3g} in ability, though its {metric} "
+        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}), as they were asked problems of "
+        f"different difficulty or differ most on problems that few models solve{more}",
+    )
 
 
 def of_side(side: str, note: Note) -> Note:

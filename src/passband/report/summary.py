@@ -81,7 +81,7 @@ def _row(by: Mapping[str, str], line: Line, head: str, optional: dict[str, bool]
 
 def full_rows(summary: Summary) -> list[Row]:
     """Return one row per line, numbers in full; always the same columns, and certified coverage."""
-    result: list[dict[str, Cell]] = []
+    result: list[Row] = []
     for by, line in _all_lines(summary):
         estimate = line.estimate
         row: dict[str, Cell] = {**_key(by), "metric": line.metric}
@@ -93,11 +93,18 @@ def full_rows(summary: Summary) -> list[Row]:
         row["problems"], row["left out"] = estimate.n_problems, estimate.left_out
         row["no score"], row["trials"] = estimate.n_unscored, estimate.n_trials
         result.append(row)
-    if _is_certified(summary):
-        for row, (_, line) in zip(result, summary.lines(), strict=True):
-            certificate = None if line.estimate is None else line.estimate.certificate
-            row["coverage"] = None if certificate is None else certificate.coverage
-    return result
+    return _with_coverage(summary, result) if _is_certified(summary) else result
+
+
+def _with_coverage(summary: Summary, rows: list[Row]) -> list[Row]:
+    certificates = [
+        None if line.estimate is None else line.estimate.certificate
+        for _, line in _all_lines(summary)
+    ]
+    return [
+        {**row, "coverage": None if certificate is None else certificate.coverage}
+        for row, certificate in zip(rows, certificates, strict=True)
+    ]
 
 
 def interval_head(level: float) -> str:
@@ -169,7 +176,7 @@ def _coverage(line: Line) -> str | None:
 
 def _certificate_lines(summary: Summary) -> list[str]:
     """Return the coverage to expect, once for all metrics with the same, and its limits."""
-    labels = [_label(group, line) for group, line in summary.lines()]
+    labels = [_label(group.by, line) for group, line in summary.lines()]
     sentences: dict[str, list[str]] = {}
     unseen: dict[str, None] = {}
     for label, (_, line) in zip(labels, summary.lines(), strict=True):
