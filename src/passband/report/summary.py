@@ -82,7 +82,7 @@ def full_rows(summary: Summary) -> list[Row]:
         for row, (_, line) in zip(result, summary.lines(), strict=True):
             certificate = None if line.estimate is None else line.estimate.certificate
             row["coverage"] = None if certificate is None else certificate.coverage
-    return result
+    return [*result]
 
 
 def interval_head(level: float) -> str:

@@ -49,9 +49,8 @@ def test_spikes_are_flagged_and_widened_on_request() -> None:
     assert wide.certificate.uncalibrated == result.certificate.coverage
     assert wide.method == "auto, calibrated"
     assert "calibrated" in codes(wide)
-    assert wide.low is not None and wide.high is not None
-    assert result.low is not None and result.high is not None
-    assert wide.low < result.low < result.value < result.high < wide.high
+    ends = [wide.low, result.low, result.value, result.high, wide.high]
+    assert ends == sorted(set(ends))
 
 
 def test_enough_coverage_is_not_calibrated() -> None:

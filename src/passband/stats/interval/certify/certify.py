@@ -16,6 +16,7 @@ from passband.stats.interval.certify.design import Design
 from passband.stats.interval.certify.graded import problem_sets, trial_sets
 from passband.stats.interval.certify.laws import fitted_laws
 from passband.stats.interval.certify.simulation import Simulation
+from passband.stats.interval.default.graded_sample import GradedSample
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.interval.seeds import generator, seed_of_data
 from passband.stats.metric.components import BestScore, MeanScore
@@ -24,11 +25,14 @@ __all__ = ["FEW_SETS", "MANY_SETS", "certified"]
 
 MANY_SETS = 500  #: data sets of each law
 FEW_SETS = 150  #: of each law, where a summary certifies by itself
-_BLEND_SHARE = 4  # of a blend, whose data sets are asked about one by one, so many times fewer
+_CLUSTER_SHARE = 60  # percent of the data sets, where their intervals are made one by one
+_BLEND_SHARE = 25
+_BOUNDED_SHARE = 20  # of graded scores within bounds, each of which needs a fit
 _MOST_KEPT = 1 << 21  # numbers of a simulation that is kept for other metrics
 _MOST_PAIRS = 2048
 _MOST_VALUES = 4_000_000  # drawn for one certificate
 _LEAST_SETS = 100
+_LEAST_BOUNDED = 50
 
 _UNSEEN = "trials stopped by their own outcome, or difficulties that no problem of the sample has"
 _UNSEEN_CLUSTERS = f"{_UNSEEN}, or clusters whose values go along with their size"
@@ -86,7 +90,7 @@ def _simulations(request: IntervalRequest, sets: int, seed: int) -> list[Simulat
     problems = int((request.outcomes.trials >= request.k).sum())
     if not request.metric.is_mean:
         return "the metric is a blend, and the problems are in clusters"
-    number = _affordable(2 * sets, problems)
+    number = _affordable(2 * sets * _CLUSTER_SHARE // 100, problems)
     return [cluster_sets(request, number, rng)] if number else _TOO_MANY.format(problems)
 
 
@@ -110,7 +114,7 @@ def _counts(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] 
     fixed = replace(request, outcomes=Outcomes.from_counts(0 * trials, trials))
     if request.metric.is_mean:
         return [CountSets(drawn, fixed) for drawn in _drawn(request, design, sets, seed)]
-    few = _drawn(request, design, sets // _BLEND_SHARE, seed)
+    few = _drawn(request, design, max(sets * _BLEND_SHARE // 100, 1), seed)
     return [blend_sets(drawn, fixed) for drawn in few]
 
 
@@ -142,12 +146,14 @@ def _graded(
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(scores.var() ** 2) or scores.var() < 1e-200:
             return "the scores are too large or too small to simulate"
+    sample = GradedSample.of(request)
+    if sample.is_bounded:
+        sets = max(sets * _BOUNDED_SHARE // 100, min(sets, _LEAST_BOUNDED))
     if request.over == "problems":
-        problems = int((request.outcomes.trials >= request.k).sum())
-        number = _affordable(sets, 2 * problems)
-        return problem_sets(request, number, rng) if number else _TOO_MANY.format(problems)
+        number = _affordable(sets, 2 * sample.problems)
+        return problem_sets(sample, number, rng) if number else _TOO_MANY.format(sample.problems)
     number = _affordable(sets, len(scores))
     if not number:
         return f"{len(scores)} trials are too many to simulate one by one"
-    simulated = trial_sets(request, number, rng)
+    simulated = trial_sets(sample, number, rng)
     return [simulated] if simulated else "no problem shows any noise between its trials"

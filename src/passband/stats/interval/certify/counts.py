@@ -25,7 +25,7 @@ from passband.stats.interval.fit.count_grid import CountGrid, points
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
-from passband.types import Floats
+from passband.types import Floats, Ints
 
 __all__ = ["CountSets", "DrawnCounts", "blend_sets", "draw_counts", "latent_values"]
 
@@ -61,7 +61,7 @@ def draw_counts(
     return DrawnCounts(law.name, design, mixture, np.stack(places, axis=1), weights)
 
 
-def _successes(places: Floats, chances: Floats, rng: np.random.Generator) -> Floats:
+def _successes(places: Ints, chances: Floats, rng: np.random.Generator) -> Floats:
     """Return how many problems have each count of successes, per data set."""
     total = np.zeros((len(places), chances.shape[1]))
     for column, chance in zip(places.T, chances, strict=True):
@@ -98,7 +98,7 @@ def _truth(drawn: DrawnCounts, request: IntervalRequest) -> Floats:
         share = np.array(drawn.design.problems)[:, None] * drawn.expected
         means = np.tensordot(latent, share, axes=2)[None]
     else:
-        means = np.tensordot(drawn.places, latent, axes=[(1, 2), (1, 2)])
+        means = np.tensordot(drawn.places, latent, axes=((1, 2), (1, 2)))
     truth = request.metric.combined(means / drawn.design.n_problems)
     return np.broadcast_to(truth, len(drawn.places))
 
