@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from passband import InvalidInput, Outcomes, curve, estimate
 from passband.errors import WrongType
 from passband.notes import Note
-from passband.stats.interval.band import Band, band, critical_value
+from passband.stats.interval.band import Band, band
+from passband.stats.interval.critical import critical_value
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import families

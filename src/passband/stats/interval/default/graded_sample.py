@@ -9,7 +9,7 @@ import numpy as np
 
 from passband.stats.data.graded import ScoreGroup
 from passband.stats.interval.default.cluster_notes import clusters_of
-from passband.stats.interval.default.graded_noise import TrialNoise
+from passband.stats.interval.default.graded_noise import TrialNoise, trials_for_noise
 from passband.stats.interval.default.shared_counts import SharedCounts, share_out
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING, ROUNDING_DIGITS
@@ -27,6 +27,9 @@ class GradedSample:
     request: IntervalRequest
     groups: tuple[ScoreGroup, ...]  # of problems with at least k trials, fewest trials first
     values: Floats  # in the order of the groups
+    noisy: tuple[ScoreGroup, ...] | None = (
+        None  # the problems that the noise is measured on, if not all
+    )
 
     @staticmethod
     def of(request: IntervalRequest) -> GradedSample:
@@ -105,10 +108,25 @@ class GradedSample:
     @cached_property
     def noise(self) -> TrialNoise:
         """The noise of sampling, of the problems with enough trials to show it."""
-        return TrialNoise.of(self.groups, self.request.metric, self.request.means)
+        groups = self.groups if self.noisy is None else self.noisy
+        return TrialNoise.of(groups, self.request.metric, self.request.means)
 
-    def informative(self) -> int:
-        """Return the number of problems that differ from the commonest value."""
-        size = 2.0 ** float(np.frexp(np.abs(self.values).max())[1])
-        _, counts = np.unique(np.round(self.values / size, ROUNDING_DIGITS), return_counts=True)
-        return self.problems - int(counts.max())
+    @cached_property
+    def measured(self) -> int:
+        """The number of problems with enough trials to show the noise of sampling."""
+        least = trials_for_noise(self.request.metric)
+        return sum(len(group.problem) for group in self.groups if group.n >= least)
+
+    def informative(self, enough: int) -> int:
+        """Return the number of problems that differ from the commonest value, or `enough` of them.
+
+        If that many of some problems do, then at least as many of all of them do.
+        """
+        for step in (max(self.problems // 1_000, 1), 1):
+            some = self.values[::step]
+            size = 2.0 ** float(np.frexp(np.abs(some).max())[1])
+            _, counts = np.unique(np.round(some / size, ROUNDING_DIGITS), return_counts=True)
+            differing = len(some) - int(counts.max())
+            if differing >= enough:
+                return enough
+        return differing

@@ -31,6 +31,11 @@ class Mixture:
     shares: Floats  # (..., ns) share of the problems that have each n
     smooth: Floats  # (..., points) the averaged beta-binomial's success probabilities
 
+    @property
+    def problems(self) -> int:
+        """The number of problems of the first data set; coarse counts add up to it."""
+        return round(float(self.counts.sum(axis=-1).flat[0]))
+
     @cached_property
     def pooled(self) -> Law:
         """The law fitted to all problems, whatever their number of trials."""
