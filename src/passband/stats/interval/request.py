@@ -98,9 +98,8 @@ def mixture_of(outcomes: Outcomes, k: int) -> Mixture:
     pairs = coarsened(outcomes.histogram.at_least(k))
     key = ("mixture", pairs.ns)
     if key not in outcomes.memo:
-        grid = grid_of(pairs, outcomes.memo.get("grid"))
-        if grid.whole is None:
-            outcomes.memo["grid"] = grid  # those of larger k are parts of it
-        outcomes.memo[key] = fit_mixture(grid, grid.counts(pairs))
+        whole = mixture_of(outcomes, 1) if outcomes.histogram.ns[0] < k else None
+        grid = grid_of(pairs, None if whole is None else whole.grid)
+        outcomes.memo[key] = fit_mixture(grid, grid.counts(pairs), whole)
     mixture: Mixture = outcomes.memo[key]
     return mixture

@@ -117,11 +117,9 @@ def grid_of(histogram: Histogram, whole: CountGrid | None = None) -> CountGrid:
     If it is the end of a `whole` grid, as where k grows, it is a part of that.
     """
     ns = histogram.ns
-    if _pairs(histogram) <= _MOST_PAIRS_KEPT:
-        return _kept_grid(ns)
     if whole is not None and whole.ns != ns and whole.ns[-len(ns) :] == ns:
         return whole.part(slice(len(whole.ns) - len(ns), len(whole.ns)))
-    return CountGrid(ns)
+    return _kept_grid(ns) if _pairs(histogram) <= _MOST_PAIRS_KEPT else CountGrid(ns)
 
 
 def _pairs(histogram: Histogram) -> int:
