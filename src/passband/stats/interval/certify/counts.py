@@ -21,7 +21,7 @@ from passband.stats.interval.certify.simulation import (
     with_edges,
 )
 from passband.stats.interval.default.auto import ends_of
-from passband.stats.interval.fit.count_grid import CountGrid, points
+from passband.stats.interval.fit.count_grid import CountGrid, grid_for, points
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
@@ -46,7 +46,7 @@ def draw_counts(
 ) -> DrawnCounts:
     """Draw data sets of a design from a law, and fit them."""
     weights = np.stack([law.at(n) for n in design.ns])
-    grid = CountGrid(design.ns)
+    grid = grid_for(design.ns)
     places, counts = [], []
     for index, (n, problems) in enumerate(zip(design.ns, design.problems, strict=True)):
         (some,) = weights[index].nonzero()

@@ -16,7 +16,7 @@ from passband.stats.data.counts import Histogram
 from passband.stats.metric.pmf import binomial_pmf, log_choose
 from passband.types import Floats, Ints
 
-__all__ = ["GRID_POINTS", "CountGrid", "grid_of"]
+__all__ = ["GRID_POINTS", "CountGrid", "grid_for", "grid_of"]
 
 GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
 _MEANS = 24
@@ -119,11 +119,12 @@ def grid_of(histogram: Histogram, whole: CountGrid | None = None) -> CountGrid:
     ns = histogram.ns
     if whole is not None and whole.ns != ns and whole.ns[-len(ns) :] == ns:
         return whole.part(slice(len(whole.ns) - len(ns), len(whole.ns)))
-    return _kept_grid(ns) if _pairs(histogram) <= _MOST_PAIRS_KEPT else CountGrid(ns)
+    return grid_for(ns)
 
 
-def _pairs(histogram: Histogram) -> int:
-    return sum(histogram.ns) + len(histogram.ns)
+def grid_for(ns: tuple[int, ...]) -> CountGrid:
+    """Return the grid of some numbers of trials, with its tables kept if small."""
+    return _kept_grid(ns) if sum(ns) + len(ns) <= _MOST_PAIRS_KEPT else CountGrid(ns)
 
 
 @lru_cache(maxsize=1)
