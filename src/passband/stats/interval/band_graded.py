@@ -53,7 +53,8 @@ def critical_of_graded(samples: Sequence[GradedSample], level: float) -> float:
     over_problems = samples[0].request.over == "problems"
     if over_problems:
         return critical_value(_problem_covariance(samples, groups), level)
-    return critical_value(_trial_covariance(samples[:: -(-len(samples) // _MOST_KS)], groups), level)
+    some = samples[:: -(-len(samples) // _MOST_KS)]
+    return critical_value(_trial_covariance(some, groups), level)
 
 
 def ends_of_graded(sample: GradedSample, critical: float) -> tuple[float, float]:
