@@ -77,7 +77,10 @@ def band(
     _check_size(scored, curve_name(metric))
     points = curve(scored, metric)
     metrics = expand_metrics(points.metric, scored.most_trials())
-    requests = [_request(scored, metric, over, level) for metric in metrics]
+    requests = [
+        _request(scored, metric, float(value), over, level)
+        for metric, value in zip(metrics, points.value, strict=True)
+    ]
     drawn = _of_counts(requests) if scored.is_binary else _of_graded(requests)
     return Band(
         metric=points.metric,
@@ -116,9 +119,11 @@ class _Drawn:
     notes: tuple[Note, ...]
 
 
-def _request(outcomes: Outcomes, metric: Metric, over: Over, level: float) -> IntervalRequest:
-    means = tuple(metric.means(outcomes))
-    return IntervalRequest(outcomes, metric, means, metric.combine(means), over, level, None)
+def _request(
+    outcomes: Outcomes, metric: Metric, value: float, over: Over, level: float
+) -> IntervalRequest:
+    means = (value,) if metric.is_mean else tuple(metric.means(outcomes))
+    return IntervalRequest(outcomes, metric, means, value, over, level, None)
 
 
 def _of_counts(requests: list[IntervalRequest]) -> _Drawn:

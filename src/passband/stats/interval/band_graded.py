@@ -1,6 +1,6 @@
 """The band of graded scores: from the values of the problems, or the noise of their trials.
 
-The correlations between different k come from some hundred thousand scores at most: the critical
+The correlations between different k come from some ten thousand scores at most: the critical
 value hardly depends on them. The same goes for the noise of the trials, which many more problems
 would not measure better in any way that shows.
 """
@@ -22,7 +22,8 @@ from passband.types import Floats
 
 __all__ = ["critical_of_graded", "ends_of_graded", "samples_of"]
 
-_MOST_SCORES = 100_000
+_MOST_SCORES = 25_000
+_MOST_KS = 32  # whose noise is correlated; between neighbours there is next to no difference
 
 
 def samples_of(requests: Sequence[IntervalRequest]) -> list[GradedSample]:
@@ -50,8 +51,10 @@ def critical_of_graded(samples: Sequence[GradedSample], level: float) -> float:
         return critical_value(np.zeros((1, 1)), level)
     groups = _thin(samples[0].groups)
     over_problems = samples[0].request.over == "problems"
-    matrix = _problem_covariance if over_problems else _trial_covariance
-    return critical_value(matrix(samples, groups), level)
+    if over_problems:
+        return critical_value(_problem_covariance(samples, groups), level)
+    some = samples[:: -(-len(samples) // _MOST_KS)]
+    return critical_value(_trial_covariance(some, groups), level)
 
 
 def ends_of_graded(sample: GradedSample, critical: float) -> tuple[float, float]:

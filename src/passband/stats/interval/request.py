@@ -84,13 +84,11 @@ class IntervalRequest:
 
         Scores that all lie within [0, 1] are taken to be bounded by it; others have no bounds.
         """
-        if not self.outcomes.is_binary and not _within_unit(self.outcomes.required_graded().values):
-            return -np.inf, np.inf
+        if not self.outcomes.is_binary:
+            least, most = self.outcomes.required_graded().extremes
+            if least < 0.0 or most > 1.0:
+                return -np.inf, np.inf
         return self.metric.bounds
-
-
-def _within_unit(scores: Floats) -> bool:
-    return bool(scores.min(initial=0.0) >= 0.0 and scores.max(initial=1.0) <= 1.0)
 
 
 def mixture_of(outcomes: Outcomes, k: int) -> Mixture:

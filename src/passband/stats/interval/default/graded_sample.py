@@ -18,6 +18,7 @@ from passband.types import Floats, Ints
 __all__ = ["GradedSample"]
 
 _SHARPNESS = 6.0  # how close to 0 and 1 scores must be to be taken for successes and failures
+_MANY_PROBLEMS = 10_000  # by their share in the spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +48,10 @@ class GradedSample:
     @cached_property
     def sign(self) -> int:
         """1 if no score is below 0, -1 if none is above, 0 if there are both."""
-        scores = self.request.outcomes.required_graded().values
-        if self.values.min() >= 0.0 <= scores.min():
+        least, most = self.request.outcomes.required_graded().extremes
+        if self.values.min() >= 0.0 <= least:
             return 1
-        return -1 if self.values.max() <= 0.0 >= scores.max() else 0
+        return -1 if self.values.max() <= 0.0 >= most else 0
 
     @property
     def problems(self) -> int:
@@ -84,7 +85,14 @@ class GradedSample:
 
     @cached_property
     def shared(self) -> SharedCounts | None:
-        """The problems shared out among counts of successes, which bounded scores allow."""
+        """The problems shared out among counts of successes, which bounded scores allow.
+
+        None where it would add nothing: a spread that rests on many problems is well known.
+        """
+        away = self.scaled - self.scaled.mean()
+        square = away @ away
+        if square**2 > _MANY_PROBLEMS * float(away**2 @ away**2):
+            return None
         low, high = self.request.range()
 
         def at(trials: Ints, successes: Ints) -> Floats:
@@ -99,11 +107,7 @@ class GradedSample:
     @cached_property
     def closeness(self) -> float:
         """How close all scores are to 0 and 1: 1 if none lies between, soon 0 otherwise."""
-        scores = self.request.outcomes.required_graded().values
-        mean = float(scores.mean())
-        coin = mean * (1.0 - mean)
-        between = float((scores * (1.0 - scores)).mean())
-        return max(1.0 - between / coin, 0.0) ** _SHARPNESS if coin > 0.0 else 0.0
+        return self.request.outcomes.required_graded().coin_share ** _SHARPNESS
 
     @cached_property
     def noise(self) -> TrialNoise:
