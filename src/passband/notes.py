@@ -604,9 +604,8 @@ ALL_TRIALS_ALIKE = Note(
     "no interval: all trials have the same outcome, so the fitted prior has no spread",
 )
 TOO_MANY_COUNTS = Note(
-    "no-interval-too-many-counts",
-    "no interval: too many trials, or distinct trial counts, for the default interval; try "
-    "method='percentile'",
+    "too-many-counts",
+    "too many trials of a problem for the default interval; this is Student's t over problems",
 )
 
 

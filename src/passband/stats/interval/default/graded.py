@@ -75,7 +75,7 @@ def graded_ends(sample: GradedSample, level: float, *, outer: float | None = Non
 def graded_notes(sample: GradedSample) -> tuple[Note, ...]:
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = _trial_notes(sample) if sample.request.over == "trials" else _problem_notes(sample)
-    informative = sample.informative()
+    informative = sample.informative(_ENOUGH_INFORMATIVE)
     if sample.problems > 1 and informative < _ENOUGH_INFORMATIVE:
         notes.append(few_informative(sample.problems, informative))
     return tuple(notes)
@@ -89,7 +89,7 @@ def _has_repeats(sample: GradedSample) -> bool:
 
 def _has_little_noise(sample: GradedSample) -> bool:
     """Return whether too few problems have repeated trials to measure the noise of sampling."""
-    return _are_few(len(sample.noise), sample.problems)
+    return _are_few(sample.measured, sample.problems)
 
 
 def _are_few(repeated: int, problems: int) -> bool:
@@ -115,7 +115,7 @@ def _is_skewed(sample: GradedSample) -> bool:
 
 def _trial_notes(sample: GradedSample) -> list[Note]:
     least = trials_for_noise(sample.request.metric)
-    measured, problems = len(sample.noise), sample.problems
+    measured, problems = sample.measured, sample.problems
     if sample.groups[-1].n == 1:
         return [ONE_TRIAL]
     if _has_little_noise(sample):

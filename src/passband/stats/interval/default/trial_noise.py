@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.stats.interval.fit.count_grid import CountGrid
-from passband.stats.interval.fit.law import LEAST, Mixing
+from passband.stats.interval.fit.law import LEAST, Law, Mixing
 from passband.stats.interval.fit.mixture import Mixture
 from passband.types import Floats
 
@@ -52,6 +52,7 @@ class _Segment:
 
     grid: CountGrid  # a part of the whole grid
     ns: slice
+    cells: slice  # its pairs in the whole grid
     mixing: Mixing
     sharp: Mixing | None  # where the variance has to be extrapolated
 
@@ -76,7 +77,7 @@ def trial_noise(mixture: Mixture, values: Floats, k: int, squares: Floats | None
 
 def pooled_variance(mixture: Mixture, values: Floats, k: int, squares: Floats | None) -> Floats:
     """Return the variance if the number of trials had nothing to do with the problems."""
-    segment = _Segment(mixture.grid, slice(None), mixture.mixing(k), None)
+    segment = _Segment(mixture.grid, slice(None), slice(None), mixture.mixing(k), None)
     usable = squares if 2 * k <= mixture.grid.ns[0] else None
     return _part(mixture, segment, values, usable).variance
 
@@ -86,20 +87,23 @@ def _segments(mixture: Mixture, k: int) -> Iterator[_Segment]:
         law, ns = stratum.law, stratum.ns
         short = bisect_left(law.grid.ns, 2 * k)
         if short in (0, len(law.grid.ns)):
-            parts = [(law.grid, ns, short == 0)]
+            yield _segment(law, law.grid, ns, stratum.cells, short == 0)
         else:
             cut = ns.start + short
-            first, last = slice(ns.start, cut), slice(cut, ns.stop)
-            parts = [(mixture.grid.part(first), first, False)]
-            parts += [(mixture.grid.part(last), last, True)]
-        for grid, span, is_measured in parts:
-            mixing = law.near if is_measured else law.close
-            yield _Segment(grid, span, mixing, None if is_measured else law.sharp)
+            for span in (slice(ns.start, cut), slice(cut, ns.stop)):
+                part = mixture.grid.part(span)
+                yield _segment(law, part, span, part.cells, span.start == cut)
+
+
+def _segment(law: Law, grid: CountGrid, ns: slice, cells: slice, is_measured: bool) -> _Segment:
+    if is_measured:
+        return _Segment(grid, ns, cells, law.near, None)
+    return _Segment(grid, ns, cells, law.close, law.sharp)
 
 
 def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats | None) -> _Part:
     grid, weights = segment.grid, segment.mixing.weights
-    cells = grid.cells
+    cells = segment.cells
     values, counts = values[cells], mixture.counts[..., cells]
     shares = mixture.shares[..., segment.ns]
     problems = mixture.counts.sum(axis=-1)
