@@ -9,6 +9,7 @@ import numpy as np
 
 from passband.stats.data.graded import ScoreGroup
 from passband.stats.interval.default.cluster_notes import clusters_of
+from passband.stats.interval.default.cluster_spread import kish_number
 from passband.stats.interval.default.graded_noise import TrialNoise, trials_for_noise
 from passband.stats.interval.default.shared_counts import SharedCounts, share_out
 from passband.stats.interval.request import IntervalRequest
@@ -76,6 +77,13 @@ class GradedSample:
         rank = np.argsort(np.argsort(order))
         codes: Ints = clusters_of(self.request.outcomes, self.request.k)[rank]
         return codes
+
+    @property
+    def units(self) -> float:
+        """The number of problems, or what the clusters are worth."""
+        if self.codes is None:
+            return float(self.problems)
+        return kish_number(np.bincount(self.codes).astype(np.float64))
 
     @cached_property
     def scaled(self) -> Floats:
