@@ -21,7 +21,7 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.compare import Comparison, Test, compare
 from passband.stats.decision.ranking import Ranking, compare_all
 from passband.stats.interval.estimate import Over
-from passband.stats.metric.registry import expand_metrics
+from passband.stats.metric.registry import expand_metrics, needs_answers
 from passband.summary.default_metrics import default_metrics
 from passband.trials.reader import Trials, is_run_directory
 
@@ -103,6 +103,7 @@ def compare_sources(
             tasks=_held(source, tasks),
             skip_bad=skip_bad,
             targets=contest.paired,
+            answers=needs_answers(contest.metrics),
         )
         for source in sources
     ]

@@ -51,15 +51,25 @@ class Contrast(Protocol):
         ...
 
 
-def contrast_of(a: Outcomes, b: Outcomes, metric: Metric, over: Over) -> Contrast:
-    """Return the difference of two sides with the same problems in the same order."""
+def contrast_of(
+    a: Outcomes,
+    b: Outcomes,
+    metric: Metric,
+    over: Over,
+    independent: Callable[..., Independent] | None = None,
+) -> Contrast:
+    """Return the difference of two sides with the same problems in the same order.
+
+    `independent` makes the difference of independent sides; many pairs share work by it.
+    """
+    independent = independent or Independent
     unit = shared_units((a, b)) if over == "problems" else None
     one_trial = over == "trials" and min(a.most_trials(), b.most_trials()) == 1
     if over == "trials" and not one_trial:
-        return Independent(a, b, metric, over)
+        return independent(a, b, metric, over)
     values = [linear_values(side, metric) for side in (a, b)]
     if values[0] is None or values[1] is None:
-        return Independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
+        return independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
     low, high = common_range((a, b), metric)
     notes = (ONE_TRIAL,) if one_trial else ()
     change = without_dust(values[1] - values[0])
@@ -68,7 +78,7 @@ def contrast_of(a: Outcomes, b: Outcomes, metric: Metric, over: Over) -> Contras
     notes = (*notes, UNEVEN_TRIALS)
     if a.is_binary and b.is_binary:
         return Paired(change, unit, high - low, notes, permuted_moments(a, b, metric))
-    return Uneven(Paired(change, unit, high - low, notes), Independent(a, b, metric, "trials"))
+    return Uneven(Paired(change, unit, high - low, notes), independent(a, b, metric, "trials"))
 
 
 class Uneven(Tested):
