@@ -125,3 +125,17 @@ def test_the_other_targets_have_verdicts_too() -> None:
         assert found.decision.verdict == "equivalent"
         assert found.decision.p_equivalent is not None
         assert found.decision.p_equivalent < 0.025
+
+
+@pytest.mark.parametrize("trials", [6, 9])
+def test_votes_have_verdicts_too(trials: int) -> None:
+    rng = np.random.default_rng(3)
+    sides = [
+        Outcomes.from_answers(rng.choice(list("abc"), (20, n)).tolist(), targets=["a"] * 20)
+        for n in (6, trials)
+    ]
+    found = compare(*sides, "vote@3", margin=0.5)
+    assert found.decision.verdict in ("equivalent", "no-worse", "no-better")
+    assert found.influence is not None
+    if trials != 6:
+        assert found.method == "paired, and no narrower than the noise of the trials"
