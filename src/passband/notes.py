@@ -79,6 +79,7 @@ __all__ = [
     "adaptive_unscored",
     "assumed_correlation",
     "beyond_trials",
+    "circular_pairs",
     "compared_stopped",
     "dropped_items",
     "eva_unseen",
@@ -87,6 +88,8 @@ __all__ = [
     "few_informative",
     "few_people",
     "few_repeats",
+    "few_telling",
+    "few_to_tell",
     "few_units",
     "fitted_prior",
     "held_slopes",
@@ -107,6 +110,7 @@ __all__ = [
     "notes_as_json",
     "of_side",
     "one_cluster",
+    "order_differs",
     "planned",
     "posterior_mean",
     "prior_dominates",
@@ -117,6 +121,7 @@ __all__ = [
     "stopped_by_outcome",
     "task_errors",
     "tied_to_size",
+    "unbounded_abilities",
     "unequal_trials",
     "unscored",
     "unscored_by_model",
@@ -675,18 +680,23 @@ def order_differs(
     ability: float,
     plain: tuple[float, float],
     others: int,
+    *,
+    same_problems: bool,
 ) -> Note:
     """Return the note on two models whose abilities are in another order than their averages.
 
-    >>> print(order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 1))  # doctest: +ELLIPSIS
-    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0.6), as ...
+    >>> note = order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 0, same_problems=True)
+    >>> print(note.text[:79])
+    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0
     """
-    more = f"; so are {_count(others, 'other pair')}" if others else ""
+    reason = (
+        "the model weighs problems otherwise" if same_problems else "it was asked other problems"
+    )
+    more = f"; {_count(others, 'other pair')} likewise" if others else ""
     return Note(
         "order-differs",
         f"{models[0]} is better than {models[1]} by {ability:.3g} in ability, though its {metric} "
-        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}), as they were asked problems of "
-        f"different difficulty or differ most on problems that few models solve{more}",
+        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}): {reason}{more}",
     )
 
 
