@@ -642,8 +642,8 @@ def few_to_tell(units: int) -> Note:
     """Return the note on abilities that have no interval."""
     return Note(
         "no-interval-abilities",
-        f"models differ on {'no problem' if units == 0 else 'one problem or cluster only'}, which "
-        "does not show how abilities vary over problems",
+        f"no interval: models differ on {'no problem' if units == 0 else 'one problem or cluster'}, "
+        "which does not show how abilities vary over problems",
     )
 
 

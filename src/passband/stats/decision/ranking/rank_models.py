@@ -283,7 +283,7 @@ class _Table:
         return (*notes, *self._turned(pairs))
 
     def _turned(self, pairs: tuple[Pair, ...]) -> tuple[Note, ...]:
-        """Return a note on the pair whose plain averages most contradict their abilities."""
+        """Return a note on the pair of models furthest apart whose plain averages contradict it."""
         plain = {
             name: self._metric.value(side)
             for name, side in zip(self._answers.models, self._answers.sides, strict=True)
@@ -297,7 +297,7 @@ class _Table:
         ]
         if not turned:
             return ()
-        most = max(turned, key=lambda pair: plain[pair.a] - plain[pair.b])
+        most = max(turned, key=lambda pair: pair.value)
         rows = [self._answers.rows[self._answers.models.index(n)] for n in (most.a, most.b)]
         note = order_differs(
             self._metric.name,
