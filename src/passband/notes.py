@@ -640,10 +640,11 @@ def circular_pairs(total: float) -> Note:
 
 def few_to_tell(units: int) -> Note:
     """Return the note on abilities that have no interval."""
+    where = "no problem" if units == 0 else "a single problem or cluster"
     return Note(
         "no-interval-abilities",
-        f"no interval: models differ on {'no problem' if units == 0 else 'one problem or cluster'}, "
-        "which does not show how abilities vary over problems",
+        f"no interval: models differ on {where}, which does not show how abilities vary over "
+        "problems",
     )
 
 
