@@ -3,6 +3,7 @@
 from passband import eval as eval
 from passband.api import band as band
 from passband.api import bounds as bounds
+from passband.api import combine as combine
 from passband.api import compare as compare
 from passband.api import compare_all as compare_all
 from passband.api import curve as curve
@@ -39,9 +40,11 @@ from passband.stats.decision.ranking import Abilities as Abilities
 from passband.stats.decision.ranking import Ranking as Ranking
 from passband.stats.decision.variance import VarianceSplit as VarianceSplit
 from passband.stats.interval.band import Band as Band
+from passband.stats.interval.certify.certificate import Certificate as Certificate
 from passband.stats.interval.estimate import Estimate as Estimate
 from passband.stats.interval.extrapolate import Extrapolation as Extrapolation
 from passband.stats.interval.methods import register_method as register_method
+from passband.stats.interval.strata.combine import Stratified as Stratified
 from passband.stats.metric.measure import Curve as Curve
 from passband.stats.metric.measure import Measurement as Measurement
 from passband.stats.metric.registry import register_metric as register_metric

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from passband.stats.interval.band import Band
     from passband.stats.interval.estimate import Estimate, Over
     from passband.stats.interval.extrapolate import Extrapolation
+    from passband.stats.interval.strata.combine import Stratified
+    from passband.stats.interval.strata.partition import Labels
+    from passband.stats.interval.strata.weights import Weights
     from passband.stats.metric.measure import Curve, Measurement
 
 _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "interval", "metric"))
@@ -39,6 +42,7 @@ _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "in
 _FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "band": (f"{_INTERVAL}.band", ("outcomes",)),
     "bounds": (f"{_METRIC}.bounds", ("outcomes",)),
+    "combine": (f"{_INTERVAL}.strata.combine", ("strata",)),
     "compare": (f"{_DECISION}.compare", ("a", "b")),
     "compare_all": (f"{_DECISION}.ranking", ("models",)),
     "curve": (f"{_METRIC}.measure", ("outcomes",)),
@@ -79,31 +83,44 @@ def _for_any_source(function: Callable[..., Any], arguments: tuple[str, ...]) ->
 
     @wraps(function)
     def call(*values: Any, **options: Any) -> Any:
+        answers = _wants_answers(values, options)
         for name, position in positions.items():
             if position < len(values) and not isinstance(values[position], Outcomes):
-                converted = _converted(name, values[position])
+                converted = _converted(name, values[position], answers)
                 values = (*values[:position], converted, *values[position + 1 :])
         for name in arguments:
             if name in options and not isinstance(options[name], Outcomes):
-                options[name] = _converted(name, options[name])
+                options[name] = _converted(name, options[name], answers)
         return function(*values, **options)
 
     call.__module__ = __name__  # where pickle finds it
     return call
 
 
-def _converted(argument: str, source: Any) -> Any:
-    """Return the outcomes of a source, or of each of several models."""
+def _wants_answers(values: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
+    """Return whether a metric among the arguments is a vote, which needs the answers too."""
+    from passband.stats.metric.registry import needs_answers
+
+    chosen = [*values[1:], options.get("metric"), options.get("metrics")]
+    names = [name for one in chosen for name in (one if isinstance(one, (list, tuple)) else [one])]
+    return needs_answers(name for name in names if isinstance(name, str))
+
+
+def _converted(argument: str, source: Any, answers: bool) -> Any:
+    """Return the outcomes of a source, or of each of several models or strata."""
     from passband.readers import outcomes_of, read
 
     if argument in ("against", "pilot") and source is None:
         return None
-    if argument != "models":
+    if argument == "strata" and not isinstance(source, Mapping):
+        return source  # which `combine` refuses
+    if argument not in ("models", "strata"):
         _refuse_no_source(argument, source)
-        return outcomes_of(source)
+        return outcomes_of(source, answers=answers)
     if isinstance(source, Mapping):
-        return {name: outcomes_of(model) for name, model in source.items()}
-    return {" / ".join(group.key): group.outcomes for group in read(source).groups}
+        return {name: outcomes_of(model, answers=answers) for name, model in source.items()}
+    groups = read(source, answers=answers).groups
+    return {" / ".join(group.key): group.outcomes for group in groups}
 
 
 def _refuse_no_source(argument: str, source: Any) -> None:
@@ -131,6 +148,15 @@ if TYPE_CHECKING:
         policy: Policy = "drop",
     ) -> Band: ...
     def bounds(outcomes: Data, metric: str) -> tuple[float, float] | None: ...
+    def combine(
+        strata: Mapping[str, Data],
+        metric: str,
+        *,
+        weights: Weights = "equal",
+        over: Over = "problems",
+        level: float = 0.95,
+        policy: Policy = "drop",
+    ) -> Stratified: ...
     def compare(
         a: Data,
         b: Data,
@@ -175,6 +201,11 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        certify: bool = False,
+        calibrate: bool = False,
+        by: Labels | None = None,
+        weights: Weights | None = None,
+        population: int | None = None,
     ) -> Estimate: ...
     @overload
     def estimate(
@@ -186,6 +217,11 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        certify: bool = False,
+        calibrate: bool = False,
+        by: Labels | None = None,
+        weights: Weights | None = None,
+        population: int | None = None,
     ) -> list[Estimate]: ...
     def estimate(outcomes: Data, metrics: Any, **options: Any) -> Any: ...
     def extrapolate(

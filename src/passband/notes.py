@@ -37,6 +37,7 @@ __all__ = [
     "GRADED_K_ABOVE_HALF",
     "GUESSING_PRIOR",
     "K_ABOVE_HALF",
+    "MAJORITY_OF_SCORES",
     "MODEL_ACCURACY",
     "NOISE_FALLS",
     "NOT_CONVERGED",
@@ -51,6 +52,7 @@ __all__ = [
     "ONE_CLUSTER",
     "ONE_PROBLEM",
     "ONE_PROBLEM_NO_INTERVAL",
+    "ONE_STRATUM",
     "ONE_TRIAL",
     "ONE_TRIAL_PRIOR",
     "ONE_UNIT",
@@ -79,13 +81,14 @@ __all__ = [
     "adaptive_unscored",
     "assumed_correlation",
     "beyond_trials",
+    "calibrated",
     "circular_pairs",
     "compared_stopped",
     "dropped_items",
     "eva_unseen",
     "few_clusters",
-    "few_effective_clusters",
     "few_informative",
+    "few_informative_in_strata",
     "few_people",
     "few_repeats",
     "few_telling",
@@ -95,13 +98,22 @@ __all__ = [
     "held_slopes",
     "joined",
     "left_out",
+    "left_out_differ",
+    "low_coverage",
+    "mean_of_all_trials",
     "misfit",
+    "mixed_answers",
     "model_based",
     "moved_server",
     "never_solved",
+    "no_answers",
+    "no_certificate",
     "no_failing_score",
     "no_interval",
     "no_repeats",
+    "no_stratum",
+    "no_stratum_interval",
+    "no_task",
     "no_threshold",
     "noise_partly_measured",
     "noise_unmeasured",
@@ -115,8 +127,11 @@ __all__ = [
     "posterior_mean",
     "prior_dominates",
     "retried",
+    "scaled_weights",
     "scored_incomplete",
     "scorer_errors",
+    "several_right_answers",
+    "single_problem_strata",
     "solved_within",
     "stopped_by_outcome",
     "task_errors",
@@ -232,19 +247,6 @@ may be short
     )
 
 
-def few_effective_clusters(clusters: int, effective: float) -> Note:
-    """Return the note on clusters of unequal size that amount to too few.
-
-    >>> print(few_effective_clusters(33, 8.04))
-    33 clusters of unequal size count as 8 equal ones; below 20 the interval is indicative only
-    """
-    return Note(
-        "few-clusters",
-        f"{_count(clusters, 'cluster')} of unequal size count as {effective:.2g} equal ones; below "
-        f"{RELIABLE_CLUSTERS} the interval is indicative only",
-    )
-
-
 def few_informative(problems: int, informative: int, noun: str = "problem") -> Note:
     """Return the note on problems, or clusters, nearly all of which share one value.
 
@@ -278,6 +280,53 @@ def few_repeats(repeated: int, problems: int) -> Note:
     )
 
 
+def single_trials(single: int, problems: int) -> Note:
+    """Return the note on problems whose only trial cannot show its noise."""
+    return Note(
+        "single-trials",
+        f"{single} of {problems} problems have a single trial, which cannot show its noise: they "
+        "count as if all of their spread were noise, so the interval errs to the wide side",
+    )
+
+
+def noise_by_trials(own: float, pooled: float) -> Note:
+    """Return the note on sampling noise that differs with the number of trials."""
+    return Note(
+        "noise-by-trials",
+        "problems with few trials are of another kind than those with many, so the noise is "
+        f"measured for each number of trials (standard error {own:.2g}; {pooled:.2g} if they were "
+        "alike)",
+    )
+
+
+def trials_related(correlation: float) -> Note:
+    """Return the note on numbers of trials that go along with the share of successes.
+
+    >>> print(trials_related(-0.4).text[:61])
+    problems with more trials succeeded less often (correlation -
+    """
+    word = "more" if correlation > 0 else "less"
+    return Note(
+        "trials-related",
+        f"problems with more trials succeeded {word} often (correlation {correlation:+.2f}); the "
+        "interval holds if their numbers were fixed beforehand, not if outcomes decided them",
+    )
+
+
+def left_out_differ(left: float, kept: float, problems: int, k: int) -> Note:
+    """Return the note on problems with too few trials that are unlike the others.
+
+    >>> print(left_out_differ(0.91, 0.24, 12, 4))
+    12 problems with fewer than 4 trials are left out, and differ: their pass@1 is 0.910, that of \
+the others 0.240
+    """
+    return Note(
+        "left-out-differ",
+        f"{_count(problems, 'problem')} with fewer than {k} trials are left out, and differ: their "
+        f"pass@1 is {left:.3f}, that of the others {kept:.3f}",
+    )
+
+
 def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
     """Return the note on sampling noise that only some problems have enough trials to show."""
     return Note(
@@ -294,6 +343,173 @@ def noise_unmeasured(trials: int) -> Note:
         f"measuring the sampling noise takes problems with at least {trials} trials, which too few "
         "have, so this is the wider interval over problems",
     )
+
+
+# -- the coverage that was simulated ------------------------------------------------------------
+
+
+def low_coverage(sentence: str, *, is_widened: bool) -> Note:
+    """Return the note on an interval that simulated data sets show to be too short.
+
+    >>> print(low_coverage("on data like yours this 95% interval covers 88%", is_widened=False))
+    on data like yours this 95% interval covers 88%, by simulation; calibrate=True or --calibrate \
+widens it
+    """
+    remedy = "add problems" if is_widened else "calibrate=True or --calibrate widens it"
+    return Note("low-coverage", f"{sentence}, by simulation; {remedy}")
+
+
+def calibrated(quantile: float, before: str, after: str) -> Note:
+    """Return the note on an interval that was widened by simulation.
+
+    >>> print(calibrated(2.714, "88%", "95%"))
+    widened to a normal quantile of 2.71, as simulated data sets like yours are covered 88% of the \
+time without and 95% with
+    """
+    return Note(
+        "calibrated",
+        f"widened to a normal quantile of {quantile:.2f}, as simulated data sets like yours are "
+        f"covered {before} of the time without and {after} with",
+    )
+
+
+def no_certificate(reason: str) -> Note:
+    """Return the note on an interval whose coverage could not be simulated."""
+    return Note("no-certificate", f"its coverage is not simulated: {reason}")
+
+
+# -- votes ---------------------------------------------------------------------------------
+
+MAJORITY_OF_SCORES = Note(
+    "majority-of-scores",
+    "maj@k is the chance that more than half of k trials are right; vote@k is the chance that the "
+    "most frequent answer among k is",
+)
+
+
+def mean_of_all_trials(name: str, k: int) -> Note:
+    """Return the note on a mean of k trials where problems have other numbers of them.
+
+    >>> print(mean_of_all_trials("avg@64", 64))
+    avg@64 is the mean score of all trials of the problems that have at least 64
+    """
+    return Note(
+        "mean-of-all-trials",
+        f"{name} is the mean score of all trials of the problems that have at least {k}",
+    )
+
+
+def no_answers(without: int, problems: int) -> Note:
+    """Return the note on problems none of whose trials has an answer.
+
+    >>> print(no_answers(2, 30))
+    no trial of 2 of 30 problems has an answer, so that their vote is never right
+    """
+    return Note(
+        "no-answers",
+        f"no trial of {without} of {_count(problems, 'problem')} has an answer, so that their vote "
+        "is never right",
+    )
+
+
+def mixed_answers(mixed: int, problems: int) -> Note:
+    """Return the note on answers with different scores in different trials."""
+    return Note(
+        "mixed-answers",
+        f"in {mixed} of {_count(problems, 'problem')} the same answer is scored right in one trial "
+        "and wrong in another; where it wins, it is right in the share of its trials that are",
+    )
+
+
+def several_right_answers(several: int, problems: int) -> Note:
+    """Return the note on problems with several right answers, which vote apart."""
+    return Note(
+        "several-right-answers",
+        f"in {several} of {_count(problems, 'problem')} several different answers are right, and "
+        "each has its own votes; if they are one answer in several spellings, vote@k is too low",
+    )
+
+
+# -- strata ------------------------------------------------------------------------------------
+
+ONE_STRATUM = Note(
+    "one-stratum", "all problems are in one stratum, so this is its own estimate, unweighted"
+)
+
+
+def single_problem_strata(single: int, strata: int) -> Note:
+    """Return the note on strata of one problem, which show no spread of their own.
+
+    >>> print(single_problem_strata(3, 20))
+    3 of 20 strata have a single problem; their spread is taken to be that of the others
+    >>> print(single_problem_strata(20, 20))
+    every stratum has a single problem, so the interval includes what differs between strata
+    """
+    if single == strata:
+        text = (
+            "every stratum has a single problem, so the interval includes what differs between "
+            "strata"
+        )
+    else:
+        text = (
+            f"{single} of {strata} strata have a single problem; their spread is taken to be that "
+            "of the others"
+        )
+    return Note("single-problem-strata", text)
+
+
+def few_informative_in_strata(problems: int, informative: int) -> Note:
+    """Return the note on strata nearly all of whose problems share the commonest value there.
+
+    >>> print(few_informative_in_strata(20, 8))
+    12 of 20 problems share the commonest value of their stratum; the interval rests on the other 8
+    """
+    if informative == 0:
+        return few_informative(problems, informative)
+    return Note(
+        "few-informative",
+        f"{problems - informative} of {problems} problems share the commonest value of their "
+        f"stratum; the interval rests on the other {informative}",
+    )
+
+
+def scaled_weights(total: float, are_counts: bool) -> Note:
+    """Return the note on weights that were divided by their sum.
+
+    >>> print(scaled_weights(1.002, are_counts=False))
+    the weights add up to 1.002 and were divided by that
+    """
+    if are_counts:
+        return Note("scaled-weights", f"the weights are read as counts, of {total:.10g} in all")
+    return Note("scaled-weights", f"the weights add up to {total:.10g} and were divided by that")
+
+
+def no_stratum_interval(stratum: str, reasons: Iterable[Note]) -> Note:
+    """Return the note on a mean over strata one of which has no interval."""
+    return Note(
+        "no-interval-stratum",
+        f"no interval: stratum {stratum!r} has none ({joined(reasons)})",
+    )
+
+
+def no_task(group: str, task: str, metric: str | None = None) -> Note:
+    """Return the note on a group one of whose tasks has no trials, or not this metric.
+
+    >>> print(no_task("mmlu", "mmlu_anatomy"))
+    no mean over the group 'mmlu': its task 'mmlu_anatomy' has no trials here
+    """
+    lack = "has no trials here" if metric is None else f"does not measure {metric}"
+    return Note("no-estimate-group", f"no mean over the group {group!r}: its task {task!r} {lack}")
+
+
+def no_stratum(stratum: str, reason: Note | None) -> Note:
+    """Return the note on a mean over strata one of which has no estimate.
+
+    >>> print(no_stratum("algebra", Note("no-estimate-not-enough-data", "no trial has a score.")))
+    no mean over strata: 'algebra' has no estimate (no trial has a score)
+    """
+    why = "" if reason is None else f" ({reason.text.rstrip('.')})"
+    return Note("no-estimate-stratum", f"no mean over strata: {stratum!r} has no estimate{why}")
 
 
 # -- adaptive tests ------------------------------------------------------------------------
@@ -825,18 +1041,33 @@ def until(text: str) -> Note:
     return Note("until", text)
 
 
+def _looks_stopped(p_value: float, problems: int, cap: int) -> str:
+    return (
+        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
+        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')})"
+    )
+
+
 def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
-    """Return the note on trials whose outcomes seem to have decided when to stop.
+    """Return the note on a mean of c/n over trials whose outcomes seem to have ended them.
 
     >>> print(stopped_by_outcome(0.0021, 8, 8))  # doctest: +ELLIPSIS
     every problem with fewer than 8 trials succeeded in exactly one ...
     """
     return Note(
-        "no-estimate-stopped-by-outcome",
-        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
-        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
-        f"of c/n is then far too large: use --stopped-after 1 --cap {cap}, or --stopped-after 0 if "
-        f"the numbers of trials were fixed beforehand",
+        "stopped-by-outcome",
+        f"{_looks_stopped(p_value, problems, cap)}; this estimate is then wrong, far too large for "
+        f"pass@1: passband.stats.sequential.unstopped.estimate_stopped gives the share solved "
+        f"within k",
+    )
+
+
+def taken_as_stopped(p_value: float, problems: int, cap: int) -> Note:
+    """Return the note on an estimate that takes trials as stopped by their outcome."""
+    return Note(
+        "taken-as-stopped",
+        f"{_looks_stopped(p_value, problems, cap)}, and so it is counted; --stopped-after 0 if the "
+        f"numbers of trials were fixed beforehand, --cap if the limit was above {cap}",
     )
 
 
@@ -844,9 +1075,8 @@ def compared_stopped(p_value: float, problems: int, cap: int) -> Note:
     """Return the note on compared trials whose outcomes seem to have decided when to stop."""
     return Note(
         "compared-stopped-by-outcome",
-        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
-        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
-        f"of c/n is then far too large, and the difference wrong: compare first trials alone",
+        f"{_looks_stopped(p_value, problems, cap)}; the mean of c/n is then far too large, and the "
+        f"difference wrong: compare first trials alone",
     )
 
 

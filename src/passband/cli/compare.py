@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    AnswerColumn,
     ClusterColumn,
     Format,
     FormatOption,
@@ -52,6 +53,7 @@ def compare(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    answer: AnswerColumn = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
     over: Over = Target.problems,
@@ -90,7 +92,7 @@ def compare(
         ),
         columns={
             "problem": problem, "trial": trial, "score": score, "status": status,
-            "cluster": cluster,
+            "cluster": cluster, "answer": answer,
         },
         by=by,
         tasks=task or (),

@@ -13,6 +13,7 @@ import typer
 from passband import plugins
 
 __all__ = [
+    "AnswerColumn",
     "ClusterColumn",
     "Engine",
     "Format",
@@ -108,7 +109,7 @@ class Truncated(str, enum.Enum):
 
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", "-m", help="Metric, e.g. pass@8, pass@1,8, pass@*, avg (repeatable)."),
+    typer.Option("--metric", "-m", help="Metric, e.g. pass@8, pass@1-8, vote@8, avg (repeatable)."),
 ]
 ProblemColumn = Annotated[
     str | None, typer.Option("--problem", help="Column that names the problem.")
@@ -123,6 +124,9 @@ StatusColumn = Annotated[
 ]
 ClusterColumn = Annotated[
     str | None, typer.Option("--cluster", help="Column with the cluster of the problem.")
+]
+AnswerColumn = Annotated[
+    str | None, typer.Option("--answer", help="Column with the answer of the trial, for vote@k.")
 ]
 Threshold = Annotated[
     float | None, typer.Option("--threshold", help="Count scores of at least this as successes.")

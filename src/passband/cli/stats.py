@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    AnswerColumn,
     ClusterColumn,
     Format,
     FormatOption,
@@ -47,8 +48,19 @@ def stats(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    answer: AnswerColumn = None,
     by: Annotated[
         list[str] | None, typer.Option(help="Column to split by, such as model (repeatable).")
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="Add the mean over groups: equal, size, NAME=SHARE,..., or a CSV of shares."
+        ),
+    ] = None,
+    population: Annotated[
+        int | None,
+        typer.Option(help="These problems are a random part of this many, which are meant.", min=1),
     ] = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
@@ -68,6 +80,15 @@ def stats(
     cap: Annotated[
         int | None, typer.Option(help="With --stopped-after: the most trials of a problem.", min=1)
     ] = None,
+    certify: Annotated[
+        bool | None,
+        typer.Option(
+            help="Simulate the coverage to expect; unasked, only of few and unusual designs."
+        ),
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option(help="Widen intervals whose simulated coverage is too low.")
+    ] = False,
     plan: Annotated[
         Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
     ] = None,
@@ -79,6 +100,7 @@ def stats(
     from passband.cli.output import print_json, print_notes, print_rows
     from passband.report import summary as text
     from passband.summary.summarize import summarize
+    from passband.summary.weights_text import read_weights
 
     as_json = is_json(format, json)
     summary = summarize(
@@ -96,11 +118,16 @@ def stats(
         score=score,
         status=status,
         cluster=cluster,
+        answer=answer,
         threshold=threshold,
         plan=plan,
         skip_bad=skip_bad,
         stopped_after=stopped_after,
         cap=cap,
+        certify=certify,
+        calibrate=calibrate,
+        weights=None if weights is None else read_weights(weights),
+        population=population,
     )
     summary.require_estimate()
     if as_json:

@@ -22,7 +22,7 @@ from passband.stats.decision.compare import Comparison, Test, compare
 from passband.stats.decision.ranking import Abilities, Ranking, compare_all
 from passband.stats.decision.ranking.abilities import RankingModel
 from passband.stats.interval.estimate import Over
-from passband.stats.metric.registry import expand_metrics
+from passband.stats.metric.registry import expand_metrics, needs_answers
 from passband.summary.abilities import ranked
 from passband.summary.default_metrics import default_metrics
 from passband.trials.reader import Trials, is_run_directory
@@ -107,6 +107,7 @@ def compare_sources(
             tasks=_held(source, tasks),
             skip_bad=skip_bad,
             targets=contest.paired,
+            answers=needs_answers(contest.metrics),
         )
         for source in sources
     ]
@@ -201,7 +202,7 @@ def _refuse_same(sources: Sequence[str | Path]) -> None:
 def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest) -> TaskComparison:
     with error_prefix([task] if task is not None else []):
         if contest.ranking is not None:
-            return TaskComparison(task, tuple(models), abilities=_abilities(models, contest))
+            return TaskComparison(task, tuple(models), abilities=ranked(models, contest))
         names = _metrics(models, contest)
         if len(models) == 2:
             a, b = models.values()
@@ -224,17 +225,6 @@ def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest
             compare_all(models, name, over=over, level=level, policy=policy) for name in names
         )
         return TaskComparison(task, tuple(models), rankings=rankings)
-
-
-def _abilities(models: Mapping[str, Outcomes], contest: Contest) -> tuple[Abilities, ...]:
-    if not contest.paired or contest.margin is not None or contest.test != "interval":
-        raise InvalidInput(
-            "a ranking by abilities takes every model on the problems that it was asked; leave out "
-            "--unpaired, --margin and --test."
-        )
-    assert contest.ranking is not None
-    over, level, policy = contest.over, contest.level, contest.policy
-    return ranked(models, contest.ranking, contest.metrics, over, level, policy)
 
 
 def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> list[str]:

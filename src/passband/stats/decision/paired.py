@@ -26,7 +26,7 @@ from passband.notes import (
     UNEVEN_TRIALS,
     Note,
     few_clusters,
-    few_effective_clusters,
+    one_cluster,
 )
 from passband.stats.decision.pairing import sums_by
 from passband.stats.decision.sign_flips import sign_flip_p_value
@@ -105,10 +105,10 @@ class Paired(Tested):
     def notes(self) -> tuple[Note, ...]:
         notes = self._given_notes
         if len(self.change) == 1:
-            notes = (*notes, ONE_PROBLEM)
-        elif self._unit is not None and self._clusters.effective < RELIABLE_CLUSTERS:
+            return (*notes, ONE_PROBLEM, EQUAL_CHANGES)
+        if self._unit is not None and self._clusters.effective < RELIABLE_CLUSTERS:
             notes = (*notes, self._clusters.note())
-        return (*notes, EQUAL_CHANGES) if self._is_flat else notes
+        return (*notes, EQUAL_CHANGES) if self._is_flat and self._units > 1.0 else notes
 
     @cached_property
     def _clusters(self) -> _Clusters:
@@ -270,10 +270,9 @@ class _Clusters:
         return _Clusters(sizes, float(sizes.sum() ** 2 / (sizes @ sizes)))
 
     def note(self) -> Note:
-        count = len(self.sizes)
-        if self.effective > count - 0.5:
-            return few_clusters(count)
-        return few_effective_clusters(count, self.effective)
+        if len(self.sizes) == 1:
+            return one_cluster(int(self.sizes[0]))
+        return few_clusters(len(self.sizes), self.effective)
 
 
 def _clustered(change: Floats, unit: Ints, clusters: _Clusters, alone: _Moments) -> _Moments:
@@ -285,8 +284,8 @@ def _clustered(change: Floats, unit: Ints, clusters: _Clusters, alone: _Moments)
     """
     sizes, count = clusters.sizes, float(len(clusters.sizes))
     degrees = max(clusters.effective - 1.0, 1.0)
-    if alone.error == 0.0 or count == 1.0:
-        return replace(alone, units=count, degrees=degrees)
+    if alone.error == 0.0 or count == 1.0:  # a single cluster shows no spread of clusters
+        return replace(alone, units=count, degrees=degrees, error=0.0)
     away = sums_by(unit, change - alone.mean)
     moved = int(np.count_nonzero(np.bincount(unit, weights=change != 0.0)))
     added = (1.0 + _ADDED / moved) * count / (count + _ADDED)

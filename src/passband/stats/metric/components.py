@@ -68,6 +68,7 @@ class ProblemValue(ABC):
 
     needs_binary = True  #: whether it is defined for scores of 0 and 1 alone
     is_posterior = False  #: whether a prior is part of the value
+    needs_answers = False  #: whether it depends on the answers, not on the scores alone
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -89,6 +90,17 @@ class ProblemValue(ABC):
     def of_graded(self, graded: GradedScores, k: int) -> Floats:
         """Return the value of each problem with k trials or more, in the order of the groups."""
         raise InvalidInput("this metric needs scores of 0 or 1.")
+
+    def of_answers(self, outcomes: Outcomes, k: int) -> Floats:
+        """Return the value of each problem with k trials or more, where it needs answers."""
+        raise InvalidInput("this metric does not use answers.")
+
+    def as_scores(self, outcomes: Outcomes, k: int, over: str) -> Outcomes | None:
+        """Return outcomes whose mean score is the metric, with the same noise, if there are any.
+
+        `over` is the target of an interval: "problems" or "trials".
+        """
+        return None
 
     def trials_for_noise(self, k: int) -> int:
         """Return how many graded trials of a problem show how its value varies with sampling."""
@@ -192,6 +204,9 @@ class MeanScore(ProblemValue):
         """Return the scores themselves, the variance of whose mean is s^2 / n."""
         return ordered
 
+    def as_scores(self, outcomes: Outcomes, k: int, over: str) -> Outcomes | None:
+        return outcomes.take(np.flatnonzero(outcomes.trials >= k)) if k > 1 else None
+
 
 @dataclass(frozen=True)
 class BestScore(ProblemValue):
@@ -249,6 +264,9 @@ class PosteriorMean(ProblemValue):
 
 def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
     """Return the values of the problems with at least k trials, like problems together."""
+    if part.needs_answers:
+        values = part.of_answers(outcomes, k)
+        return Values(values, np.ones(len(values), dtype=np.int64))
     if outcomes.is_binary or part.needs_binary:
         pairs = outcomes.histogram.at_least(k)
         return Values(part.at(pairs.trials, pairs.successes, k), pairs.problems)
@@ -258,6 +276,8 @@ def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
 
 def values_by_problem(part: ProblemValue, outcomes: Outcomes, k: int) -> Floats:
     """Return the value of each problem with at least k trials, in the order of the problems."""
+    if part.needs_answers:
+        return part.of_answers(outcomes, k)
     if not (outcomes.is_binary or part.needs_binary):
         graded = outcomes.required_graded()
         problems = [group.problem for group in graded.groups if group.n >= k]

@@ -20,7 +20,7 @@ from passband.stats.interval.default.wilson import (
 from passband.stats.interval.fit.mixture import Mixture
 from passband.types import Floats, Ints
 
-__all__ = ["ClusteredValues", "Expected", "cluster_values", "over_clusters"]
+__all__ = ["ClusteredValues", "Expected", "cluster_values", "expected_of", "over_clusters"]
 
 _LEAST = 1e-13
 _EXTRA = 2.0  # clusters added in the image of the fitted problems, so that the spread is not zero
@@ -110,16 +110,21 @@ def over_clusters(
     reach: float | None = None,
 ) -> Ends:
     """Return the interval for clusters like these, values being scaled to [0, 1]."""
+    expected = expected_of(mixture, values)
+    return cluster_values(outcomes, mixture, values, k).ends(expected, level, reach)
+
+
+def expected_of(mixture: Mixture, values: Floats) -> Expected:
+    """Return what the fit says of one further problem, values being scaled to [0, 1]."""
     problems = float(mixture.counts.sum())
     distribution = (mixture.counts + 2.0 * mixture.predictive) / (problems + 2.0)
     centre = float(distribution @ values)
-    expected = Expected(
+    return Expected(
         centre,
         float(mixture.predictive @ (values - centre) ** 2),
         float(mixture.predictive @ (values - centre) ** 3),
         float(distribution @ (values - centre) ** 2) / max(problems - 1.0, 1.0),
     )
-    return cluster_values(outcomes, mixture, values, k).ends(expected, level, reach)
 
 
 def cluster_values(outcomes: Outcomes, mixture: Mixture, values: Floats, k: int) -> ClusteredValues:

@@ -24,7 +24,7 @@ from passband.types import Floats
 __all__ = ["TrialNoise", "pooled_variance", "trial_noise"]
 
 _LEAST_VARIANCE = 1e-13
-_TRUST = 20.0  # problems at which the measured variance counts as much as the fitted one
+_TRUST = 10.0  # problems at which the measured variance counts as much as the fitted one
 _LEAST_FACTOR = 0.85  # of the fitted variance, however little noise was measured
 _LEAST_CARRIERS = 3.0
 
@@ -106,7 +106,9 @@ def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats |
     centre = grid.per_n(grid.binomial * values)  # (points, ns)
     within = np.maximum(grid.per_n(grid.binomial * values**2) - centre**2, 0.0)
     by_n = weights @ within  # (..., ns)
-    if segment.sharp is not None:
+    if grid.ns[-1] == 1:
+        by_n = by_n + weights @ centre**2 - (weights @ centre) ** 2
+    elif segment.sharp is not None:
         by_n = np.maximum(by_n, segment.sharp.weights @ within)
     variance = (shares * by_n).sum(axis=-1)
     if segment.sharp is None and squares is not None:
