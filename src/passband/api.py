@@ -275,7 +275,7 @@ if TYPE_CHECKING:
     ) -> Plan: ...
     def rank_models(
         models: Mapping[str, Data] | Data,
-        metric: str = "pass@1",
+        metric: str,
         *,
         model: RankingModel = "logit",
         over: Over = "problems",

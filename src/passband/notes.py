@@ -82,6 +82,7 @@ __all__ = [
     "assumed_correlation",
     "beyond_trials",
     "calibrated",
+    "circular_pairs",
     "compared_stopped",
     "dropped_items",
     "eva_unseen",
@@ -90,6 +91,8 @@ __all__ = [
     "few_informative_in_strata",
     "few_people",
     "few_repeats",
+    "few_telling",
+    "few_to_tell",
     "few_units",
     "fitted_prior",
     "held_slopes",
@@ -119,6 +122,7 @@ __all__ = [
     "notes_as_json",
     "of_side",
     "one_cluster",
+    "order_differs",
     "planned",
     "posterior_mean",
     "prior_dominates",
@@ -132,6 +136,7 @@ __all__ = [
     "stopped_by_outcome",
     "task_errors",
     "tied_to_size",
+    "unbounded_abilities",
     "unequal_trials",
     "unscored",
     "unscored_by_model",
@@ -850,10 +855,11 @@ def circular_pairs(total: float) -> Note:
 
 def few_to_tell(units: int) -> Note:
     """Return the note on abilities that have no interval."""
+    where = "no problem" if units == 0 else "a single problem or cluster"
     return Note(
         "no-interval-abilities",
-        f"models differ on {'no problem' if units == 0 else 'one problem or cluster only'}, which "
-        "does not show how abilities vary over problems",
+        f"no interval: models differ on {where}, which does not show how abilities vary over "
+        "problems",
     )
 
 
@@ -890,18 +896,23 @@ def order_differs(
     ability: float,
     plain: tuple[float, float],
     others: int,
+    *,
+    same_problems: bool,
 ) -> Note:
     """Return the note on two models whose abilities are in another order than their averages.
 
-    >>> print(order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 1))  # doctest: +ELLIPSIS
-    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0.6), as ...
+    >>> note = order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 0, same_problems=True)
+    >>> print(note.text[:79])
+    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0
     """
-    more = f"; so are {_count(others, 'other pair')}" if others else ""
+    reason = (
+        "the model weighs problems otherwise" if same_problems else "it was asked other problems"
+    )
+    more = f"; {_count(others, 'other pair')} likewise" if others else ""
     return Note(
         "order-differs",
         f"{models[0]} is better than {models[1]} by {ability:.3g} in ability, though its {metric} "
-        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}), as they were asked problems of "
-        f"different difficulty or differ most on problems that few models solve{more}",
+        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}): {reason}{more}",
     )
 
 
