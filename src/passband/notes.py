@@ -668,7 +668,6 @@ def misfit(chance: float) -> Note:
     """Return the note on scores that contradict the model of a bank."""
     return Note(
         "misfit",
-        "mixed_answers",
         f"the scores do not fit the model of the bank (p = {chance:.1g}): the interval is likely "
         "too short",
     )
