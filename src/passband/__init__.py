@@ -35,6 +35,7 @@ _EXPORTS = {
     "passband.stats.decision.ranking": "Ranking",
     "passband.stats.decision.variance": "VarianceSplit",
     "passband.stats.interval.band": "Band",
+    "passband.stats.interval.certify.certificate": "Certificate",
     "passband.stats.interval.estimate": "Estimate",
     "passband.stats.interval.extrapolate": "Extrapolation",
     "passband.stats.interval.methods": "register_method",

@@ -37,6 +37,7 @@ from passband.stats.decision.plan.plan import Plan as Plan
 from passband.stats.decision.ranking import Ranking as Ranking
 from passband.stats.decision.variance import VarianceSplit as VarianceSplit
 from passband.stats.interval.band import Band as Band
+from passband.stats.interval.certify.certificate import Certificate as Certificate
 from passband.stats.interval.estimate import Estimate as Estimate
 from passband.stats.interval.extrapolate import Extrapolation as Extrapolation
 from passband.stats.interval.methods import register_method as register_method

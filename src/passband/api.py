@@ -181,6 +181,8 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        certify: bool = False,
+        calibrate: bool = False,
     ) -> Estimate: ...
     @overload
     def estimate(
@@ -192,6 +194,8 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        certify: bool = False,
+        calibrate: bool = False,
     ) -> list[Estimate]: ...
     def estimate(outcomes: Data, metrics: Any, **options: Any) -> Any: ...
     def extrapolate(

@@ -70,6 +70,15 @@ def stats(
     cap: Annotated[
         int | None, typer.Option(help="With --stopped-after: the most trials of a problem.", min=1)
     ] = None,
+    certify: Annotated[
+        bool | None,
+        typer.Option(
+            help="Simulate the coverage to expect; unasked, only of few and unusual designs."
+        ),
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option(help="Widen intervals whose simulated coverage is too low.")
+    ] = False,
     plan: Annotated[
         Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
     ] = None,
@@ -104,6 +113,8 @@ def stats(
         skip_bad=skip_bad,
         stopped_after=stopped_after,
         cap=cap,
+        certify=certify,
+        calibrate=calibrate,
     )
     summary.require_estimate()
     if as_json:

@@ -113,6 +113,7 @@ class MetricList:
     def _averaged(self, entry: MetricEntry) -> EntryResult:
         """Estimate from the trials themselves: a mean, pass@k, or another metric by name."""
         from passband.stats.interval.estimate import estimate
+        from passband.summary.certified import certified_estimate
 
         scorer = self._run.scorer(entry.scorer)
         outcomes = self._trials.outcomes(self._run, scorer)
@@ -126,6 +127,7 @@ class MetricList:
         is_mean = entry.repeat_aggregation == "mean"
         metric = "avg" if is_mean else entry.repeat_aggregation
         result = estimate(outcomes, metric, **self._request.options())
+        result = certified_estimate(result, outcomes, self._request)
         result = replace(result, metric=entry.name) if is_mean else result
         result = replace(result, notes=(*result.notes, *remarks))
         return EntryResult(entry, clip_to_bounds(result, scorer.bounds))

@@ -16,6 +16,7 @@ from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
+from passband.summary.certified import for_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
@@ -47,9 +48,8 @@ def summarize_run(
     with Trials(directory) as trials:
         runs = _runs(trials, tasks, models)
         by = _split_by(runs)
-        groups = [
-            RunSummary(trials, run, request, scorer).group(_key(run, by), plan) for run in runs
-        ]
+        asked = for_groups(request, len(runs))
+        groups = [RunSummary(trials, run, asked, scorer).group(_key(run, by), plan) for run in runs]
         used = scorers_used(
             (run.task, run.scorer(scorer).name, [each.name for each in run.scorers]) for run in runs
         )

@@ -15,6 +15,7 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import needs_answers
+from passband.summary.certified import for_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.name_notes import name_notes
@@ -49,6 +50,8 @@ def summarize(
     skip_bad: bool = False,
     stopped_after: int | None = None,
     cap: int | None = None,
+    certify: bool | None = None,
+    calibrate: bool = False,
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
@@ -59,15 +62,21 @@ def summarize(
     that cannot be read are left out and counted.
 
     Where each problem was tried until it had succeeded some number of times, give that as
-    `stopped_after`, and the most trials of a problem as `cap`. Trials that look so are refused
-    otherwise, as the mean of c/n is far too large for them; ``stopped_after=0`` says that their
-    numbers were fixed beforehand.
+    `stopped_after`, and the most trials of a problem as `cap`. Trials that look stopped at the
+    first success are taken so, with a note, as the mean of c/n is far too large for them;
+    ``stopped_after=0`` says that their numbers were fixed beforehand.
+
+    With `certify` every default interval has the coverage to expect, by simulation; without, only
+    a few of unusual designs are tried, and a note says where coverage falls short. With `calibrate`
+    such intervals are widened (docs/certify.md).
 
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
     pass@2 0.75 [0.24, 1.00]
     """
-    request = Request(_names(metrics), over, method, level, policy, seed, stopped_after, cap)
+    request = Request(
+        _names(metrics), over, method, level, policy, seed, stopped_after, cap, certify, calibrate
+    )
     _check(request)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
@@ -93,10 +102,11 @@ def summarize(
 
 def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     members = []
+    asked = for_groups(request, len(groups.groups))
     for group in groups.groups:
         by = dict(zip(groups.by, group.key, strict=True))
         scorer = None if group.tally is None else group.tally.scorer
-        member = _group(group.outcomes, by, request, plan, scorer)
+        member = _group(group.outcomes, by, asked, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
         lines = tuple(clipped(member.lines, group.bounds))
@@ -130,6 +140,11 @@ def _check(request: Request) -> None:
     check_over(request.over)
     as_level(request.level)
     check_text("method", request.method, "auto")
+    if (request.certify or request.calibrate) and request.method != "auto":
+        raise InvalidInput(
+            "certify and calibrate simulate the default interval, method 'auto'; "
+            f"got {request.method!r}."
+        )
     if request.cap is not None and not request.stopped_after:
         raise InvalidInput("cap goes with stopped_after: the successes that ended a problem.")
     if request.stopped_after is not None and request.stopped_after != 0:

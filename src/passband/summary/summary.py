@@ -43,6 +43,8 @@ class Request:
     seed: int | str | None = None
     stopped_after: int | None = None  #: successes that ended a problem; 0: trials were fixed
     cap: int | None = None  #: the most trials of a problem that was ended so
+    certify: bool | None = None  #: simulate coverage; None: where the design is unusual
+    calibrate: bool = False  #: widen intervals whose simulated coverage is too low
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `estimate`."""
@@ -52,6 +54,8 @@ class Request:
             "level": self.level,
             "policy": self.policy,
             "seed": self.seed,
+            "certify": bool(self.certify),
+            "calibrate": self.calibrate,
         }
 
 
