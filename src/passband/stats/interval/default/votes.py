@@ -18,7 +18,7 @@ from passband.notes import (
 )
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.vote_noise import AnswerModel, replicates_of
-from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.interval.default.wilson import level_of, student_quantile
 from passband.stats.interval.methods import Interval
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.vote import Vote
@@ -40,7 +40,9 @@ def vote_over_trials(request: IntervalRequest, reach: float | None = None) -> In
     outcomes = request.outcomes
     problems = int((outcomes.trials >= request.k).sum())
     se = float(np.sqrt(replicates_of(outcomes, request.k).variance(request.k) / problems))
-    q = student_quantile(request.level, 4.0 * problems) if reach is None else reach
+    fewest = int(outcomes.trials[outcomes.trials >= request.k].min())
+    freedom = (4.0 if 2 * request.k <= fewest else 2.0) * problems
+    q = student_quantile(request.level if reach is None else level_of(reach), freedom)
     low, high = request.value - q * se, request.value + q * se
     if _all_alike(outcomes):
         low, high = _hidden_ends(request)
