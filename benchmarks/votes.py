@@ -148,12 +148,12 @@ def coverage(kind: str, problems: int, trials: int, sets: int, *, bands: bool) -
                 found = estimate(outcomes, f"vote@{k}", over=over)
                 inside = found.low is not None and found.low <= truth[k - 1] <= found.high
                 hits.setdefault((over, f"vote@{k}"), []).append(inside)
-                key = (over, f"vote@{k}")
-                notes[key] = notes.get(key, 0) + bool(found.notes)
+                notes[over, f"vote@{k}"] = notes.get((over, f"vote@{k}"), 0) + bool(found.notes)
             if bands:
                 whole = band(outcomes, "vote@*", over=over)
                 inside = bool(((whole.low <= truth) & (truth <= whole.high)).all())
                 hits.setdefault((over, "band"), []).append(inside)
+                notes[over, "band"] = notes.get((over, "band"), 0) + bool(whole.notes)
     for (over, name), found in sorted(hits.items()):
         share = float(np.mean(found))
         error = (share * (1.0 - share) / len(found)) ** 0.5
