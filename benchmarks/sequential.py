@@ -20,12 +20,12 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
+from passband.stats.sequential.finite import estimate_benchmark
 
 from passband import Outcomes
 from passband.stats.sequential.allocate import sizes_from
 from passband.stats.sequential.bernstein import BernsteinSequence
 from passband.stats.sequential.detect import detect_by_counts, detect_by_order
-from passband.stats.sequential.finite import estimate_benchmark
 from passband.stats.sequential.rounds import Rounds
 from passband.stats.sequential.settle import LookPlan, plan_looks, take_look
 from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped

@@ -3,6 +3,7 @@
 from passband import eval as eval
 from passband.api import band as band
 from passband.api import bounds as bounds
+from passband.api import combine as combine
 from passband.api import compare as compare
 from passband.api import compare_all as compare_all
 from passband.api import curve as curve
@@ -14,6 +15,7 @@ from passband.api import measure_all as measure_all
 from passband.api import plan as plan
 from passband.api import plan_difference as plan_difference
 from passband.api import plan_width as plan_width
+from passband.api import rank_models as rank_models
 from passband.api import split_variance as split_variance
 from passband.errors import InvalidInput as InvalidInput
 from passband.errors import NotEnoughData as NotEnoughData
@@ -34,6 +36,7 @@ from passband.stats.data.outcomes import Outcomes as Outcomes
 from passband.stats.decision.compare import Comparison as Comparison
 from passband.stats.decision.plan.plan import Detectable as Detectable
 from passband.stats.decision.plan.plan import Plan as Plan
+from passband.stats.decision.ranking import Abilities as Abilities
 from passband.stats.decision.ranking import Ranking as Ranking
 from passband.stats.decision.variance import VarianceSplit as VarianceSplit
 from passband.stats.interval.band import Band as Band
@@ -41,6 +44,7 @@ from passband.stats.interval.certify.certificate import Certificate as Certifica
 from passband.stats.interval.estimate import Estimate as Estimate
 from passband.stats.interval.extrapolate import Extrapolation as Extrapolation
 from passband.stats.interval.methods import register_method as register_method
+from passband.stats.interval.strata.combine import Stratified as Stratified
 from passband.stats.metric.measure import Curve as Curve
 from passband.stats.metric.measure import Measurement as Measurement
 from passband.stats.metric.registry import register_metric as register_metric

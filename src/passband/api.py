@@ -23,13 +23,17 @@ from passband.errors import WrongType
 if TYPE_CHECKING:
     from passband.readers.sources import Data
     from passband.stats.data.outcomes import Policy
-    from passband.stats.decision.compare import Comparison
+    from passband.stats.decision.compare import Comparison, Test
     from passband.stats.decision.plan.plan import Detectable, Plan
-    from passband.stats.decision.ranking import Ranking
+    from passband.stats.decision.ranking import Abilities, Ranking
+    from passband.stats.decision.ranking.abilities import RankingModel
     from passband.stats.decision.variance import VarianceSplit
     from passband.stats.interval.band import Band
     from passband.stats.interval.estimate import Estimate, Over
     from passband.stats.interval.extrapolate import Extrapolation
+    from passband.stats.interval.strata.combine import Stratified
+    from passband.stats.interval.strata.partition import Labels
+    from passband.stats.interval.strata.weights import Weights
     from passband.stats.metric.measure import Curve, Measurement
 
 _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "interval", "metric"))
@@ -38,6 +42,7 @@ _DECISION, _INTERVAL, _METRIC = (f"passband.stats.{n}" for n in ("decision", "in
 _FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "band": (f"{_INTERVAL}.band", ("outcomes",)),
     "bounds": (f"{_METRIC}.bounds", ("outcomes",)),
+    "combine": (f"{_INTERVAL}.strata.combine", ("strata",)),
     "compare": (f"{_DECISION}.compare", ("a", "b")),
     "compare_all": (f"{_DECISION}.ranking", ("models",)),
     "curve": (f"{_METRIC}.measure", ("outcomes",)),
@@ -49,6 +54,7 @@ _FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "plan": (f"{_DECISION}.plan.plan", ("pilot",)),
     "plan_difference": (f"{_DECISION}.plan.plan", ("pilot",)),
     "plan_width": (f"{_DECISION}.plan.plan", ("pilot",)),
+    "rank_models": (f"{_DECISION}.ranking", ("models",)),
     "split_variance": (f"{_DECISION}.variance", ("outcomes",)),
 }
 
@@ -101,12 +107,14 @@ def _wants_answers(values: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
 
 
 def _converted(argument: str, source: Any, answers: bool) -> Any:
-    """Return the outcomes of a source, or of each of several models."""
+    """Return the outcomes of a source, or of each of several models or strata."""
     from passband.readers import outcomes_of, read
 
     if argument in ("against", "pilot") and source is None:
         return None
-    if argument != "models":
+    if argument == "strata" and not isinstance(source, Mapping):
+        return source  # which `combine` refuses
+    if argument not in ("models", "strata"):
         _refuse_no_source(argument, source)
         return outcomes_of(source, answers=answers)
     if isinstance(source, Mapping):
@@ -140,6 +148,15 @@ if TYPE_CHECKING:
         policy: Policy = "drop",
     ) -> Band: ...
     def bounds(outcomes: Data, metric: str) -> tuple[float, float] | None: ...
+    def combine(
+        strata: Mapping[str, Data],
+        metric: str,
+        *,
+        weights: Weights = "equal",
+        over: Over = "problems",
+        level: float = 0.95,
+        policy: Policy = "drop",
+    ) -> Stratified: ...
     def compare(
         a: Data,
         b: Data,
@@ -150,6 +167,9 @@ if TYPE_CHECKING:
         paired: bool = True,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        margin: float | None = None,
+        test: Test = "interval",
+        settle: bool | None = None,
     ) -> Comparison: ...
     def compare_all(
         models: Mapping[str, Data] | Data,
@@ -183,6 +203,9 @@ if TYPE_CHECKING:
         seed: int | str | None = None,
         certify: bool = False,
         calibrate: bool = False,
+        by: Labels | None = None,
+        weights: Weights | None = None,
+        population: int | None = None,
     ) -> Estimate: ...
     @overload
     def estimate(
@@ -196,6 +219,9 @@ if TYPE_CHECKING:
         seed: int | str | None = None,
         certify: bool = False,
         calibrate: bool = False,
+        by: Labels | None = None,
+        weights: Weights | None = None,
+        population: int | None = None,
     ) -> list[Estimate]: ...
     def estimate(outcomes: Data, metrics: Any, **options: Any) -> Any: ...
     def extrapolate(
@@ -247,6 +273,16 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
     ) -> Plan: ...
+    def rank_models(
+        models: Mapping[str, Data] | Data,
+        metric: str = "pass@1",
+        *,
+        model: RankingModel = "logit",
+        over: Over = "problems",
+        level: float = 0.95,
+        policy: Policy = "drop",
+        seed: int | str | None = None,
+    ) -> Abilities: ...
     def split_variance(
         outcomes: Data, metric: str, *, policy: Policy = "drop"
     ) -> VarianceSplit: ...

@@ -52,6 +52,7 @@ __all__ = [
     "ONE_CLUSTER",
     "ONE_PROBLEM",
     "ONE_PROBLEM_NO_INTERVAL",
+    "ONE_STRATUM",
     "ONE_TRIAL",
     "ONE_TRIAL_PRIOR",
     "ONE_UNIT",
@@ -86,6 +87,7 @@ __all__ = [
     "eva_unseen",
     "few_clusters",
     "few_informative",
+    "few_informative_in_strata",
     "few_people",
     "few_repeats",
     "few_units",
@@ -106,6 +108,9 @@ __all__ = [
     "no_failing_score",
     "no_interval",
     "no_repeats",
+    "no_stratum",
+    "no_stratum_interval",
+    "no_task",
     "no_threshold",
     "noise_partly_measured",
     "noise_unmeasured",
@@ -118,9 +123,11 @@ __all__ = [
     "posterior_mean",
     "prior_dominates",
     "retried",
+    "scaled_weights",
     "scored_incomplete",
     "scorer_errors",
     "several_right_answers",
+    "single_problem_strata",
     "solved_within",
     "stopped_by_outcome",
     "task_errors",
@@ -416,6 +423,88 @@ def several_right_answers(several: int, problems: int) -> Note:
         f"in {several} of {_count(problems, 'problem')} several different answers are right, and "
         "each has its own votes; if they are one answer in several spellings, vote@k is too low",
     )
+
+
+# -- strata ------------------------------------------------------------------------------------
+
+ONE_STRATUM = Note(
+    "one-stratum", "all problems are in one stratum, so this is its own estimate, unweighted"
+)
+
+
+def single_problem_strata(single: int, strata: int) -> Note:
+    """Return the note on strata of one problem, which show no spread of their own.
+
+    >>> print(single_problem_strata(3, 20))
+    3 of 20 strata have a single problem; their spread is taken to be that of the others
+    >>> print(single_problem_strata(20, 20))
+    every stratum has a single problem, so the interval includes what differs between strata
+    """
+    if single == strata:
+        text = (
+            "every stratum has a single problem, so the interval includes what differs between "
+            "strata"
+        )
+    else:
+        text = (
+            f"{single} of {strata} strata have a single problem; their spread is taken to be that "
+            "of the others"
+        )
+    return Note("single-problem-strata", text)
+
+
+def few_informative_in_strata(problems: int, informative: int) -> Note:
+    """Return the note on strata nearly all of whose problems share the commonest value there.
+
+    >>> print(few_informative_in_strata(20, 8))
+    12 of 20 problems share the commonest value of their stratum; the interval rests on the other 8
+    """
+    if informative == 0:
+        return few_informative(problems, informative)
+    return Note(
+        "few-informative",
+        f"{problems - informative} of {problems} problems share the commonest value of their "
+        f"stratum; the interval rests on the other {informative}",
+    )
+
+
+def scaled_weights(total: float, are_counts: bool) -> Note:
+    """Return the note on weights that were divided by their sum.
+
+    >>> print(scaled_weights(1.002, are_counts=False))
+    the weights add up to 1.002 and were divided by that
+    """
+    if are_counts:
+        return Note("scaled-weights", f"the weights are read as counts, of {total:.10g} in all")
+    return Note("scaled-weights", f"the weights add up to {total:.10g} and were divided by that")
+
+
+def no_stratum_interval(stratum: str, reasons: Iterable[Note]) -> Note:
+    """Return the note on a mean over strata one of which has no interval."""
+    return Note(
+        "no-interval-stratum",
+        f"no interval: stratum {stratum!r} has none ({joined(reasons)})",
+    )
+
+
+def no_task(group: str, task: str, metric: str | None = None) -> Note:
+    """Return the note on a group one of whose tasks has no trials, or not this metric.
+
+    >>> print(no_task("mmlu", "mmlu_anatomy"))
+    no mean over the group 'mmlu': its task 'mmlu_anatomy' has no trials here
+    """
+    lack = "has no trials here" if metric is None else f"does not measure {metric}"
+    return Note("no-estimate-group", f"no mean over the group {group!r}: its task {task!r} {lack}")
+
+
+def no_stratum(stratum: str, reason: Note | None) -> Note:
+    """Return the note on a mean over strata one of which has no estimate.
+
+    >>> print(no_stratum("algebra", Note("no-estimate-not-enough-data", "no trial has a score.")))
+    no mean over strata: 'algebra' has no estimate (no trial has a score)
+    """
+    why = "" if reason is None else f" ({reason.text.rstrip('.')})"
+    return Note("no-estimate-stratum", f"no mean over strata: {stratum!r} has no estimate{why}")
 
 
 # -- adaptive tests ------------------------------------------------------------------------
@@ -739,16 +828,82 @@ EQUAL_CHANGES = Note(
 )
 UNEVEN_TRIALS = Note(
     "uneven-trials",
-    "the two runs have different trial counts per problem, so the p-value is approximate, and the "
-    "interval is at least as wide as sampling noise alone would make it",
+    "the two runs have different trial counts per problem, so the interval is at least as wide as "
+    "sampling noise alone would make it",
 )
 ZERO_FACTOR_UNPAIRED = Note(
     "zero-factor-unpaired", "one factor of the blend is zero, so the interval ignores the pairing"
 )
 NO_BEST = Note(
     "no-p-best",
-    "no probability of being the best: the spread of at least one model is unknown",
+    "no confidence of being the best: at least one difference has no interval",
 )
+
+
+def circular_pairs(total: float) -> Note:
+    """Return the note on pairwise confidences that contradict each other."""
+    return Note(
+        "circular-pairs",
+        f"the confidences of being the best add up to {total:.3f}: the pairwise confidences, which "
+        "none of them may exceed, contradict each other",
+    )
+
+
+def few_to_tell(units: int) -> Note:
+    """Return the note on abilities that have no interval."""
+    return Note(
+        "no-interval-abilities",
+        f"models differ on {'no problem' if units == 0 else 'one problem or cluster only'}, which "
+        "does not show how abilities vary over problems",
+    )
+
+
+def few_telling(units: int) -> Note:
+    """Return the note on abilities that rest on a handful of problems or clusters."""
+    return Note(
+        "few-telling",
+        f"models differ on {units} problems or clusters only: the intervals of their abilities are "
+        "rough",
+    )
+
+
+def unbounded_abilities(above: Sequence[str], below: Sequence[str]) -> Note:
+    """Return the note on models that are ahead of others, or behind them, wherever they differ.
+
+    >>> print(unbounded_abilities(["x"], []))  # doctest: +ELLIPSIS
+    the data give no upper bound for the ability of x: ...
+    """
+    sides = [
+        f"no {side} bound for the ability of {', '.join(models)}"
+        for side, models in (("upper", above), ("lower", below))
+        if models
+    ]
+    return Note(
+        "unbounded-ability",
+        f"the data give {' and '.join(sides)}: wherever trials tell such a model from others, they "
+        "tell the same; its value rests on half a success and half a failure added to each model",
+    )
+
+
+def order_differs(
+    metric: str,
+    models: tuple[str, str],
+    ability: float,
+    plain: tuple[float, float],
+    others: int,
+) -> Note:
+    """Return the note on two models whose abilities are in another order than their averages.
+
+    >>> print(order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 1))  # doctest: +ELLIPSIS
+    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0.6), as ...
+    """
+    more = f"; so are {_count(others, 'other pair')}" if others else ""
+    return Note(
+        "order-differs",
+        f"{models[0]} is better than {models[1]} by {ability:.3g} in ability, though its {metric} "
+        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}), as they were asked problems of "
+        f"different difficulty or differ most on problems that few models solve{more}",
+    )
 
 
 def of_side(side: str, note: Note) -> Note:

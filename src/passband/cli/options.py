@@ -32,6 +32,7 @@ __all__ = [
     "StatusColumn",
     "Target",
     "TaskArgs",
+    "Tests",
     "Threshold",
     "TrialColumn",
     "Truncated",
@@ -65,6 +66,14 @@ class Target(str, enum.Enum):
 
     problems = "problems"
     trials = "trials"
+
+
+class Tests(str, enum.Enum):
+    """Tests that give the p-value of a difference."""
+
+    interval = "interval"
+    exact = "exact"
+    mid_p = "mid-p"
 
 
 class Policies(str, enum.Enum):

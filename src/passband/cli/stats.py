@@ -52,6 +52,16 @@ def stats(
     by: Annotated[
         list[str] | None, typer.Option(help="Column to split by, such as model (repeatable).")
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="Add the mean over groups: equal, size, NAME=SHARE,..., or a CSV of shares."
+        ),
+    ] = None,
+    population: Annotated[
+        int | None,
+        typer.Option(help="These problems are a random part of this many, which are meant.", min=1),
+    ] = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
     policy: PolicyOption = Policies.drop,
@@ -90,6 +100,7 @@ def stats(
     from passband.cli.output import print_json, print_notes, print_rows
     from passband.report import summary as text
     from passband.summary.summarize import summarize
+    from passband.summary.weights_text import read_weights
 
     as_json = is_json(format, json)
     summary = summarize(
@@ -115,6 +126,8 @@ def stats(
         cap=cap,
         certify=certify,
         calibrate=calibrate,
+        weights=None if weights is None else read_weights(weights),
+        population=population,
     )
     summary.require_estimate()
     if as_json:

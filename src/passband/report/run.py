@@ -57,7 +57,11 @@ class RunReport:
         """Return what the intervals are for, and what to keep in mind."""
         if self.summary is None:
             return []
-        return [f"{text.meaning(self.summary)}.", *text.note_lines(self.summary)]
+        return [
+            f"{text.meaning(self.summary)}.",
+            *text.combined_meaning(self.summary),
+            *text.note_lines(self.summary),
+        ]
 
     def next_steps(self, again: Sequence[str]) -> list[tuple[str, str]]:
         """Return (command, what it does) for what one may want to do now."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from passband.report.render import Cell, Row
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.summary.summary import Group, Line, Summary
 
 __all__ = [
+    "combined_meaning",
     "counts_text",
     "explanation",
     "full_rows",
@@ -27,8 +28,16 @@ _MEANING = {
     "problems": "Intervals ({level}) are for problems like these, asked the same way",
     "trials": "Intervals ({level}) are for these very problems, the model sampled again",
 }
+_MEANING["population"] = (
+    "Intervals ({level}) are for all {population} problems that these are a random part of"
+)
 _ADAPTIVE = "Intervals ({level}) are for this model's ability, and its accuracy on the whole bank"
 _BESIDE = " (of adaptive tests: for the model's ability, and its accuracy on the whole bank)"
+_WEIGHTED = {
+    "equal": "each counting the same",
+    "size": "each counting by its problems",
+    "given": "weighted as given",
+}
 _OTHER_TARGET = {
     "problems": "; --over trials gives them for these very problems.",
     "trials": "; --over problems gives them for problems like these.",
@@ -48,12 +57,18 @@ def rows(summary: Summary) -> list[Row]:
         "coverage": _is_certified(summary),
     }
     head = interval_head(summary.request.level)
-    return [_row(summary, group, line, head, optional) for group, line in lines]
+    return [_row(by, line, head, optional) for by, line in _all_lines(summary)]
 
 
-def _row(summary: Summary, group: Group, line: Line, head: str, optional: dict[str, bool]) -> Row:
+def _all_lines(summary: Summary) -> list[tuple[Mapping[str, str], Line]]:
+    """Return the lines of groups, then the means over them, each with what sets it apart."""
+    lines: list[tuple[Mapping[str, str], Line]] = [(g.by, line) for g, line in summary.lines()]
+    return lines + [(by, line) for _, by, line in summary.combined_lines()]
+
+
+def _row(by: Mapping[str, str], line: Line, head: str, optional: dict[str, bool]) -> Row:
     estimate = line.estimate
-    row: dict[str, Cell] = {**_key(group), "metric": line.metric, "value": None, head: None}
+    row: dict[str, Cell] = {**_key(by), "metric": line.metric, "value": None, head: None}
     row |= {"coverage": _coverage(line)}
     row |= {"problems": None, "left out": None, "no score": None, "trials": None}
     if estimate is not None:
@@ -66,10 +81,10 @@ def _row(summary: Summary, group: Group, line: Line, head: str, optional: dict[s
 
 def full_rows(summary: Summary) -> list[Row]:
     """Return one row per line, numbers in full; always the same columns, and certified coverage."""
-    result: list[dict[str, Cell]] = []
-    for group, line in summary.lines():
+    result: list[Row] = []
+    for by, line in _all_lines(summary):
         estimate = line.estimate
-        row: dict[str, Cell] = {**_key(group), "metric": line.metric}
+        row: dict[str, Cell] = {**_key(by), "metric": line.metric}
         if estimate is None:
             result.append(row | dict.fromkeys(_MEASURED[1:-1]))
             continue
@@ -78,11 +93,18 @@ def full_rows(summary: Summary) -> list[Row]:
         row["problems"], row["left out"] = estimate.n_problems, estimate.left_out
         row["no score"], row["trials"] = estimate.n_unscored, estimate.n_trials
         result.append(row)
-    if _is_certified(summary):
-        for row, (_, line) in zip(result, summary.lines(), strict=True):
-            certificate = None if line.estimate is None else line.estimate.certificate
-            row["coverage"] = None if certificate is None else certificate.coverage
-    return result
+    return _with_coverage(summary, result) if _is_certified(summary) else result
+
+
+def _with_coverage(summary: Summary, rows: list[Row]) -> list[Row]:
+    certificates = [
+        None if line.estimate is None else line.estimate.certificate
+        for _, line in _all_lines(summary)
+    ]
+    return [
+        {**row, "coverage": None if certificate is None else certificate.coverage}
+        for row, certificate in zip(rows, certificates, strict=True)
+    ]
 
 
 def interval_head(level: float) -> str:
@@ -124,7 +146,9 @@ def meaning(summary: Summary) -> str:
     level = f"{100 * summary.request.level:.10g}%"
     if all(group.adaptive is not None for group in summary.groups):
         return _ADAPTIVE.format(level=level)
-    text = _MEANING[summary.request.over].format(level=level)
+    population = summary.request.population
+    over = summary.request.over if population is None else "population"
+    text = _MEANING[over].format(level=level, population=population)
     return text + (_BESIDE if any(group.adaptive is not None for group in summary.groups) else "")
 
 
@@ -132,10 +156,12 @@ def explanation(summary: Summary) -> list[str]:
     """Return what the intervals are for and where they are weak."""
     is_only = all(group.adaptive is not None for group in summary.groups)
     is_only |= _all_stopped(summary)  # these have no interval over trials
+    is_only |= summary.request.population is not None
     lines = [meaning(summary) + ("." if is_only else _OTHER_TARGET[summary.request.over])]
     if any("*" in name for name in summary.request.metrics):
         lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
-    return [*lines, *_certificate_lines(summary), *note_lines(summary)]
+    combined = combined_meaning(summary)
+    return [*lines, *combined, *_certificate_lines(summary), *note_lines(summary)]
 
 
 def _is_certified(summary: Summary) -> bool:
@@ -150,7 +176,7 @@ def _coverage(line: Line) -> str | None:
 
 def _certificate_lines(summary: Summary) -> list[str]:
     """Return the coverage to expect, once for all metrics with the same, and its limits."""
-    labels = [_label(group, line) for group, line in summary.lines()]
+    labels = [_label(group.by, line) for group, line in summary.lines()]
     sentences: dict[str, list[str]] = {}
     unseen: dict[str, None] = {}
     for label, (_, line) in zip(labels, summary.lines(), strict=True):
@@ -171,12 +197,27 @@ def _all_stopped(summary: Summary) -> bool:
     )
 
 
+def combined_meaning(summary: Summary) -> list[str]:
+    """Return what each weighted mean over groups is, and what its interval is for."""
+    again = {
+        "problems": "with problems sampled again within each",
+        "trials": "with the model sampled again on these very problems",
+    }[summary.request.over]
+    labels = {combined.label: combined for combined in summary.combined}
+    return [
+        f"{label}: mean over {_plural(len(combined.strata), 'stratum', 'strata')}, "
+        f"{_WEIGHTED[combined.weighting]}; its interval is for these strata, {again}."
+        for label, combined in labels.items()
+    ]
+
+
 def note_lines(summary: Summary) -> list[str]:
     """Return the notes: on the trials of each group, then on metrics, each note once."""
     lines = [f"{_prefix(group)}{note}" for group in summary.groups for note in group.notes]
     metrics: dict[str, list[str]] = {}
-    labels = [_label(group, line) for group, line in summary.lines()]
-    for label, (_, line) in zip(labels, summary.lines(), strict=True):
+    everything = _all_lines(summary)
+    labels = [_label(by, line) for by, line in everything]
+    for label, (_, line) in zip(labels, everything, strict=True):
         for note in line.notes:
             metrics.setdefault(note.text, []).append(label)
     return lines + [f"{_named(names, labels)}: {text}" for text, names in metrics.items()]
@@ -187,16 +228,16 @@ def _named(names: Sequence[str], labels: Sequence[str]) -> str:
     return "all" if len(labels) > 1 and len(names) == len(labels) else ", ".join(names)
 
 
-def _label(group: Group, line: Line) -> str:
-    return " / ".join([*group.by.values(), line.metric])
+def _label(by: Mapping[str, str], line: Line) -> str:
+    return " / ".join([*by.values(), line.metric])
 
 
 def _prefix(group: Group) -> str:
     return f"{group.name}: " if group.by else ""
 
 
-def _key(group: Group) -> dict[str, Cell]:
-    return {_head(name): value for name, value in group.by.items()}
+def _key(by: Mapping[str, str]) -> dict[str, Cell]:
+    return {_head(name): value for name, value in by.items()}
 
 
 def _head(name: str) -> str:
@@ -204,5 +245,5 @@ def _head(name: str) -> str:
     return f"{name} (column)" if taken else name
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count} {noun}s"
+def _plural(count: int, noun: str, plural: str | None = None) -> str:
+    return f"1 {noun}" if count == 1 else f"{count} {plural or noun + 's'}"

@@ -216,7 +216,15 @@ def _config(
         "truncated": truncated,
         **({"subject": own} if own else {}),
         **({} if rule is None else {"until": rule.as_json()}),
+        **_groups(task, store.config(task.name, subject.name)),
     }
+
+
+def _groups(task: Task, before: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the groups of tasks that the run belongs to: those before, and those of now."""
+    groups = {group["name"]: group for group in before.get("groups", ())}
+    groups |= {group.name: group.as_json() for group in task.groups}
+    return {"groups": list(groups.values())} if groups else {}
 
 
 def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -199,7 +199,10 @@ def load_tasks(
             loaded |= {("adaptive", one.name): one for one in _adaptive(task, design)}
         elif isinstance(task, (str, Path)):
             for entry in find_tasks(task):
-                loaded[entry.path.resolve()] = load_task(entry, trust=trust)
+                key = entry.path.resolve()
+                known = loaded.get(key) or load_task(entry, trust=trust)
+                groups = tuple(dict.fromkeys((*known.groups, *entry.groups)))
+                loaded[key] = replace(known, groups=groups)
         else:
             raise WrongType(f"a task is a name, a path or a Task; got {task!r}.")
     if not loaded:

@@ -20,6 +20,7 @@ from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_valu
 from passband.score.recorded import recorded_equality
 from passband.score.repeats import aggregations, reduction
 from passband.stats.metric.registry import needs_answers
+from passband.summary.combined import Sample
 from passband.summary.problem_scores import (
     ProblemScores,
     read_problem_scores,
@@ -104,7 +105,7 @@ class MetricList:
     def _measure(self, entry: MetricEntry) -> EntryResult:
         if entry.aggregation in CORPUS_METRICS:
             return self._corpus(entry)
-        if entry.repeat_aggregation in aggregations and entry.repeat_aggregation != "mean":
+        if _is_reduced(entry):
             return self._reduced(entry)
         return self._averaged(entry)
 
@@ -115,22 +116,36 @@ class MetricList:
         from passband.stats.interval.estimate import estimate
         from passband.summary.certified import certified_estimate
 
+        sample = self._all_trials(entry)
+        sample.outcomes.under(self._request.policy).require(1)
+        result = estimate(sample.outcomes, sample.metric, **self._request.options())
+        result = certified_estimate(result, sample.outcomes, self._request)
+        if entry.repeat_aggregation == "mean":
+            result = replace(result, metric=entry.name)
+        result = replace(result, notes=(*result.notes, *sample.notes))
+        return EntryResult(entry, clip_to_bounds(result, sample.bounds))
+
+    def sample(self, entry: MetricEntry) -> Sample | None:
+        """Return what an entry is computed from; None if it is no mean over problems."""
+        if entry.aggregation in CORPUS_METRICS:
+            return None
+        if not _is_reduced(entry):
+            return self._all_trials(entry)
+        values, _ = self._values(entry)
+        scorer = self._run.scorer(entry.scorer)
+        return Sample(_one_each(self.problems, values), "avg", scorer.bounds)
+
+    def _all_trials(self, entry: MetricEntry) -> Sample:
         scorer = self._run.scorer(entry.scorer)
         outcomes = self._trials.outcomes(self._run, scorer)
         if entry.first is not None:
             outcomes = self._first_trials(entry, scorer.number)
-        outcomes.under(self._request.policy).require(1)
         remarks: tuple[Note, ...] = ()
-        if needs_answers([entry.repeat_aggregation]):
+        if needs_answers([entry.repeat_aggregation]) and outcomes.n_trials:
             recorded = stored_votes(self._trials, self._run, scorer, entry.first)
             outcomes, remarks = replace(outcomes, votes=recorded.votes), recorded.notes
-        is_mean = entry.repeat_aggregation == "mean"
-        metric = "avg" if is_mean else entry.repeat_aggregation
-        result = estimate(outcomes, metric, **self._request.options())
-        result = certified_estimate(result, outcomes, self._request)
-        result = replace(result, metric=entry.name) if is_mean else result
-        result = replace(result, notes=(*result.notes, *remarks))
-        return EntryResult(entry, clip_to_bounds(result, scorer.bounds))
+        metric = "avg" if entry.repeat_aggregation == "mean" else entry.repeat_aggregation
+        return Sample(outcomes, metric, scorer.bounds, remarks)
 
     def _first_trials(self, entry: MetricEntry, scorer: int) -> Outcomes:
         """Return the first trials that have a score, and those that have none."""
@@ -166,7 +181,6 @@ class MetricList:
 
     def _reduced(self, entry: MetricEntry) -> EntryResult:
         """Estimate the mean of one value per problem: its reduced trials are one draw of it."""
-        from passband.stats.data.outcomes import Outcomes
         from passband.stats.interval.estimate import estimate
 
         if self._request.over == "trials":
@@ -179,9 +193,7 @@ class MetricList:
         present = [each for each in self.problems if values[each.problem.number] is not None]
         if not present:
             raise NotEnoughData(_NO_SCORE)
-        outcomes = Outcomes.from_array(
-            [[values[each.problem.number]] for each in present], clusters=_clusters(present)
-        )
+        outcomes = _one_each(present, values)
         result = estimate(outcomes, "avg", **self._request.options())
         used = self._trials_used(entry, scorer.number, present)
         if min(used) < max(used):
@@ -264,6 +276,21 @@ class MetricList:
             for scored in [problem.scored(scorer, policy=self._request.policy)]
             if scored.scores
         }
+
+
+def _is_reduced(entry: MetricEntry) -> bool:
+    """Return whether the trials of a problem become one value before anything is averaged."""
+    return entry.repeat_aggregation in aggregations and entry.repeat_aggregation != "mean"
+
+
+def _one_each(problems: Sequence[ProblemScores], values: Values) -> Outcomes:
+    """Return the values of the problems that have one, as one trial of each."""
+    from passband.stats.data.outcomes import Outcomes
+
+    present = [each for each in problems if values[each.problem.number] is not None]
+    return Outcomes.from_array(
+        [[values[each.problem.number]] for each in present], clusters=_clusters(present)
+    )
 
 
 def entries_of(config: Mapping[str, Any]) -> list[MetricEntry]:

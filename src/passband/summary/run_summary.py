@@ -9,6 +9,7 @@ from pathlib import Path
 
 from passband import notes
 from passband.errors import InvalidInput
+from passband.notes import Note
 from passband.readers import Remark
 from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
@@ -17,12 +18,14 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
 from passband.summary.certified import for_groups
+from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.summary import Group, Line, Request, Summary
+from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, Trials
@@ -49,12 +52,27 @@ def summarize_run(
         runs = _runs(trials, tasks, models)
         by = _split_by(runs)
         asked = for_groups(request, len(runs))
-        groups = [RunSummary(trials, run, asked, scorer).group(_key(run, by), plan) for run in runs]
+        summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
+        groups = [
+            summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
+        ]
+        check_population(groups, request)
+        definitions = task_groups(run.config for run in runs) if not tasks else []
+        strata = []
+        if definitions or request.weights is not None:
+            strata = [
+                Stratum(group, summary.samples(group))
+                for group, summary in zip(groups, summaries, strict=True)
+            ]
+        combined = (
+            *combine_tasks(definitions, strata, request),
+            *combine_groups(strata, request),
+        )
         used = scorers_used(
             (run.task, run.scorer(scorer).name, [each.name for each in run.scorers]) for run in runs
         )
     remarks = (Remark(f"run directory: {used}"), *_remarks(runs, by))
-    return Summary(str(directory), request, tuple(groups), remarks)
+    return Summary(str(directory), request, tuple(groups), remarks, combined=combined)
 
 
 def _remarks(runs: Sequence[RunRecord], by: Sequence[str]) -> Iterator[Remark]:
@@ -97,12 +115,8 @@ class RunSummary:
             from passband.summary.adaptive import adaptive_group
 
             return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
-        outcomes = self._trials.outcomes(self._run, self._scorer)
-        told = name_notes(self._request.metrics, outcomes)
-        if needs_answers(self._request.metrics):
-            recorded = stored_votes(self._trials, self._run, self._scorer)
-            outcomes = replace(outcomes, votes=recorded.votes)
-            told = (*told, *recorded.notes)
+        outcomes, told = self._outcomes
+        told = (*name_notes(self._request.metrics, outcomes), *told)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
             outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan
@@ -117,6 +131,31 @@ class RunSummary:
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = tuple(self._lines(outcomes))
         return replace(group, lines=lines, notes=remarks, until=until)
+
+    def samples(self, group: Group) -> dict[str, Sample]:
+        """Return what each line of the run's group is computed from, by its label."""
+        if self._run.adaptive is not None:
+            return {}
+        entries = {(entry.name, entry.filter): entry for entry in entries_of(self._run.config)}
+        outcomes, _ = self._outcomes
+        samples = {}
+        for line in group.lines:
+            entry = entries.get((line.name or "", line.filter or ""))
+            sample = None if entry is None else self.metric_list.sample(entry)
+            if line.name is None and line.estimate is not None:
+                sample = Sample(outcomes, line.estimate.metric, self._scorer.bounds)
+            if sample is not None:
+                samples[line.metric] = sample
+        return samples
+
+    @cached_property
+    def _outcomes(self) -> tuple[Outcomes, tuple[Note, ...]]:
+        """The run's outcomes, with votes where a metric needs them, and notes on those."""
+        outcomes = self._trials.outcomes(self._run, self._scorer)
+        if not needs_answers(self._request.metrics):
+            return outcomes, ()
+        recorded = stored_votes(self._trials, self._run, self._scorer)
+        return replace(outcomes, votes=recorded.votes), recorded.notes
 
     @cached_property
     def results(self) -> list[EntryResult]:

@@ -14,8 +14,10 @@ from passband.stats.checks import as_level, as_whole, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
+from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.registry import needs_answers
 from passband.summary.certified import for_groups
+from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.name_notes import name_notes
@@ -52,6 +54,8 @@ def summarize(
     cap: int | None = None,
     certify: bool | None = None,
     calibrate: bool = False,
+    weights: Weights | None = None,
+    population: int | None = None,
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
@@ -70,12 +74,27 @@ def summarize(
     a few of unusual designs are tried, and a note says where coverage falls short. With `calibrate`
     such intervals are widened (docs/certify.md).
 
+    With `weights` ("equal", "size", or a share for each group) the groups of each model are
+    strata, and their weighted mean is added; see docs/strata.md. With `population`, the problems
+    are a random part of that many, and intervals are for the mean over all of those.
+
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
     pass@2 0.75 [0.24, 1.00]
     """
     request = Request(
-        _names(metrics), over, method, level, policy, seed, stopped_after, cap, certify, calibrate
+        _names(metrics),
+        over,
+        method,
+        level,
+        policy,
+        seed,
+        stopped_after,
+        cap,
+        certify,
+        calibrate,
+        weights,
+        population,
     )
     _check(request)
     columns = {
@@ -101,7 +120,7 @@ def summarize(
 
 
 def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
-    members = []
+    members: list[Group] = []
     asked = for_groups(request, len(groups.groups))
     for group in groups.groups:
         by = dict(zip(groups.by, group.key, strict=True))
@@ -112,7 +131,17 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
         lines = tuple(clipped(member.lines, group.bounds))
         members.append(replace(member, task=group.task, model=group.model, lines=lines))
     columns = {} if groups.columns is None else asdict(groups.columns)
-    return Summary(groups.source, request, tuple(members), groups.remarks, columns)
+    strata = [
+        Stratum(member, _samples(member, group))
+        for member, group in zip(members, groups.groups, strict=True)
+    ]
+    check_population(members, request)
+    combined = combine_groups(strata, request)
+    return Summary(groups.source, request, tuple(members), groups.remarks, columns, combined)
+
+
+def _samples(member: Group, group: readers.Group) -> dict[str, Sample]:
+    return {line.metric: Sample(group.outcomes, line.metric, group.bounds) for line in member.lines}
 
 
 def _plan(plan: Plan | str | Path | None) -> Plan | None:

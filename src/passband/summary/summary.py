@@ -16,9 +16,10 @@ from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
+from passband.stats.interval.strata.weights import Weights
 from passband.summary.until import UntilResult
 
-__all__ = ["AdaptiveResult", "Group", "Line", "Request", "ScorerCounts", "Summary"]
+__all__ = ["AdaptiveResult", "Combined", "Group", "Line", "Request", "ScorerCounts", "Summary"]
 
 
 _OF_ESTIMATES: dict[str, Kind] = {
@@ -45,6 +46,8 @@ class Request:
     cap: int | None = None  #: the most trials of a problem that was ended so
     certify: bool | None = None  #: simulate coverage; None: where the design is unusual
     calibrate: bool = False  #: widen intervals whose simulated coverage is too low
+    weights: Weights | None = field(default=None, hash=False)  #: of groups, to combine them
+    population: int | None = None  #: problems that these are a random part of
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `estimate`."""
@@ -56,6 +59,7 @@ class Request:
             "seed": self.seed,
             "certify": bool(self.certify),
             "calibrate": self.calibrate,
+            **({} if self.population is None else {"population": self.population}),
         }
 
 
@@ -135,6 +139,24 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Combined:
+    """Weighted means over groups, the strata: a macro-average, or a group of tasks."""
+
+    name: str  #: of the group of tasks; "all" for all groups of a source
+    weighting: str  #: "equal", "size" or "given"
+    strata: tuple[str, ...]  #: names of the groups
+    lines: tuple[Line, ...]
+    by: Mapping[str, str] = field(default_factory=dict, hash=False)  #: what sets it apart
+    weights: Mapping[str, float] | None = field(default=None, hash=False)  #: where given
+
+    @property
+    def label(self) -> str:
+        """The name with the weights: "all (equal weights)", "mmlu (by size)"."""
+        weights = "by size" if self.weighting == "size" else f"{self.weighting} weights"
+        return f"{self.name} ({weights})"
+
+
+@dataclass(frozen=True)
 class Summary(Framed):
     """The estimates of one source of trials, in groups."""
 
@@ -144,6 +166,15 @@ class Summary(Framed):
     remarks: tuple[Remark, ...] = ()  #: how the source was read
     #: columns of a table, by what they hold
     columns: Mapping[str, str | None] = field(default_factory=dict, hash=False)
+    combined: tuple[Combined, ...] = ()  #: weighted means over groups
+
+    def combined_lines(self) -> Iterator[tuple[Combined, Mapping[str, str], Line]]:
+        """Yield every weighted mean, with the columns that set it apart as those of groups do."""
+        names = dict.fromkeys(name for group in self.groups for name in group.by)
+        column = next((name for name in names if name != "model"), "task")
+        for combined in self.combined:
+            for line in combined.lines:
+                yield combined, {column: combined.label, **combined.by}, line
 
     def lines(self) -> Iterator[tuple[Group, Line]]:
         """Yield every line together with its group."""
@@ -196,9 +227,14 @@ class Summary(Framed):
 
     def frame_rows(self) -> Iterator[Mapping[str, Any]]:
         """Yield one row per line; a line without an estimate has the reason for that."""
-        for group, line in self.lines():
+        rows = [
+            ({"task": group.task, "model": group.model, **group.by}, line)
+            for group, line in self.lines()
+        ]
+        rows += [(dict(by), line) for _, by, line in self.combined_lines()]
+        for apart, line in rows:
             row: dict[str, Any] = dict.fromkeys(self.frame_kinds())
-            row |= {"task": group.task, "model": group.model, **group.by}
+            row |= apart
             row |= {"metric": line.metric, "scorer": line.scorer}
             if line.estimate is not None:
                 row |= {name: getattr(line.estimate, name) for name in _OF_ESTIMATES}

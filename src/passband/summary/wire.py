@@ -2,7 +2,7 @@
 
 Version 1 has no adaptive tests and no certificates. Version 2 adds `adaptive` to the groups of such
 tests and `certificate` to estimates that have one, and is written only where there is one, so that
-programs which read version 1 read all others.
+programs which read version 1 read all others. So are `combined`, `weights` and `population`.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -22,7 +22,15 @@ from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.certify.certificate import Certificate, LawCoverage
 from passband.stats.interval.estimate import Estimate, Over
-from passband.summary.summary import AdaptiveResult, Group, Line, Request, ScorerCounts, Summary
+from passband.summary.summary import (
+    AdaptiveResult,
+    Combined,
+    Group,
+    Line,
+    Request,
+    ScorerCounts,
+    Summary,
+)
 from passband.summary.until import UntilResult
 
 __all__ = [
@@ -39,6 +47,7 @@ __all__ = [
 KIND = "summary"
 VERSION = 1
 EXTENDED_VERSION = 2  # of summaries with keys that version 1 does not have
+_OPTIONAL = ("stopped_after", "cap", "certify", "weights", "population")
 
 
 class _Model(BaseModel):
@@ -168,6 +177,15 @@ class _Group(_Model):
     until: _Until | None = None
 
 
+class _Combined(_Model):
+    name: str
+    weighting: Literal["equal", "size", "given"]
+    strata: list[str]
+    lines: list[_Line]
+    by: dict[str, str]
+    weights: dict[str, float] | None
+
+
 class _Remark(_Model):
     text: str
     important: bool
@@ -189,9 +207,12 @@ class _Summary(_Model):
     cap: int | None = None
     certify: bool | None = None
     calibrate: bool = False
+    weights: str | dict[str, float] | None = None
+    population: int | None = None
     columns: dict[str, str | None]
     remarks: list[_Remark]
     groups: list[_Group]
+    combined: list[_Combined] = []
 
 
 def schema() -> dict[str, Any]:
@@ -214,27 +235,29 @@ def as_json(summary: Summary) -> dict[str, Any]:
         "columns": dict(summary.columns),
         "remarks": [remark._asdict() for remark in summary.remarks],
         "groups": [group_json(group) for group in summary.groups],
+        **({"combined": list(map(_combined_json, summary.combined))} if summary.combined else {}),
     }
 
 
 def _version(summary: Summary) -> int:
     """Return the oldest version that has every key: readers refuse keys that they do not know."""
-    is_extended = summary.request.stopped_after is not None or any(
+    request = summary.request
+    is_extended = any(getattr(request, name) is not None for name in _OPTIONAL) or any(
         group.adaptive is not None or group.until is not None for group in summary.groups
     )
-    is_extended |= summary.request.certify is not None or summary.request.calibrate
+    is_extended |= request.calibrate
     is_extended |= any(line.estimate and line.estimate.certificate for _, line in summary.lines())
+    is_extended |= bool(summary.combined)
     return EXTENDED_VERSION if is_extended else VERSION
 
 
 def _request_json(request: Request) -> dict[str, Any]:
-    """Return the request; how trials were stopped, and certificates, only where it says so."""
+    """Return the request; what version 1 does not have only where it says so."""
     values = asdict(request)
-    optional = {"stopped_after": None, "cap": None, "certify": None, "calibrate": False}
     return {
         key: value
         for key, value in values.items()
-        if key not in optional or value is not optional[key]
+        if not (key in _OPTIONAL and value is None) and not (key == "calibrate" and not value)
     }
 
 
@@ -308,6 +331,17 @@ def group_json(group: Group) -> dict[str, Any]:
     }
 
 
+def _combined_json(combined: Combined) -> dict[str, Any]:
+    return {
+        "name": combined.name,
+        "weighting": combined.weighting,
+        "strata": list(combined.strata),
+        "by": dict(combined.by),
+        "weights": None if combined.weights is None else dict(combined.weights),
+        "lines": [_line_json(line) for line in combined.lines],
+    }
+
+
 def _adaptive_json(test: AdaptiveResult) -> dict[str, Any]:
     return {**vars(test), "path": [step._asdict() for step in test.path]}
 
@@ -353,14 +387,22 @@ def _adaptive(model: _Adaptive) -> AdaptiveResult:
     return AdaptiveResult(**dict(model) | {"path": path})
 
 
+def _combined(model: _Combined) -> Combined:
+    return Combined(
+        **dict(model) | {"strata": tuple(model.strata), "lines": tuple(map(_line, model.lines))}
+    )
+
+
 def _summary(model: _Summary) -> Summary:
     request = Request(
         tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed,
-        model.stopped_after, model.cap, model.certify, model.calibrate,
+        model.stopped_after, model.cap, model.certify, model.calibrate, model.weights,
+        model.population,
     )  # fmt: skip
     groups = tuple(map(_group, model.groups))
     remarks = tuple(Remark(remark.text, remark.important) for remark in model.remarks)
-    return Summary(model.source, request, groups, remarks, model.columns)
+    combined = tuple(map(_combined, model.combined))
+    return Summary(model.source, request, groups, remarks, model.columns, combined)
 
 
 if __name__ == "__main__":

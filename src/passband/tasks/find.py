@@ -6,16 +6,17 @@ Looking for tasks reads their YAML and nothing else: no include, no data, no cod
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.tasks.diagnostics import Diagnostic, raise_errors
+from passband.tasks.group import GroupMetric, TaskGroup, read_group_metrics
 from passband.tasks.yaml_file import YamlFile, read_yaml
 
-__all__ = ["TaskEntry", "find_task", "find_tasks", "list_tasks"]
+__all__ = ["TaskEntry", "find_task", "find_tasks", "list_tasks", "merged_entries"]
 
 BUILTIN = Path(__file__).parent / "builtin"
 _ENDINGS = (".yaml", ".yml")
@@ -44,7 +45,10 @@ class TaskEntry:
     path: Path
     kind: Literal["task", "group", "broken"] = "task"
     tags: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()  # of a group: names of tasks or groups
+    members: tuple[str | TaskEntry, ...] = ()  # of a group: names, or groups inside of it
+    metrics: tuple[GroupMetric, ...] = ()  # of a group
+    alias: str | None = None  # of a group
+    groups: tuple[TaskGroup, ...] = field(default=(), compare=False)  # that a task belongs to
     diagnostic: Diagnostic | None = None  # why it cannot be run, where that is known already
     file: YamlFile | None = field(default=None, compare=False, repr=False)  # as it was read
 
@@ -78,7 +82,18 @@ def find_tasks(name_or_path: str | Path) -> tuple[TaskEntry, ...]:
     entries = list_tasks(keep=name)
     if path.is_dir() and name not in {entry.name for entry in entries}:
         return _of_folder(path)
-    return tuple(dict.fromkeys(_named(name, entries, ())))
+    return merged_entries(_named(name, entries, ()))
+
+
+def merged_entries(entries: Iterable[TaskEntry]) -> tuple[TaskEntry, ...]:
+    """Return each entry once, with every group that it was found in."""
+    merged: dict[TaskEntry, TaskEntry] = {}
+    for entry in entries:
+        known = merged.setdefault(entry, entry)
+        if known is not entry:
+            groups = tuple(dict.fromkeys((*known.groups, *entry.groups)))
+            merged[entry] = replace(known, groups=groups)
+    return tuple(merged.values())
 
 
 def list_tasks(
@@ -156,7 +171,7 @@ def _of_file(path: Path) -> tuple[TaskEntry, ...]:
         return (entry,)
     # Members may be beside the group's own file, wherever that is.
     entries = [*list_tasks([path.parent]), *list_tasks()]
-    return tuple(dict.fromkeys(_members(entry, entries, (entry.name,))))
+    return merged_entries(_members(entry, entries, (entry.name,)))
 
 
 # -- names ---------------------------------------------------------------------------------
@@ -182,10 +197,22 @@ def _members(
 ) -> Iterator[TaskEntry]:
     if group.diagnostic is not None:
         raise_errors([group.diagnostic])
+    below: list[TaskEntry] = []
     for member in group.members:
-        if member in above:
-            raise InvalidInput(f"{group.path}: the group {member!r} contains itself.")
-        yield from _named(member, entries, above)
+        name = member if isinstance(member, str) else member.name
+        if name in above:
+            raise InvalidInput(f"{group.path}: the group {name!r} contains itself.")
+        if isinstance(member, str):
+            below += _named(member, entries, above)
+        else:
+            below += _members(member, entries, (*above, name))
+    tasks = merged_entries(below)
+    if not group.metrics:
+        yield from tasks
+        return
+    names = tuple(task.name for task in tasks)
+    own = TaskGroup(group.name, names, group.metrics, group.alias)
+    yield from (replace(task, groups=(own, *task.groups)) for task in tasks)
 
 
 def _tagged(tag: str, entries: list[TaskEntry]) -> Iterator[TaskEntry]:
@@ -216,7 +243,7 @@ def _entry(path: Path, file: YamlFile | None = None) -> TaskEntry | None:
     if not file.values:
         return _broken(path, file) if _names_a_task(path) else None
     if isinstance(group, str) and (name is None or isinstance(name, list)):
-        return _group(group, name or [], file)
+        return _group(file.values, file)
     if not isinstance(name, str) or not _TASK_KEYS & file.values.keys():
         return None
     if file.diagnostics:
@@ -238,14 +265,33 @@ def _names_a_task(path: Path) -> bool:
         return False
 
 
-def _group(name: str, members: list[Any], file: YamlFile) -> TaskEntry:
-    names = [m["task"] if isinstance(m, dict) and [*m] == ["task"] else m for m in members]
-    for position, member in enumerate(names):
-        if not isinstance(member, str):
+def _group(values: Mapping[str, Any], file: YamlFile, *path: str | int) -> TaskEntry:
+    """Return a group; one that is written inside of another is at a path of its file."""
+    name, alias = values["group"], values.get("group_alias")
+    members: list[str | TaskEntry] = []
+    diagnostics: list[Diagnostic | None] = []
+    for position, member in enumerate(values.get("task") or []):
+        if isinstance(member, dict) and [*member] == ["task"]:
+            member = member["task"]
+        if isinstance(member, dict) and isinstance(member.get("group"), str):
+            inner = _group(member, file, *path, "task", position)
+            diagnostics.append(inner.diagnostic)
+            members.append(inner)
+        elif isinstance(member, str):
+            members.append(member)
+        else:
             message = "a group is a list of names; settings for its tasks are not read."
-            diagnostic = Diagnostic.at(file.place("task", position), message)
-            return TaskEntry(name, file.path, "group", diagnostic=diagnostic)
-    return TaskEntry(name, file.path, "group", members=tuple(names))
+            diagnostics.append(Diagnostic.at(file.place(*path, "task", position), message))
+    metrics, wrong = read_group_metrics(values, file, *path)
+    return TaskEntry(
+        name,
+        file.path,
+        "group",
+        members=tuple(members),
+        metrics=metrics,
+        alias=alias if isinstance(alias, str) else None,
+        diagnostic=next((one for one in [*diagnostics, wrong] if one is not None), None),
+    )
 
 
 def _tags(value: Any) -> tuple[str, ...]:

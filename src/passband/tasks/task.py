@@ -11,6 +11,7 @@ from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
 from passband.generate.subject import SubjectFactory
 from passband.score.scorer import Scorer
+from passband.tasks.group import TaskGroup
 
 __all__ = ["MetricEntry", "Problem", "Task"]
 
@@ -50,3 +51,4 @@ class Task:
     config: Mapping[str, Any] = field(default_factory=dict)  # the YAML, includes resolved
     spec: Mapping[str, Any] = field(default_factory=dict)  # what its trials depend on, beyond that
     subject: SubjectFactory | None = None  # how it is asked, if not by its prompts alone
+    groups: tuple[TaskGroup, ...] = ()  # that it was chosen by

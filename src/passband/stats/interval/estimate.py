@@ -26,12 +26,14 @@ from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.methods import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
+from passband.stats.interval.strata.partition import Labels
+from passband.stats.interval.strata.weights import Weights
 from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.tolerance import ROUNDING
 
-__all__ = ["Estimate", "Over", "estimate", "with_certificate"]
+__all__ = ["Estimate", "Over", "Template", "estimate", "with_certificate"]
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,9 @@ def estimate(
     seed: int | str | None = ...,
     certify: bool = ...,
     calibrate: bool = ...,
+    by: Labels | None = ...,
+    weights: Weights | None = ...,
+    population: int | None = ...,
 ) -> Estimate: ...
 @overload
 def estimate(
@@ -100,6 +105,9 @@ def estimate(
     seed: int | str | None = ...,
     certify: bool = ...,
     calibrate: bool = ...,
+    by: Labels | None = ...,
+    weights: Weights | None = ...,
+    population: int | None = ...,
 ) -> list[Estimate]: ...
 def estimate(
     outcomes: Outcomes,
@@ -112,6 +120,9 @@ def estimate(
     seed: int | str | None = None,
     certify: bool = False,
     calibrate: bool = False,
+    by: Labels | None = None,
+    weights: Weights | None = None,
+    population: int | None = None,
 ) -> Estimate | list[Estimate]:
     """Return a metric with its interval, or a list of them for a list of names.
 
@@ -123,6 +134,11 @@ def estimate(
     With `certify` the same design is simulated on laws fitted to the data, and `certificate` has
     the coverage to expect of the default interval; a note says where that is clearly too little.
     With `calibrate` such an interval is widened as well, never narrowed (docs/certify.md).
+
+    With `by`, one label per problem or a mapping from problem to label, the value is a mean over
+    strata, and `weights` are "equal", "size" or a share for each label. With `population`, the
+    problems are a random part of that many, and the target is the mean over all of those. Both are
+    in docs/strata.md.
 
     >>> from passband import Outcomes
     >>> outcomes = Outcomes.from_counts([3, 0, 8, 5] * 10, 8)
@@ -140,20 +156,28 @@ def estimate(
         raise InvalidInput(
             f"certify and calibrate simulate the default interval, method='auto'; got {method!r}."
         )
-    template = _Template(
+    is_plain = by is None and weights is None and population is None
+    if (certify or calibrate) and not is_plain:
+        raise InvalidInput(
+            "certify and calibrate simulate plain estimates, without by, weights or population."
+        )
+    template = Template(
         outcomes, scored, over, method, level, policy, seed_of(seed), certify, calibrate
     )
+    fill, most = template.filled, scored.most_trials()
+    if not is_plain:
+        # Imported here, as they make estimates of this module.
+        from passband.stats.interval.strata.design import Design
+
+        design = Design.of(template, by, weights, population)
+        fill, most = design.filled, design.most_trials()
     if isinstance(metrics, str):
-        return template.filled(parse_metric(metrics, scored.most_trials()))
-    return [
-        template.filled(metric)
-        for name in names
-        for metric in expand_metrics(name, scored.most_trials())
-    ]
+        return fill(parse_metric(metrics, most))
+    return [fill(metric) for name in names for metric in expand_metrics(name, most)]
 
 
 @dataclass(frozen=True)
-class _Template:
+class Template:
     """Everything of an estimate except the metric."""
 
     outcomes: Outcomes  # as they were given

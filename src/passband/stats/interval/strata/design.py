@@ -1,0 +1,87 @@
+"""How the problems were sampled: within strata, or from a population of known size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from passband.errors import InvalidInput
+from passband.stats.checks import as_whole
+from passband.stats.interval.estimate import Estimate, Template
+from passband.stats.interval.strata.combine import combined_estimate
+from passband.stats.interval.strata.partition import Labels, split_by
+from passband.stats.interval.strata.population import part_of_population
+from passband.stats.interval.strata.weights import Weights
+from passband.stats.metric.metric import Metric
+
+__all__ = ["Design"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The arguments of `estimate` that say how problems were sampled, checked."""
+
+    template: Template
+    by: Labels | None
+    weights: Weights | None
+    population: int | None
+
+    @staticmethod
+    def of(
+        template: Template, by: Labels | None, weights: Weights | None, population: int | None
+    ) -> Design:
+        """Check the arguments, of which at least one is given."""
+        if template.method != "auto":
+            raise InvalidInput(
+                f"method {template.method!r} is for a plain mean over problems; means over strata "
+                "(by) and parts of a population have method='auto' alone."
+            )
+        if population is not None:
+            _check_population(template, by, weights, as_whole("population", population))
+        elif by is None:
+            raise InvalidInput("weights goes with by: one label per problem.")
+        elif weights is None:
+            raise InvalidInput("by goes with weights: 'equal', 'size', or a share for each label.")
+        return Design(template, by, weights, population)
+
+    def most_trials(self) -> int:
+        """Return the most trials of any problem, or of any problem of the poorest stratum."""
+        if self.by is None:
+            return self.template.scored.most_trials()
+        strata = split_by(self.template.scored, self.by)
+        return min(stratum.most_trials() for stratum in strata.values())
+
+    def filled(self, metric: Metric) -> Estimate:
+        """Return the estimate of a metric."""
+        template = self.template
+        if self.population is not None:
+            trials = replace(template, over="trials").filled(metric)
+            return part_of_population(template.filled(metric), trials, self.population)
+        strata = split_by(template.scored, self.by or {})
+        estimate, _ = combined_estimate(
+            strata,
+            strata,
+            metric,
+            self.weights or {},
+            template.over,
+            template.level,
+            template.policy,
+        )
+        return replace(estimate, n_unscored=template.outcomes.n_unscored)
+
+
+def _check_population(
+    template: Template, by: Labels | None, weights: Weights | None, population: int
+) -> None:
+    if by is not None or weights is not None:
+        raise InvalidInput("population is for a plain mean over problems, not for strata (by).")
+    if template.over == "trials":
+        raise InvalidInput(
+            "population says how many problems these are a part of; over='trials' is about these "
+            "alone. Leave one of them out."
+        )
+    problems = template.outcomes.n_problems
+    if problems > population:
+        raise InvalidInput(
+            f"population is how many problems there are in all; got {population} for {problems} "
+            "problems."
+        )

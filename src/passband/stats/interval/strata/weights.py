@@ -1,0 +1,97 @@
+"""How much each stratum counts: all alike, by size, or shares that the user gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral
+
+from passband.errors import InvalidInput, UnknownName, WrongType, nearest
+from passband.notes import Note, scaled_weights
+from passband.stats.checks import as_number
+
+__all__ = ["Shares", "Weights", "shares_of"]
+
+Weights = str | Mapping[str, float]  # "equal", "size", or a share for each stratum
+
+_EXACT = 1e-9  # of the sum, which rounding may miss
+_ROUNDED = 0.005  # published shares have two or three digits
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The weight of each stratum; they add up to 1."""
+
+    label: str  #: "equal", "size" or "given"
+    values: Mapping[str, float]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def method(self) -> str:
+        """The name of the weights in an estimate's method."""
+        return f"strata, {self.label} weights" if self.label != "size" else "strata, by size"
+
+
+def shares_of(weights: Weights, sizes: Mapping[str, int]) -> Shares:
+    """Return the share of each stratum, from a rule or from numbers.
+
+    "equal" gives all strata the same, "size" each in proportion to its problems. Numbers must add
+    up to 1. Shares that were rounded (within 0.005 of 1) and whole numbers, which are read as
+    counts of a population, are divided by their sum, and a note says so.
+
+    >>> shares_of("size", {"algebra": 30, "geometry": 10}).values
+    {'algebra': 0.75, 'geometry': 0.25}
+    >>> shares_of({"algebra": 0.7, "geometry": 0.4}, {"algebra": 30, "geometry": 10})
+    Traceback (most recent call last):
+    ...
+    passband.errors.InvalidInput: weights must add up to 1; these add up to 1.1.
+    """
+    if weights == "equal":
+        return Shares("equal", dict.fromkeys(sizes, 1.0 / len(sizes)))
+    if weights == "size":
+        total = sum(sizes.values())
+        return Shares("size", {name: size / total for name, size in sizes.items()})
+    if not isinstance(weights, Mapping):
+        raise WrongType(
+            f"weights must be 'equal', 'size' or a mapping from stratum to share; got {weights!r}."
+        )
+    return _given(weights, sizes)
+
+
+def _given(weights: Mapping[str, float], sizes: Mapping[str, int]) -> Shares:
+    _match(weights, sizes)
+    numbers = {name: _weight(name, weights[name]) for name in sizes}
+    total = math.fsum(numbers.values())
+    if total <= 0.0:
+        raise InvalidInput("weights must not all be 0.")
+    shares = {name: number / total for name, number in numbers.items()}
+    if abs(total - 1.0) <= _EXACT:
+        return Shares("given", shares)
+    are_counts = total > 1.0 and all(_is_whole(weights[name]) for name in sizes)
+    if not are_counts and abs(total - 1.0) > _ROUNDED:
+        raise InvalidInput(f"weights must add up to 1; these add up to {total:.10g}.")
+    return Shares("given", shares, (scaled_weights(total, are_counts),))
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, Integral) or (isinstance(number, float) and number.is_integer())
+
+
+def _match(weights: Mapping[str, float], sizes: Mapping[str, int]) -> None:
+    for name in weights:
+        if name not in sizes:
+            hint = nearest(str(name), sizes) or f" There are {', '.join(list(sizes)[:10])}."
+            raise UnknownName(f"weights: there is no stratum {name!r} in these data.{hint}")
+    for name in sizes:
+        if name not in weights:
+            raise InvalidInput(
+                f"weights: stratum {name!r} has none. Give it one (0 leaves it out of the mean)."
+            )
+
+
+def _weight(name: str, value: object) -> float:
+    number = as_number(f"the weight of {name!r}", value)
+    if not (math.isfinite(number) and number >= 0.0):
+        raise InvalidInput(f"the weight of {name!r} must be a number of at least 0; got {value!r}.")
+    return number
