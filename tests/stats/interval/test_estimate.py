@@ -120,7 +120,7 @@ def test_an_end_that_is_the_value_but_for_rounding_is_the_value(over: Over) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", list(families))
+@pytest.mark.parametrize("key", sorted(set(families) - {"vote@", "cons@"}))
 @pytest.mark.parametrize("over", TARGETS)
 @given(outcomes=ragged(), level=st.floats(0.5, 0.999), data=st.data())
 def test_an_interval_contains_the_value_and_keeps_to_the_range(
