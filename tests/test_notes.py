@@ -15,6 +15,7 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.assumed_correlation: (0.5,),
     notes.dropped_items: (3,),
     notes.few_clusters: (7,),
+    notes.few_in_pilot: (30, 4),
     notes.few_informative: (20, 8),
     notes.few_people: (12,),
     notes.few_repeats: (3, 40),

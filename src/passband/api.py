@@ -204,6 +204,7 @@ if TYPE_CHECKING:
         correlation: float | None = None,
         level: float = 0.95,
         power: float | None = None,
+        assurance: float | None = None,
         policy: Policy = "drop",
     ) -> Plan: ...
     def plan_difference(
@@ -217,6 +218,7 @@ if TYPE_CHECKING:
         trials: int | None = None,
         level: float = 0.95,
         power: float = 0.8,
+        assurance: float | None = None,
         metric: str | None = None,
         policy: Policy = "drop",
     ) -> Plan: ...
@@ -230,6 +232,7 @@ if TYPE_CHECKING:
         within: float | None = None,
         problems: int | None = None,
         level: float = 0.95,
+        assurance: float = 0.8,
         policy: Policy = "drop",
     ) -> Plan: ...
     def split_variance(
