@@ -75,7 +75,7 @@ def oracle(data: Outcomes, metric: str, over: Over, rates: Floats, trials: int) 
     widths = widths_of(data, metric, over, 0.95, "drop")
     draws = len(widths.variances(trials)[0])
     tally = np.tile(on_points(rates), (draws, 1))
-    widths = replace(widths, laws=Laws(tally / tally.sum(axis=1, keepdims=True), tally, 1.0))
+    widths = replace(widths, laws=Laws(tally / tally.sum(axis=1, keepdims=True), tally, 1.0, 1.0))
 
     def reached(number: int) -> float:
         design = (number, trials) if over == "problems" else (None, number)

@@ -20,7 +20,7 @@ def test_a_simulated_run_has_the_width_of_its_estimate(
 ) -> None:
     wanted = parse_metric("bayes" if metric == "bayes@1" else metric)
     widths = simulated_widths(PILOT, wanted, over, 0.9)
-    widths = replace(widths, laws=replace(widths.laws, loss=1.0))
+    widths = replace(widths, laws=replace(widths.laws, margin=1.0))
     kept: list[np.ndarray] = []
     plain = SimulatedWidths._counts
 

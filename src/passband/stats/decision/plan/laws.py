@@ -35,7 +35,8 @@ class Laws:
 
     weights: Floats  # (draws, points)
     problems: Ints  # (draws, points) problems of the pilot with each success probability
-    loss: float  #: what to multiply a drawn variance by, to be right on average
+    loss: float  #: what to multiply a variance between problems by, to be right on average
+    margin: float  #: what to multiply a variance by, for a promise to be kept
 
     def between(self, metric: Metric) -> Floats:
         """Return the variance of the latent values between problems, of each draw."""
@@ -59,8 +60,9 @@ def draw_laws(
 
     Each of the pilot's problems counts as `share` of one: below 1 the draws differ more than the
     posterior does, as they must where a promise is to hold for the population at hand and not on
-    average over those that the prior considers. The loss is that of a Dirichlet's variance, and of
-    what the few problems that differ from the commonest pair fail to show (benchmarks/plan.py).
+    average over those that the prior considers. The margin is for the variance that a Dirichlet
+    loses, and for what the problems that differ from the commonest pair fail to show where they
+    are few; it was chosen by benchmarks/plan.py.
     """
     grid = grid_of(pairs)
     counts = grid.counts(pairs)
@@ -72,14 +74,18 @@ def draw_laws(
     likelihood = grid.binomial[:, seen]
     extra = max(2.0, total**0.5 - 1.0)
     by_pair = rng.gamma(share * counts[seen], size=(draws, len(seen)))
-    weights = _closer(base, likelihood, by_pair / by_pair.sum(axis=1, keepdims=True))
-    weights = (
-        by_pair.sum(axis=1, keepdims=True) * weights + rng.gamma(extra, size=(draws, 1)) * base
-    )
+    observed = by_pair.sum(axis=1, keepdims=True)
+    weights = observed * _closer(base, likelihood, by_pair / observed)
+    weights += rng.gamma(extra, size=(draws, 1)) * base
     weights /= weights.sum(axis=1, keepdims=True)
-    drawn = share * total + extra
-    loss = (1.0 + 1.0 / drawn) * (1.0 + 1.0 / max(total - 1.0, 1.0))
-    return Laws(weights, _problems(weights, likelihood, counts[seen], rng), loss)
+    loss = 1.0 + 1.0 / (share * total + extra)
+    informative = max(total - float(counts.max()), _LEAST_INFORMATIVE)
+    return Laws(
+        weights,
+        _problems(weights, likelihood, counts[seen], rng),
+        loss * (1.0 + 1.0 / max(total - 1.0, 1.0)),
+        loss * (1.0 + 1.5 / informative),
+    )
 
 
 def _closer(base: Floats, likelihood: Floats, frequencies: Floats) -> Floats:

@@ -81,7 +81,7 @@ class SimulatedWidths:
             scaled: Floats = self._memo[key] * self._shrunk(most, trials)
             return scaled
         if problems is not None and problems > _MOST_PROBLEMS:
-            return self.at(_MOST_PROBLEMS, trials) * float(_MOST_PROBLEMS / problems) ** 0.5
+            return self.at(_MOST_PROBLEMS, trials) * float(np.sqrt(_MOST_PROBLEMS / problems))
         grid = _grid(trials)
         counts = self._counts(grid, problems)
         widths = self._widths(grid, counts)
@@ -112,7 +112,7 @@ class SimulatedWidths:
 
     def _widths(self, grid: CountGrid, counts: Floats) -> Floats:
         low, high = self.metric.bounds
-        scale, more = high - low, self.laws.loss**0.5
+        scale, more = high - low, self.laws.margin**0.5
         request = IntervalRequest(
             self.outcomes, self.metric, (0.0,), 0.0, self.over, self.level, None
         )

@@ -88,7 +88,7 @@ def plan_width(
     ['310 x 1', '218 x 2', '172 x 4', '149 x 8']
     >>> pilot = Outcomes.from_counts([0] * 26 + [1, 1, 2, 3], 8)
     >>> print(plan_width(0.05, pilot=pilot))
-    37 x 8 for an interval of ±0.05 at level 0.95, assurance 0.8
+    36 x 16 for an interval of ±0.05 at level 0.95, assurance 0.8
     """
     half_width, level = as_positive("half_width", half_width), as_level(level)
     assurance = as_share("assurance", assurance)
