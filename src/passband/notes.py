@@ -473,9 +473,16 @@ ONE_TRIAL_PRIOR = Note(
 )
 
 
-def posterior_mean(mean: float) -> Note:
-    """Return the note that gives the posterior mean."""
-    return Note("posterior-mean", f"posterior mean {mean:.4g}")
+def posterior_mean(observed: float) -> Note:
+    """Return the note that the value is a posterior mean, with the observed value.
+
+    >>> print(posterior_mean(0.6467))
+    the value is the posterior mean; the observed, unbiased value is 0.6467
+    """
+    return Note(
+        "posterior-mean",
+        f"the value is the posterior mean; the observed, unbiased value is {observed:.4g}",
+    )
 
 
 def fitted_prior(alpha: float, beta: float) -> Note:
@@ -498,7 +505,8 @@ def value_outside(observed: float) -> Note:
     """Return the note on an observed value outside a posterior interval."""
     return Note(
         "value-outside",
-        f"the observed value {observed:.4g} lies outside: the interval is for the latent value",
+        f"the observed value {observed:.4g} lies outside the interval, which is for the latent "
+        "value",
     )
 
 

@@ -37,7 +37,7 @@ class Estimate:
     """
 
     metric: str
-    value: float
+    value: float  #: observed; the posterior mean of a method with a prior
     low: float | None
     high: float | None
     se: float | None  #: standard error, on the scale of the value
@@ -150,6 +150,7 @@ class _Template:
             self.scored, metric, tuple(means), value, self.over, self.level, self.seed
         )
         interval = interval_for(self.method, request)
+        value = value if interval.value is None else interval.value
         return Estimate(
             metric=metric.name,
             value=value,
