@@ -16,6 +16,7 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.circular_pairs: (0.95,),
     notes.dropped_items: (3,),
     notes.few_clusters: (7,),
+    notes.few_in_pilot: (30, 4),
     notes.few_informative: (20, 8),
     notes.few_people: (12,),
     notes.few_repeats: (3, 40),

@@ -62,6 +62,9 @@ __all__ = [
     "OTHER_SCORER_VERSION",
     "OWN_ERRORS",
     "PAIRED_BY_POSITION",
+    "PILOT_ONE_TRIAL",
+    "PLAN_BY_MOMENTS",
+    "PLAN_BY_NUMBERS",
     "PLUG_IN_RATES",
     "PRIOR_ON_EDGE",
     "RELIABLE_CLUSTERS",
@@ -87,6 +90,7 @@ __all__ = [
     "dropped_items",
     "eva_unseen",
     "few_clusters",
+    "few_in_pilot",
     "few_informative",
     "few_informative_in_strata",
     "few_people",
@@ -759,9 +763,16 @@ ONE_TRIAL_PRIOR = Note(
 )
 
 
-def posterior_mean(mean: float) -> Note:
-    """Return the note that gives the posterior mean."""
-    return Note("posterior-mean", f"posterior mean {mean:.4g}")
+def posterior_mean(observed: float) -> Note:
+    """Return the note that the value is a posterior mean, with the observed value.
+
+    >>> print(posterior_mean(0.6467))
+    the value is the posterior mean; the observed, unbiased value is 0.6467
+    """
+    return Note(
+        "posterior-mean",
+        f"the value is the posterior mean; the observed, unbiased value is {observed:.4g}",
+    )
 
 
 def fitted_prior(alpha: float, beta: float) -> Note:
@@ -784,7 +795,8 @@ def value_outside(observed: float) -> Note:
     """Return the note on an observed value outside a posterior interval."""
     return Note(
         "value-outside",
-        f"the observed value {observed:.4g} lies outside: the interval is for the latent value",
+        f"the observed value {observed:.4g} lies outside the interval, which is for the latent "
+        "value",
     )
 
 
@@ -1022,6 +1034,42 @@ CLUSTERED_PROBLEMS = Note(
     "clustered-problems",
     "problems come in clusters; a further problem is assumed to bring its share of a cluster",
 )
+
+
+PILOT_ONE_TRIAL = Note(
+    "pilot-one-trial",
+    "the pilot has one trial of each problem, which does not show how problems differ; what other "
+    "numbers of trials would bring is a guess",
+)
+PLAN_BY_MOMENTS = Note(
+    "plan-by-moments",
+    "planned with a t interval of the pilot's variance; the printed interval follows the skewness "
+    "of the scores as well and may be wider",
+)
+PLAN_BY_NUMBERS = Note(
+    "plan-by-numbers",
+    "approximate: a t interval with these very variances; near 0 or 1, and where the variances are "
+    "guesses, the printed interval may be wider",
+)
+
+
+def few_in_pilot(problems: int, informative: int) -> Note:
+    """Return the note on a pilot nearly all of whose problems share one value.
+
+    >>> print(few_in_pilot(30, 4))
+    26 of 30 problems of the pilot share one value; the plan allows for what the other 4 leave open
+    """
+    if informative == 0:
+        alone = "the pilot is of one problem"
+        text = f"all {problems} problems of the pilot share one value" if problems > 1 else alone
+        return Note(
+            "pilot-all-same-value", f"{text}; the plan rests on what could have been missed"
+        )
+    return Note(
+        "pilot-few-informative",
+        f"{problems - informative} of {problems} problems of the pilot share one value; the plan "
+        f"allows for what the other {informative} leave open",
+    )
 
 
 def assumed_correlation(correlation: float) -> Note:
