@@ -161,9 +161,7 @@ def _of_votes(
     """Draw the band of a vote, which depends on answers and not on numbers of successes."""
     critical = critical_value(vote_covariance(outcomes, metrics, over), level)
     ends = vote_band(outcomes, metrics, values, over, critical)
-    return _Drawn(
-        critical, list(zip(ends.low.tolist(), ends.high.tolist(), strict=True)), ends.notes
-    )
+    return _Drawn(critical, list(zip(ends.low, ends.high, strict=True)), ends.notes)
 
 
 def _by_code(several: Iterable[Iterable[Note]]) -> tuple[Note, ...]:

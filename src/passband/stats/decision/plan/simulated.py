@@ -14,12 +14,12 @@ import numpy as np
 from passband.notes import K_ABOVE_HALF, PILOT_ONE_TRIAL, Note, few_in_pilot
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.plan.laws import Laws, draw_laws, posterior_of_betas
+from passband.stats.decision.plan.laws import Laws, draw_laws
 from passband.stats.interval.bootstrap.units import data_seed
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.estimate import estimate
-from passband.stats.interval.fit.count_grid import CountGrid, beta_masses
-from passband.stats.interval.fit.mixture import Mixing, Mixture, fit_mixture
+from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
 from passband.stats.metric.metric import Metric
@@ -116,14 +116,12 @@ class SimulatedWidths:
         request = IntervalRequest(
             self.outcomes, self.metric, (0.0,), 0.0, self.over, self.level, None
         )
+        mixture = fit_mixture(grid, counts)
+        values = (request.values(mixture) - low) / scale
         if self.over == "trials":
-            mixture = fit_mixture(grid, counts)
-            values = (request.values(mixture) - low) / scale
             squares = request.squares(mixture, values)
             ends = over_trials(mixture, values, self.metric.k, self.level, squares=squares)
             return _half(ends, scale * more)
-        mixture = _predicted(grid, counts)
-        values = (request.values(mixture) - low) / scale
         return _half(over_problems(mixture, values, self.level), scale * more)
 
     def _edge(self, problems: int, trials: int, successes: int) -> float:
@@ -157,14 +155,6 @@ def _notes(outcomes: Outcomes, metric: Metric) -> tuple[Note, ...]:
     elif 2 * metric.k > int(outcomes.trials[outcomes.trials >= metric.k].min()):
         notes.append(K_ABOVE_HALF)
     return tuple(notes)
-
-
-def _predicted(grid: CountGrid, counts: Floats) -> Mixture:
-    """Fit what the interval over problems needs: a further problem, and no noise of the trials."""
-    weight = posterior_of_betas(grid, counts)
-    predictive = weight @ grid.beta_binomial
-    mixing = Mixing(weight @ beta_masses(), predictive)
-    return Mixture(grid, counts, predictive, mixing, mixing, np.ones((*counts.shape[:-1], 1)))
 
 
 @lru_cache(maxsize=16)

@@ -28,7 +28,7 @@ from passband.stats.decision.plan.search import least
 from passband.stats.decision.plan.simulated import SimulatedWidths, simulated_widths
 from passband.stats.decision.plan.variances import Assumed, from_numbers
 from passband.stats.interval.default.wilson import normal_quantile, student_quantile
-from passband.stats.interval.fit.count_grid import is_too_large
+from passband.stats.interval.fit.coarse import is_too_large
 from passband.stats.metric.registry import parse_metric
 
 __all__ = ["MOST_PROBLEMS", "TOO_SMALL", "Widths", "numbers_of_trials", "plan_width", "widths_of"]

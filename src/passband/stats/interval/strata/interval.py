@@ -18,7 +18,8 @@ from passband.stats.interval.default.auto import (
     has_few_repeats,
     target_notes,
 )
-from passband.stats.interval.fit.count_grid import grid_of, is_too_large
+from passband.stats.interval.fit.coarse import is_too_large
+from passband.stats.interval.fit.count_grid import grid_of
 from passband.stats.interval.methods import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.ends import (
