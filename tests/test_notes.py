@@ -13,6 +13,7 @@ from passband.notes import Note, few_informative, joined, notes_as_json, of_side
 CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
 MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.assumed_correlation: (0.5,),
+    notes.calibrated: (2.714, "88%", "95%"),
     notes.dropped_items: (3,),
     notes.few_clusters: (7,),
     notes.few_informative: (20, 8),
@@ -22,8 +23,10 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.fitted_prior: (0.4, 0.3),
     notes.held_slopes: (1, 6.0),
     notes.left_out_differ: (0.9, 0.2, 12, 4),
+    notes.low_coverage: ("this interval covers about 88%", False),
     notes.misfit: (0.001,),
     notes.model_based: (8,),
+    notes.no_certificate: ("there is no interval",),
     notes.no_repeats: (2,),
     notes.noise_by_trials: (0.03, 0.02),
     notes.noise_partly_measured: (2, 5, 3),

@@ -47,6 +47,9 @@ Make = Callable[[int], Any]
 #: For each public dataclass, how to make one; another argument makes another value.
 PUBLIC: dict[str, Make] = {
     "Band": lambda shift: passband.band(counts(shift), "pass@*"),
+    "Certificate": lambda shift: (
+        passband.estimate(counts(shift), "pass@1", over="trials", certify=True).certificate
+    ),
     "Comparison": lambda shift: passband.compare(counts(), counts(1 + shift), "pass@1"),
     "Curve": lambda shift: passband.curve(counts(shift), "pass@*"),
     "Detectable": lambda shift: passband.detectable(counts(shift), "pass@1"),
