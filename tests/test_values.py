@@ -50,6 +50,9 @@ PUBLIC: dict[str, Make] = {
         {"x": counts(), "y": counts(1 + shift)}, "pass@1"
     ),
     "Band": lambda shift: passband.band(counts(shift), "pass@*"),
+    "Certificate": lambda shift: (
+        passband.estimate(counts(shift), "pass@1", over="trials", certify=True).certificate
+    ),
     "Comparison": lambda shift: passband.compare(counts(), counts(1 + shift), "pass@1"),
     "Curve": lambda shift: passband.curve(counts(shift), "pass@*"),
     "Detectable": lambda shift: passband.detectable(counts(shift), "pass@1"),

@@ -352,10 +352,10 @@ def noise_unmeasured(trials: int) -> Note:
 # -- the coverage that was simulated ------------------------------------------------------------
 
 
-def low_coverage(sentence: str, *, is_widened: bool) -> Note:
+def low_coverage(sentence: str, is_widened: bool) -> Note:
     """Return the note on an interval that simulated data sets show to be too short.
 
-    >>> print(low_coverage("on data like yours this 95% interval covers 88%", is_widened=False))
+    >>> print(low_coverage("on data like yours this 95% interval covers 88%", False))
     on data like yours this 95% interval covers 88%, by simulation; calibrate=True or --calibrate \
 widens it
     """
