@@ -58,6 +58,7 @@ ASKED: dict[str, Any] = {
     "split_variance": lambda data: passband.split_variance(data, "pass@1"),
     "compare": lambda data: passband.compare(data, b=_other(data), metric="pass@1"),
     "compare_all": lambda data: passband.compare_all({"x": data, "y": _other(data)}, "pass@1"),
+    "rank_models": lambda data: passband.rank_models({"x": data, "y": _other(data)}, "pass@1"),
 }
 OTHER = Outcomes.from_array([row[::-1] for row in MATRIX[::-1]])
 

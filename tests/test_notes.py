@@ -13,11 +13,15 @@ from passband.notes import Note, few_informative, joined, notes_as_json, of_side
 CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
 MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.assumed_correlation: (0.5,),
+    notes.circular_pairs: (0.95,),
     notes.dropped_items: (3,),
     notes.few_clusters: (7,),
+    notes.few_in_pilot: (30, 4),
     notes.few_informative: (20, 8),
     notes.few_people: (12,),
     notes.few_repeats: (3, 40),
+    notes.few_telling: (3,),
+    notes.few_to_tell: (1,),
     notes.few_units: (3,),
     notes.fitted_prior: (0.4, 0.3),
     notes.held_slopes: (1, 6.0),
@@ -42,6 +46,7 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.trials_related: (0.3,),
     notes.moved_server: (["http://a/v1", "http://b/v1"],),
     notes.task_errors: (3, "KeyError: x"),
+    notes.unbounded_abilities: (["x"], ["y"]),
     notes.unequal_trials: (3, 8),
     notes.unscored_by_model: ({"base": 2}, "drop"),
     notes.unstopped_values: (2,),

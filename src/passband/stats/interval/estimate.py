@@ -45,7 +45,7 @@ class Estimate:
     """
 
     metric: str
-    value: float
+    value: float  #: observed; the posterior mean of a method with a prior
     low: float | None
     high: float | None
     se: float | None  #: standard error, on the scale of the value
@@ -205,7 +205,8 @@ class Template:
         return with_certificate(result, request, calibrate=self.calibrate)
 
     def _estimate(self, request: IntervalRequest, interval: Interval) -> Estimate:
-        metric, value = request.metric, request.value
+        metric = request.metric
+        value = request.value if interval.value is None else interval.value
         tally = self.scored.trial_tally
         used = int(tally[metric.k :].sum())
         return Estimate(
