@@ -27,6 +27,12 @@ def counts(shift: int = 0) -> Outcomes:
     )
 
 
+def voted(shift: int = 0) -> Outcomes:
+    return Outcomes.from_answers(
+        [["a", "b", None], ["b", "b", "a"]], targets=["a", "ab"[shift % 2]]
+    )
+
+
 def graded(shift: int = 0) -> Outcomes:
     return Outcomes.from_array([[0.5, 0.25], [1.0, None], [0.125 * shift, 0.75]])
 
@@ -69,6 +75,8 @@ PUBLIC: dict[str, Make] = {
 }
 MORE: dict[str, Make] = {
     "GradedScores": lambda shift: graded(shift).graded,
+    "Votes": lambda shift: voted(shift).votes,
+    "Outcomes with votes": lambda shift: voted(shift),
     "Histogram": lambda shift: counts(shift).histogram,
     "Interval": lambda shift: Interval(0.0, 1.0, 0.5 + shift, (Note("a", "b"),)),
     "Outcomes of graded scores": graded,
