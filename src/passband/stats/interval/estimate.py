@@ -136,16 +136,17 @@ def estimate(
     names = [] if isinstance(metrics, str) else names_in(metrics)
     scored = outcomes.under(policy)
     template = Template(outcomes, scored, over, method, level, policy, seed_of(seed))
-    fill, most = template.filled, scored.most_trials()
+    fill: Callable[[Metric], Estimate] = template.filled
+    most: Callable[[str], int] = lambda _: scored.most_trials()  # noqa: E731
     if by is not None or weights is not None or population is not None:
         # Imported here, as they make estimates of this module.
         from passband.stats.interval.strata.design import Design
 
         design = Design.of(template, by, weights, population)
-        fill, most = design.filled, design.most_trials()
+        fill, most = design.filled, design.most_trials
     if isinstance(metrics, str):
-        return fill(parse_metric(metrics, most))
-    return [fill(metric) for name in names for metric in expand_metrics(name, most)]
+        return fill(parse_metric(metrics, most(metrics)))
+    return [fill(metric) for name in names for metric in expand_metrics(name, most(name))]
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def combine(
     level = as_level(level)
     _check(strata)
     scored = {name: outcomes.under(policy) for name, outcomes in strata.items()}
-    wanted = parse_metric(metric, min(part.most_trials() for part in scored.values()))
+    wanted = parse_metric(metric, max(part.most_trials() for part in scored.values()))
     combined, shares = combined_estimate(strata, scored, wanted, weights, over, level, policy)
     options: dict[str, Any] = {"over": over, "level": level, "policy": policy}
     own = {name: estimate(part, wanted.name, **options) for name, part in strata.items()}

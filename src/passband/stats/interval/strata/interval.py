@@ -10,6 +10,7 @@ from passband.errors import InvalidInput
 from passband.notes import (
     Note,
     few_informative_in_strata,
+    heavy_stratum,
     no_stratum_interval,
     single_problem_strata,
 )
@@ -71,7 +72,7 @@ def _check_clusters(requests: Mapping[str, IntervalRequest]) -> None:
     """Refuse clusters with problems in two strata, which are then not independent."""
     home: dict[str, str] = {}
     for name, request in requests.items():
-        for cluster in set(request.outcomes.clusters or ()):
+        for cluster in dict.fromkeys(request.outcomes.clusters or ()):
             if home.setdefault(cluster, name) != name and request.over == "problems":
                 raise InvalidInput(
                     f"cluster {cluster!r} has problems in the strata {home[cluster]!r} and "
@@ -95,7 +96,7 @@ def _range(strata: Sequence[IntervalRequest]) -> tuple[float, float]:
 
 
 def _over_problems(value: float, strata: Sequence[IntervalRequest], weights: Floats) -> Interval:
-    notes = _notes(strata)
+    notes = _notes(strata, weights)
     low, high = _range(strata)
     bounded = bool(np.isfinite(high - low))
     start, scale = (low, high - low) if bounded else (0.0, _unit(strata))
@@ -159,20 +160,30 @@ def _edge(strata: Sequence[IntervalRequest]) -> float | None:
     return 0.0 if successes == 0 else 1.0 if successes == trials else None
 
 
-def _notes(strata: Sequence[IntervalRequest]) -> tuple[Note, ...]:
+def _notes(strata: Sequence[IntervalRequest], weights: Floats) -> tuple[Note, ...]:
     notes: list[Note] = []
     counts = [request.outcomes.n_problems for request in strata]
     single = counts.count(1)
     if single:
         notes.append(single_problem_strata(single, len(counts)))
-    return (*notes, *_informative_notes(strata))
+    return (*notes, *_informative_notes(strata, weights))
 
 
-def _informative_notes(strata: Sequence[IntervalRequest]) -> tuple[Note, ...]:
-    counts = [request.outcomes.n_problems for request in strata]
-    informative = sum(map(_informative, strata))
-    if informative < _ENOUGH_INFORMATIVE:
-        return (few_informative_in_strata(sum(counts), informative),)
+def _informative_notes(strata: Sequence[IntervalRequest], weights: Floats) -> tuple[Note, ...]:
+    """Return a note where few problems differ from others of their stratum, or few that weigh.
+
+    If all problems were alike, stratum h had the part g of the variance. Its informative problems
+    then count as 1 / sum(g^2 / informative), which is their number if strata weigh by size.
+    """
+    counts = np.array([float(request.outcomes.n_problems) for request in strata])
+    informative = np.array([float(_informative(request)) for request in strata])
+    total = int(informative.sum())
+    if total < _ENOUGH_INFORMATIVE:
+        return (few_informative_in_strata(int(counts.sum()), total),)
+    parts = weights**2 / counts / float((weights**2 / counts).sum())
+    if 1.0 / float((parts**2 / np.maximum(informative, 0.5)).sum()) < _ENOUGH_INFORMATIVE:
+        heaviest = int(parts.argmax())
+        return (heavy_stratum(float(weights[heaviest]), int(counts[heaviest])),)
     return ()
 
 
@@ -196,7 +207,7 @@ def _over_trials(
     if is_too_large(pooled.outcomes.histogram):
         return _squared(value, requests, weights)
     mixture = pooled.mixture()
-    notes = (*target_notes(pooled, mixture), *_informative_notes(strata))
+    notes = (*target_notes(pooled, mixture), *_informative_notes(strata, weights))
     if has_few_repeats(mixture):
         return _over_problems(value, strata, weights).with_notes(*target_notes(pooled, mixture))
     low, high = pooled.range()
