@@ -141,7 +141,7 @@ def test_single_problems_borrow_the_spread_of_the_others() -> None:
     outcomes = Outcomes.from_counts([4, 3, 0, 1, 2, 4, 3, 0, 1, 2, 4, 1, 2, 0] * 2, 4)
     labels = ["a"] * 13 + ["b"] * 13 + ["c", "d"]
     result = estimate(outcomes, "pass@1", by=labels, weights="equal")
-    assert [note.code for note in result.notes] == ["single-problem-strata"]
+    assert result.notes[0].code == "single-problem-strata"
     alone = estimate(outcomes, "pass@1", by=[str(i) for i in range(28)], weights="equal")
     assert "every stratum has a single problem" in alone.notes[0].text
     plain = estimate(outcomes, "pass@1")
