@@ -20,6 +20,7 @@ from passband.stats.interval.default.auto import (
     target_notes,
 )
 from passband.stats.interval.fit.count_grid import grid_of, is_too_large
+from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.methods import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.ends import (
@@ -27,6 +28,7 @@ from passband.stats.interval.strata.ends import (
     square_and_add,
     strata_over_problems,
     strata_over_trials,
+    weighted_counts,
 )
 from passband.stats.interval.strata.spread import Spread, spread_of_counts, spread_of_values
 from passband.stats.tolerance import ROUNDING_DIGITS
@@ -222,11 +224,24 @@ def _over_trials(
     edge = _edge(strata)
     if edge is not None:
         return _hidden(value, pooled, each, edge).with_notes(*notes)
-    ends = strata_over_trials((value - low) / (high - low), pooled, each, low, high - low)
     scale = high - low
+    weighted = _weighted(pooled, each)
+    values = (pooled.values(weighted) - low) / scale
+    squares = pooled.squares(weighted, values)
+    mean = np.asarray((value - low) / scale)
+    ends = strata_over_trials(mean, weighted, values, pooled.k, pooled.level, squares)
     return Interval(
         low + scale * float(ends.low), low + scale * float(ends.high), scale * float(ends.se), notes
     )
+
+
+def _weighted(pooled: IntervalRequest, weights: Floats) -> Mixture:
+    """Fit the problems as their weights have them count."""
+    outcomes = pooled.outcomes
+    grid = grid_of(outcomes.histogram)
+    start = grid.starts[np.searchsorted(grid.ns, outcomes.trials)]
+    places = start + outcomes.required_successes()
+    return fit_mixture(grid, weighted_counts(weights, places, len(grid.trials)))
 
 
 def _pooled(strata: Sequence[IntervalRequest], value: float) -> IntervalRequest:
