@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import passband
 from commands import run
 
 TASK = """
@@ -64,3 +65,13 @@ def test_what_is_missing_is_named(folder: Path) -> None:
     done = run("run", "sums.yaml", "--model", "tiny", "-n", 2, "--out", "r")
     lack = "no mean over the group 'sums': its task 'long' does not measure exact_match (mean)"
     assert lack in done.err
+
+
+def test_simple_evaluate_has_the_group(folder: Path) -> None:
+    results = passband.simple_evaluate("tiny", "sums.yaml", num_repeats=2, log_samples=False)
+    assert results["group_subtasks"]["sums"] == ["short", "long"]
+    group, both = results["groups"]["sums"], results["results"]
+    assert both["sums"] == group
+    assert group["sample_len"] == 10
+    low, high = group["exact_match_interval,last"]
+    assert low <= group["exact_match,last"] <= high
