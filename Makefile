@@ -124,6 +124,8 @@ coverage: $(VENV)/.installed
 	@echo "of bands, of clusters, of single proportions, and of the other methods ..."
 	@$(PY) benchmarks/coverage_bands.py
 	@$(PY) benchmarks/coverage_clusters.py
+	@echo "of ragged trials, unequal clusters, graded scores, votes, strata and five problems ..."
+	@$(PY) benchmarks/coverage_designs.py
 	@$(PY) benchmarks/proportions.py
 	@$(PY) benchmarks/coverage_methods.py
 	@echo "of runs that stop by themselves, and the errors of repeated looks ..."

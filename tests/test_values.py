@@ -46,6 +46,7 @@ Make = Callable[[int], Any]
 
 #: For each public dataclass, how to make one; another argument makes another value.
 PUBLIC: dict[str, Make] = {
+    "Abilities": lambda shift: passband.rank_models({"x": counts(), "y": counts(1 + shift)}),
     "Band": lambda shift: passband.band(counts(shift), "pass@*"),
     "Comparison": lambda shift: passband.compare(counts(), counts(1 + shift), "pass@1"),
     "Curve": lambda shift: passband.curve(counts(shift), "pass@*"),

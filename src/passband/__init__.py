@@ -19,7 +19,7 @@ from passband.version import __version__
 _EXPORTS = {
     "passband.api": (
         "band bounds combine compare compare_all curve detectable estimate extrapolate measure "
-        "measure_all plan plan_difference plan_width split_variance"
+        "measure_all plan plan_difference plan_width rank_models split_variance"
     ),
     "passband.errors": "InvalidInput NotEnoughData PassbandError PassbandWarning",
     "passband.generate.providers": "register_provider",
@@ -32,9 +32,10 @@ _EXPORTS = {
     "passband.stats.data.outcomes": "Outcomes",
     "passband.stats.decision.compare": "Comparison",
     "passband.stats.decision.plan.plan": "Detectable Plan",
-    "passband.stats.decision.ranking": "Ranking",
+    "passband.stats.decision.ranking": "Abilities Ranking",
     "passband.stats.decision.variance": "VarianceSplit",
     "passband.stats.interval.band": "Band",
+    "passband.stats.interval.certify.certificate": "Certificate",
     "passband.stats.interval.estimate": "Estimate",
     "passband.stats.interval.extrapolate": "Extrapolation",
     "passband.stats.interval.methods": "register_method",

@@ -15,6 +15,7 @@ from passband.api import measure_all as measure_all
 from passband.api import plan as plan
 from passband.api import plan_difference as plan_difference
 from passband.api import plan_width as plan_width
+from passband.api import rank_models as rank_models
 from passband.api import split_variance as split_variance
 from passband.errors import InvalidInput as InvalidInput
 from passband.errors import NotEnoughData as NotEnoughData
@@ -35,9 +36,11 @@ from passband.stats.data.outcomes import Outcomes as Outcomes
 from passband.stats.decision.compare import Comparison as Comparison
 from passband.stats.decision.plan.plan import Detectable as Detectable
 from passband.stats.decision.plan.plan import Plan as Plan
+from passband.stats.decision.ranking import Abilities as Abilities
 from passband.stats.decision.ranking import Ranking as Ranking
 from passband.stats.decision.variance import VarianceSplit as VarianceSplit
 from passband.stats.interval.band import Band as Band
+from passband.stats.interval.certify.certificate import Certificate as Certificate
 from passband.stats.interval.estimate import Estimate as Estimate
 from passband.stats.interval.extrapolate import Extrapolation as Extrapolation
 from passband.stats.interval.methods import register_method as register_method

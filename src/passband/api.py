@@ -23,9 +23,10 @@ from passband.errors import WrongType
 if TYPE_CHECKING:
     from passband.readers.sources import Data
     from passband.stats.data.outcomes import Policy
-    from passband.stats.decision.compare import Comparison
+    from passband.stats.decision.compare import Comparison, Test
     from passband.stats.decision.plan.plan import Detectable, Plan
-    from passband.stats.decision.ranking import Ranking
+    from passband.stats.decision.ranking import Abilities, Ranking
+    from passband.stats.decision.ranking.abilities import RankingModel
     from passband.stats.decision.variance import VarianceSplit
     from passband.stats.interval.band import Band
     from passband.stats.interval.estimate import Estimate, Over
@@ -53,6 +54,7 @@ _FUNCTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "plan": (f"{_DECISION}.plan.plan", ("pilot",)),
     "plan_difference": (f"{_DECISION}.plan.plan", ("pilot",)),
     "plan_width": (f"{_DECISION}.plan.plan", ("pilot",)),
+    "rank_models": (f"{_DECISION}.ranking", ("models",)),
     "split_variance": (f"{_DECISION}.variance", ("outcomes",)),
 }
 
@@ -81,20 +83,30 @@ def _for_any_source(function: Callable[..., Any], arguments: tuple[str, ...]) ->
 
     @wraps(function)
     def call(*values: Any, **options: Any) -> Any:
+        answers = _wants_answers(values, options)
         for name, position in positions.items():
             if position < len(values) and not isinstance(values[position], Outcomes):
-                converted = _converted(name, values[position])
+                converted = _converted(name, values[position], answers)
                 values = (*values[:position], converted, *values[position + 1 :])
         for name in arguments:
             if name in options and not isinstance(options[name], Outcomes):
-                options[name] = _converted(name, options[name])
+                options[name] = _converted(name, options[name], answers)
         return function(*values, **options)
 
     call.__module__ = __name__  # where pickle finds it
     return call
 
 
-def _converted(argument: str, source: Any) -> Any:
+def _wants_answers(values: tuple[Any, ...], options: Mapping[str, Any]) -> bool:
+    """Return whether a metric among the arguments is a vote, which needs the answers too."""
+    from passband.stats.metric.registry import needs_answers
+
+    chosen = [*values[1:], options.get("metric"), options.get("metrics")]
+    names = [name for one in chosen for name in (one if isinstance(one, (list, tuple)) else [one])]
+    return needs_answers(name for name in names if isinstance(name, str))
+
+
+def _converted(argument: str, source: Any, answers: bool) -> Any:
     """Return the outcomes of a source, or of each of several models or strata."""
     from passband.readers import outcomes_of, read
 
@@ -104,10 +116,11 @@ def _converted(argument: str, source: Any) -> Any:
         return source  # which `combine` refuses
     if argument not in ("models", "strata"):
         _refuse_no_source(argument, source)
-        return outcomes_of(source)
+        return outcomes_of(source, answers=answers)
     if isinstance(source, Mapping):
-        return {name: outcomes_of(model) for name, model in source.items()}
-    return {" / ".join(group.key): group.outcomes for group in read(source).groups}
+        return {name: outcomes_of(model, answers=answers) for name, model in source.items()}
+    groups = read(source, answers=answers).groups
+    return {" / ".join(group.key): group.outcomes for group in groups}
 
 
 def _refuse_no_source(argument: str, source: Any) -> None:
@@ -154,6 +167,9 @@ if TYPE_CHECKING:
         paired: bool = True,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        margin: float | None = None,
+        test: Test = "interval",
+        settle: bool | None = None,
     ) -> Comparison: ...
     def compare_all(
         models: Mapping[str, Data] | Data,
@@ -185,6 +201,8 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        certify: bool = False,
+        calibrate: bool = False,
         by: Labels | None = None,
         weights: Weights | None = None,
         population: int | None = None,
@@ -199,6 +217,8 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        certify: bool = False,
+        calibrate: bool = False,
         by: Labels | None = None,
         weights: Weights | None = None,
         population: int | None = None,
@@ -253,6 +273,16 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
     ) -> Plan: ...
+    def rank_models(
+        models: Mapping[str, Data] | Data,
+        metric: str = "pass@1",
+        *,
+        model: RankingModel = "logit",
+        over: Over = "problems",
+        level: float = 0.95,
+        policy: Policy = "drop",
+        seed: int | str | None = None,
+    ) -> Abilities: ...
     def split_variance(
         outcomes: Data, metric: str, *, policy: Policy = "drop"
     ) -> VarianceSplit: ...

@@ -34,8 +34,10 @@ __all__ = [
     "EVA_SKIPPED",
     "EVA_ZERO_WIDTH",
     "FEW_RANDOM",
+    "GRADED_K_ABOVE_HALF",
     "GUESSING_PRIOR",
     "K_ABOVE_HALF",
+    "MAJORITY_OF_SCORES",
     "MODEL_ACCURACY",
     "NOISE_FALLS",
     "NOT_CONVERGED",
@@ -64,6 +66,7 @@ __all__ = [
     "PRIOR_ON_EDGE",
     "RELIABLE_CLUSTERS",
     "STRETCHED",
+    "TAIL_MISSING",
     "THEORETICAL_BIASED",
     "TOO_MANY_COUNTS",
     "TRUNCATED",
@@ -78,6 +81,7 @@ __all__ = [
     "adaptive_unscored",
     "assumed_correlation",
     "beyond_trials",
+    "calibrated",
     "compared_stopped",
     "dropped_items",
     "eva_unseen",
@@ -92,10 +96,16 @@ __all__ = [
     "held_slopes",
     "joined",
     "left_out",
+    "left_out_differ",
+    "low_coverage",
+    "mean_of_all_trials",
     "misfit",
+    "mixed_answers",
     "model_based",
     "moved_server",
     "never_solved",
+    "no_answers",
+    "no_certificate",
     "no_failing_score",
     "no_interval",
     "no_repeats",
@@ -104,10 +114,12 @@ __all__ = [
     "no_task",
     "no_threshold",
     "noise_partly_measured",
+    "noise_unmeasured",
     "not_enough_data",
     "not_measurable",
     "notes_as_json",
     "of_side",
+    "one_cluster",
     "planned",
     "posterior_mean",
     "prior_dominates",
@@ -115,10 +127,12 @@ __all__ = [
     "scaled_weights",
     "scored_incomplete",
     "scorer_errors",
+    "several_right_answers",
     "single_problem_strata",
     "solved_within",
     "stopped_by_outcome",
     "task_errors",
+    "tied_to_size",
     "unequal_trials",
     "unscored",
     "unscored_by_model",
@@ -175,15 +189,57 @@ K_ABOVE_HALF = Note(
     "k > n/2, so the width depends on a fitted model; with 2k trials per problem it could be "
     "measured",
 )
+GRADED_K_ABOVE_HALF = Note(
+    "k-above-half",
+    "k > n/2, so any two sets of k trials overlap and the width is rough; 2k trials per problem "
+    "would make it firm",
+)
+TAIL_MISSING = Note(
+    "tail-may-be-missing",
+    "scores without bounds and with a long tail, of which few problems may not have shown the end; "
+    "the interval may be too short; add problems",
+)
 CONSTANT_METRIC = Note("constant-metric", "this metric has the same value whatever the trials show")
 
 
-def few_clusters(clusters: int) -> Note:
-    """Return the note on an interval over too few clusters."""
+def few_clusters(clusters: int, effective: float | None = None) -> Note:
+    """Return the note on an interval over too few clusters, unequal ones by Kish's number.
+
+    >>> print(few_clusters(60, 17.9))
+    60 clusters of unequal size, worth 18 equal ones; below 20 the interval is indicative only
+    """
+    number = f"only {_count(clusters, 'cluster')}"
+    if effective is not None and round(effective) < clusters:
+        number = f"{clusters} clusters of unequal size, worth {max(effective, 1.0):.0f} equal ones"
     return Note(
-        "few-clusters",
-        f"only {_count(clusters, 'cluster')}; below {RELIABLE_CLUSTERS} the interval is "
-        "indicative only",
+        "few-clusters", f"{number}; below {RELIABLE_CLUSTERS} the interval is indicative only"
+    )
+
+
+def one_cluster(problems: int) -> Note:
+    """Return the note on an interval over problems that all belong to one cluster."""
+    return Note(
+        "one-cluster",
+        f"all {problems} problems belong to one cluster, which does not show how clusters differ; "
+        "the interval is what a single observation leaves possible; add clusters",
+    )
+
+
+def tied_to_size(correlation: float, over_clusters: float, over_problems: float) -> Note:
+    """Return the note on clusters whose values go along with their sizes.
+
+    >>> print(tied_to_size(-0.62, 0.551, 0.412))
+    larger clusters have lower values (correlation -0.62 with the logarithm of size): the mean is \
+0.412 over problems and 0.551 over clusters; which is meant matters, and the interval of the first \
+may be short
+    """
+    direction = "higher" if correlation > 0 else "lower"
+    return Note(
+        "tied-to-size",
+        f"larger clusters have {direction} values (correlation {correlation:.2f} with the "
+        f"logarithm of size): the mean is {over_problems:.3g} over problems and "
+        f"{over_clusters:.3g} over clusters; which is meant matters, and the interval of the first "
+        "may be short",
     )
 
 
@@ -220,12 +276,153 @@ def few_repeats(repeated: int, problems: int) -> Note:
     )
 
 
+def single_trials(single: int, problems: int) -> Note:
+    """Return the note on problems whose only trial cannot show its noise."""
+    return Note(
+        "single-trials",
+        f"{single} of {problems} problems have a single trial, which cannot show its noise: they "
+        "count as if all of their spread were noise, so the interval errs to the wide side",
+    )
+
+
+def noise_by_trials(own: float, pooled: float) -> Note:
+    """Return the note on sampling noise that differs with the number of trials."""
+    return Note(
+        "noise-by-trials",
+        "problems with few trials are of another kind than those with many, so the noise is "
+        f"measured for each number of trials (standard error {own:.2g}; {pooled:.2g} if they were "
+        "alike)",
+    )
+
+
+def trials_related(correlation: float) -> Note:
+    """Return the note on numbers of trials that go along with the share of successes.
+
+    >>> print(trials_related(-0.4).text[:61])
+    problems with more trials succeeded less often (correlation -
+    """
+    word = "more" if correlation > 0 else "less"
+    return Note(
+        "trials-related",
+        f"problems with more trials succeeded {word} often (correlation {correlation:+.2f}); the "
+        "interval holds if their numbers were fixed beforehand, not if outcomes decided them",
+    )
+
+
+def left_out_differ(left: float, kept: float, problems: int, k: int) -> Note:
+    """Return the note on problems with too few trials that are unlike the others.
+
+    >>> print(left_out_differ(0.91, 0.24, 12, 4))
+    12 problems with fewer than 4 trials are left out, and differ: their pass@1 is 0.910, that of \
+the others 0.240
+    """
+    return Note(
+        "left-out-differ",
+        f"{_count(problems, 'problem')} with fewer than {k} trials are left out, and differ: their "
+        f"pass@1 is {left:.3f}, that of the others {kept:.3f}",
+    )
+
+
 def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
     """Return the note on sampling noise that only some problems have enough trials to show."""
     return Note(
         "noise-partly-measured",
         f"sampling noise is measured on the {measured} of {problems} problems with at least "
         f"{trials} trials, and assumed equal on the others",
+    )
+
+
+def noise_unmeasured(trials: int) -> Note:
+    """Return the note on an interval over trials that no, or hardly any, problem can measure."""
+    return Note(
+        "noise-unmeasured",
+        f"measuring the sampling noise takes problems with at least {trials} trials, which too few "
+        "have, so this is the wider interval over problems",
+    )
+
+
+# -- the coverage that was simulated ------------------------------------------------------------
+
+
+def low_coverage(sentence: str, *, is_widened: bool) -> Note:
+    """Return the note on an interval that simulated data sets show to be too short.
+
+    >>> print(low_coverage("on data like yours this 95% interval covers 88%", is_widened=False))
+    on data like yours this 95% interval covers 88%, by simulation; calibrate=True or --calibrate \
+widens it
+    """
+    remedy = "add problems" if is_widened else "calibrate=True or --calibrate widens it"
+    return Note("low-coverage", f"{sentence}, by simulation; {remedy}")
+
+
+def calibrated(quantile: float, before: str, after: str) -> Note:
+    """Return the note on an interval that was widened by simulation.
+
+    >>> print(calibrated(2.714, "88%", "95%"))
+    widened to a normal quantile of 2.71, as simulated data sets like yours are covered 88% of the \
+time without and 95% with
+    """
+    return Note(
+        "calibrated",
+        f"widened to a normal quantile of {quantile:.2f}, as simulated data sets like yours are "
+        f"covered {before} of the time without and {after} with",
+    )
+
+
+def no_certificate(reason: str) -> Note:
+    """Return the note on an interval whose coverage could not be simulated."""
+    return Note("no-certificate", f"its coverage is not simulated: {reason}")
+
+
+# -- votes ---------------------------------------------------------------------------------
+
+MAJORITY_OF_SCORES = Note(
+    "majority-of-scores",
+    "maj@k is the chance that more than half of k trials are right; vote@k is the chance that the "
+    "most frequent answer among k is",
+)
+
+
+def mean_of_all_trials(name: str, k: int) -> Note:
+    """Return the note on a mean of k trials where problems have other numbers of them.
+
+    >>> print(mean_of_all_trials("avg@64", 64))
+    avg@64 is the mean score of all trials of the problems that have at least 64
+    """
+    return Note(
+        "mean-of-all-trials",
+        f"{name} is the mean score of all trials of the problems that have at least {k}",
+    )
+
+
+def no_answers(without: int, problems: int) -> Note:
+    """Return the note on problems none of whose trials has an answer.
+
+    >>> print(no_answers(2, 30))
+    no trial of 2 of 30 problems has an answer, so that their vote is never right
+    """
+    return Note(
+        "no-answers",
+        f"no trial of {without} of {_count(problems, 'problem')} has an answer, so that their vote "
+        "is never right",
+    )
+
+
+def mixed_answers(mixed: int, problems: int) -> Note:
+    """Return the note on answers with different scores in different trials."""
+    return Note(
+        "mixed-answers",
+        f"in {mixed} of {_count(problems, 'problem')} the same answer is scored right in one trial "
+        "and wrong in another; where it wins, it is right in the share of its trials that are",
+    )
+
+
+def several_right_answers(several: int, problems: int) -> Note:
+    """Return the note on problems with several right answers, which vote apart."""
+    return Note(
+        "several-right-answers",
+        f"in {several} of {_count(problems, 'problem')} several different answers are right, and "
+        "each has its own votes; if they are one answer in several spellings, vote@k is too low",
     )
 
 
@@ -645,16 +842,82 @@ EQUAL_CHANGES = Note(
 )
 UNEVEN_TRIALS = Note(
     "uneven-trials",
-    "the two runs have different trial counts per problem, so the p-value is approximate, and the "
-    "interval is at least as wide as sampling noise alone would make it",
+    "the two runs have different trial counts per problem, so the interval is at least as wide as "
+    "sampling noise alone would make it",
 )
 ZERO_FACTOR_UNPAIRED = Note(
     "zero-factor-unpaired", "one factor of the blend is zero, so the interval ignores the pairing"
 )
 NO_BEST = Note(
     "no-p-best",
-    "no probability of being the best: the spread of at least one model is unknown",
+    "no confidence of being the best: at least one difference has no interval",
 )
+
+
+def circular_pairs(total: float) -> Note:
+    """Return the note on pairwise confidences that contradict each other."""
+    return Note(
+        "circular-pairs",
+        f"the confidences of being the best add up to {total:.3f}: the pairwise confidences, which "
+        "none of them may exceed, contradict each other",
+    )
+
+
+def few_to_tell(units: int) -> Note:
+    """Return the note on abilities that have no interval."""
+    return Note(
+        "no-interval-abilities",
+        f"models differ on {'no problem' if units == 0 else 'one problem or cluster only'}, which "
+        "does not show how abilities vary over problems",
+    )
+
+
+def few_telling(units: int) -> Note:
+    """Return the note on abilities that rest on a handful of problems or clusters."""
+    return Note(
+        "few-telling",
+        f"models differ on {units} problems or clusters only: the intervals of their abilities are "
+        "rough",
+    )
+
+
+def unbounded_abilities(above: Sequence[str], below: Sequence[str]) -> Note:
+    """Return the note on models that are ahead of others, or behind them, wherever they differ.
+
+    >>> print(unbounded_abilities(["x"], []))  # doctest: +ELLIPSIS
+    the data give no upper bound for the ability of x: ...
+    """
+    sides = [
+        f"no {side} bound for the ability of {', '.join(models)}"
+        for side, models in (("upper", above), ("lower", below))
+        if models
+    ]
+    return Note(
+        "unbounded-ability",
+        f"the data give {' and '.join(sides)}: wherever trials tell such a model from others, they "
+        "tell the same; its value rests on half a success and half a failure added to each model",
+    )
+
+
+def order_differs(
+    metric: str,
+    models: tuple[str, str],
+    ability: float,
+    plain: tuple[float, float],
+    others: int,
+) -> Note:
+    """Return the note on two models whose abilities are in another order than their averages.
+
+    >>> print(order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 1))  # doctest: +ELLIPSIS
+    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0.6), as ...
+    """
+    more = f"; so are {_count(others, 'other pair')}" if others else ""
+    return Note(
+        "order-differs",
+        f"{models[0]} is better than {models[1]} by {ability:.3g} in ability, though its {metric} "
+        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}), as they were asked problems of "
+        f"different difficulty or differ most on problems that few models solve{more}",
+    )
 
 
 def of_side(side: str, note: Note) -> Note:
@@ -781,18 +1044,33 @@ def until(text: str) -> Note:
     return Note("until", text)
 
 
+def _looks_stopped(p_value: float, problems: int, cap: int) -> str:
+    return (
+        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
+        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')})"
+    )
+
+
 def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
-    """Return the note on trials whose outcomes seem to have decided when to stop.
+    """Return the note on a mean of c/n over trials whose outcomes seem to have ended them.
 
     >>> print(stopped_by_outcome(0.0021, 8, 8))  # doctest: +ELLIPSIS
     every problem with fewer than 8 trials succeeded in exactly one ...
     """
     return Note(
-        "no-estimate-stopped-by-outcome",
-        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
-        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
-        f"of c/n is then far too large: use --stopped-after 1 --cap {cap}, or --stopped-after 0 if "
-        f"the numbers of trials were fixed beforehand",
+        "stopped-by-outcome",
+        f"{_looks_stopped(p_value, problems, cap)}; this estimate is then wrong, far too large for "
+        f"pass@1: passband.stats.sequential.unstopped.estimate_stopped gives the share solved "
+        f"within k",
+    )
+
+
+def taken_as_stopped(p_value: float, problems: int, cap: int) -> Note:
+    """Return the note on an estimate that takes trials as stopped by their outcome."""
+    return Note(
+        "taken-as-stopped",
+        f"{_looks_stopped(p_value, problems, cap)}, and so it is counted; --stopped-after 0 if the "
+        f"numbers of trials were fixed beforehand, --cap if the limit was above {cap}",
     )
 
 
@@ -800,9 +1078,8 @@ def compared_stopped(p_value: float, problems: int, cap: int) -> Note:
     """Return the note on compared trials whose outcomes seem to have decided when to stop."""
     return Note(
         "compared-stopped-by-outcome",
-        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
-        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
-        f"of c/n is then far too large, and the difference wrong: compare first trials alone",
+        f"{_looks_stopped(p_value, problems, cap)}; the mean of c/n is then far too large, and the "
+        f"difference wrong: compare first trials alone",
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    AnswerColumn,
     ClusterColumn,
     Format,
     FormatOption,
@@ -23,6 +24,7 @@ from passband.cli.options import (
     SkipBad,
     StatusColumn,
     Target,
+    Tests,
     Threshold,
     TrialColumn,
     is_json,
@@ -50,6 +52,7 @@ def compare(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    answer: AnswerColumn = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
     over: Over = Target.problems,
@@ -57,12 +60,20 @@ def compare(
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="The two models were asked different problems.")
     ] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(help="Largest difference that does not matter, for verdicts of equivalence."),
+    ] = None,
+    test: Annotated[
+        Tests,
+        typer.Option(help="P-value: from the interval, or by sign flips (exact, or mid-p)."),
+    ] = Tests.interval,
     policy: PolicyOption = Policies.drop,
     format: FormatOption = Format.table,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare models, task by task, with intervals and p-values. Problems are paired."""
+    """Compare models, task by task, with intervals, p-values and verdicts. Problems are paired."""
     from passband.report.compare import explanation, full_rows, pair_rows, rows
     from passband.report.render import printable, render
     from passband.summary.compare import Contest, compare_sources
@@ -70,10 +81,13 @@ def compare(
     as_json = is_json(format, json)
     summary = compare_sources(
         files,
-        Contest(tuple(metric or ()), over.value, level, not unpaired, policy.value),
+        Contest(
+            tuple(metric or ()), over.value, level, not unpaired, policy.value, margin, test.value,
+            settle=True,
+        ),
         columns={
             "problem": problem, "trial": trial, "score": score, "status": status,
-            "cluster": cluster,
+            "cluster": cluster, "answer": answer,
         },
         by=by,
         tasks=task or (),

@@ -13,6 +13,7 @@ import typer
 from passband import plugins
 
 __all__ = [
+    "AnswerColumn",
     "ClusterColumn",
     "Engine",
     "Format",
@@ -31,6 +32,7 @@ __all__ = [
     "StatusColumn",
     "Target",
     "TaskArgs",
+    "Tests",
     "Threshold",
     "TrialColumn",
     "Truncated",
@@ -66,6 +68,14 @@ class Target(str, enum.Enum):
     trials = "trials"
 
 
+class Tests(str, enum.Enum):
+    """Tests that give the p-value of a difference."""
+
+    interval = "interval"
+    exact = "exact"
+    mid_p = "mid-p"
+
+
 class Policies(str, enum.Enum):
     """Policies for trials without a score."""
 
@@ -91,7 +101,7 @@ class Truncated(str, enum.Enum):
 
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", "-m", help="Metric, e.g. pass@8, pass@1,8, pass@*, avg (repeatable)."),
+    typer.Option("--metric", "-m", help="Metric, e.g. pass@8, pass@1-8, vote@8, avg (repeatable)."),
 ]
 ProblemColumn = Annotated[
     str | None, typer.Option("--problem", help="Column that names the problem.")
@@ -106,6 +116,9 @@ StatusColumn = Annotated[
 ]
 ClusterColumn = Annotated[
     str | None, typer.Option("--cluster", help="Column with the cluster of the problem.")
+]
+AnswerColumn = Annotated[
+    str | None, typer.Option("--answer", help="Column with the answer of the trial, for vote@k.")
 ]
 Threshold = Annotated[
     float | None, typer.Option("--threshold", help="Count scores of at least this as successes.")

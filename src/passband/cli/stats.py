@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    AnswerColumn,
     ClusterColumn,
     Format,
     FormatOption,
@@ -47,6 +48,7 @@ def stats(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    answer: AnswerColumn = None,
     by: Annotated[
         list[str] | None, typer.Option(help="Column to split by, such as model (repeatable).")
     ] = None,
@@ -78,6 +80,15 @@ def stats(
     cap: Annotated[
         int | None, typer.Option(help="With --stopped-after: the most trials of a problem.", min=1)
     ] = None,
+    certify: Annotated[
+        bool | None,
+        typer.Option(
+            help="Simulate the coverage to expect; unasked, only of few and unusual designs."
+        ),
+    ] = None,
+    calibrate: Annotated[
+        bool, typer.Option(help="Widen intervals whose simulated coverage is too low.")
+    ] = False,
     plan: Annotated[
         Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
     ] = None,
@@ -107,11 +118,14 @@ def stats(
         score=score,
         status=status,
         cluster=cluster,
+        answer=answer,
         threshold=threshold,
         plan=plan,
         skip_bad=skip_bad,
         stopped_after=stopped_after,
         cap=cap,
+        certify=certify,
+        calibrate=calibrate,
         weights=None if weights is None else read_weights(weights),
         population=population,
     )

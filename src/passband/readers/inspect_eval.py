@@ -165,7 +165,7 @@ class _EvalFile:
 
     def _is_open(self, sample: InspectSample) -> bool:
         """Return whether a summary does not say all that is wanted."""
-        if self._options.texts or self._trials.header.is_invalidated:
+        if self._options.opens_samples or self._trials.header.is_invalidated:
             return True
         if sample.record.get("error") is not None or not self._trials.header.scorers:
             return False

@@ -24,8 +24,8 @@ class InspectTrials:
 
     def __init__(self, header: InspectHeader, source: Source, options: Options) -> None:
         self.header = header
-        self._texts = options.texts
-        self._builder = LogBuilder(header.task, header.model, source, texts=options.texts)
+        self._texts = options.opens_samples
+        self._builder = LogBuilder(header.task, header.model, source, texts=self._texts)
         self._kinds: dict[str, type] = {}  # of the ids, which the builder gets as text
         self._valued: set[str] = set()  # scorers that gave a value
         self._cancelled = 0

@@ -30,6 +30,7 @@ from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.score.scorer import Score
+from passband.stats.data.answers import answer_text
 from passband.trials.rows import STATUSES, Status
 
 __all__ = ["LmEvalResults", "LmEvalSamples"]
@@ -102,6 +103,7 @@ class _Samples:
         task: str,
     ) -> None:
         self._lines, self._source, self._texts = lines, source, options.texts
+        self._answers = options.answers
         self._results, self._task = results, task
         self._model = results.model if results else _folder(Path(source.file))
         self._numbers: dict[str | int, dict[str, dict[str, list[Any]]]] = {}
@@ -227,6 +229,8 @@ class _Samples:
                 builder.add(row.key, scores=scores, text=text, **about)
             return
         trials = self._read(row)
+        if self._answers and len(self._filters) == 1:
+            trials = _answered(trials, record.get("filtered_resps"))
         statuses = record.get("statuses")
         for number, scores in enumerate(trials):
             text = row.texts[number] if len(trials) == len(row.texts) else None
@@ -300,6 +304,23 @@ class _Samples:
                 "number in the log; these scores are not lm-eval's",
                 important=True,
             )
+
+
+def _answered(trials: list[dict[str, Any]], filtered: Any) -> list[dict[str, Any]]:
+    """Return the scores with the filtered responses as their answers, if there is one for each."""
+    if isinstance(filtered, list) and len(filtered) == 1 and isinstance(filtered[0], list):
+        filtered = filtered[0]
+    if not isinstance(filtered, list) or len(filtered) != len(trials):
+        return trials
+    return [
+        {name: _answering(value, answer) for name, value in scores.items()}
+        for scores, answer in zip(trials, filtered, strict=True)
+    ]
+
+
+def _answering(value: Any, answer: Any) -> Any:
+    text = answer_text(answer)
+    return Score(value, "ok" if text is not None else "no_answer", text)
 
 
 def _folder(path: Path) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from passband.errors import InvalidInput, nearest
 from passband.readers.groups import Remark
+from passband.readers.recorded_votes import RecordedVotes, votes_of_log
 from passband.readers.tally import RunTally
 from passband.records import reading
 from passband.stats.data.graded import GradedScores
@@ -89,6 +90,11 @@ class Log:
             if count < (self.planned or 0):
                 unscored.setdefault("missing", Counter())[problem] = (self.planned or 0) - count
         return self._collected(scores, unscored)
+
+    def votes(self, scorer: str | None = None) -> RecordedVotes:
+        """Return the votes of the trials that a scorer scored, where answers are recorded."""
+        trials = sorted(self.trials, key=_place)
+        return votes_of_log(len(self.problems), trials, self._scorer(scorer))
 
     def bounds(self, scorer: str | None = None) -> Bounds | None:
         """Return the bounds of a scorer, or of the main one, where the log states them."""

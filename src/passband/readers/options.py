@@ -13,7 +13,7 @@ __all__ = ["Options"]
 
 @dataclass(frozen=True)
 class Options:
-    """Columns by role (problem, trial, score, status, cluster), names to split by, what to read."""
+    """Columns by role (problem, score, answer and so on), names to split by, what to read."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     by: tuple[str, ...] = ()
@@ -22,6 +22,7 @@ class Options:
     texts: bool = False  #: completions and transcripts are wanted too
     skip_bad: bool = False  #: leave out, and count, records that cannot be read
     targets: bool = False  #: the targets of the problems are wanted too
+    answers: bool = False  #: the answers of the trials are wanted too, for votes
 
     @staticmethod
     def of(
@@ -33,6 +34,7 @@ class Options:
         texts: bool = False,
         skip_bad: bool = False,
         targets: bool = False,
+        answers: bool = False,
     ) -> Options:
         """Check the names of roles, and leave out roles without a column."""
         for role, name in (columns or {}).items():
@@ -42,7 +44,13 @@ class Options:
                 raise InvalidInput(f"{role}= (in the shell, --{role}) is empty; give a name.")
         chosen = {role: name for role, name in (columns or {}).items() if name is not None}
         names = (by,) if isinstance(by, str) else tuple(by)
-        return Options(chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets)
+        wanted = answers or "answer" in chosen
+        return Options(chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted)
+
+    @property
+    def opens_samples(self) -> bool:
+        """Whether logs that keep answers and texts apart from scores must be read whole."""
+        return self.texts or self.answers
 
     def names(self) -> list[str]:
         """Return every name that the caller used."""

@@ -11,6 +11,7 @@ from passband.errors import InvalidInput
 from passband.readers.groups import Groups, Remark
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
+from passband.readers.recorded_votes import RecordedVotes, stored_votes
 from passband.readers.runs import groups_of_runs
 from passband.readers.tally import RunTally, tally_of
 from passband.stats.data.outcomes import Outcomes
@@ -47,6 +48,10 @@ class StoredRun:
     def outcomes(self, scorer: str | None = None) -> Outcomes:
         """Return the scores of a scorer, or of the main one."""
         return self.trials.outcomes(self.record, self.record.scorer(scorer))
+
+    def votes(self, scorer: str | None = None) -> RecordedVotes:
+        """Return the votes of the trials that a scorer scored."""
+        return stored_votes(self.trials, self.record, self.record.scorer(scorer))
 
     def bounds(self, scorer: str | None = None) -> Bounds | None:
         """Return the bounds of a scorer, or of the main one."""

@@ -16,6 +16,7 @@ import numpy as np
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers.groups import Group, Groups, Remark
 from passband.readers.options import Options
+from passband.readers.recorded_votes import RecordedVotes
 from passband.readers.tally import RunTally
 from passband.stats.data.cells import is_absent, label, listing, number_labels
 from passband.stats.data.layout import error_prefix
@@ -42,6 +43,8 @@ class RecordedRun(Protocol):
 
     def outcomes(self, scorer: str | None = None) -> Outcomes: ...
 
+    def votes(self, scorer: str | None = None) -> RecordedVotes: ...
+
     def bounds(self, scorer: str | None = None) -> Bounds | None: ...
 
     def tally(self, scorer: str | None = None) -> RunTally: ...
@@ -58,13 +61,13 @@ def groups_of_runs(
 ) -> Groups:
     """Return the outcomes of each run, further split and clustered as the options say."""
     with error_prefix([source]):
-        options.refuse(("problem", "trial", "status"), kind)
+        options.refuse(("problem", "trial", "status", "answer"), kind)
     runs = [run for run in runs if _is_wanted(run, options)] or runs  # `read` names what is unknown
     by = _split(runs, options.by, source)
     if "log" not in by:
         _refuse_twins(runs, source)
-    groups = [group for run in runs for group in _groups(run, by, options)]
-    remarks = []
+    remarks: list[Remark] = []
+    groups = [group for run in runs for group in _groups(run, by, options, remarks)]
     if "scorer" not in by:
         score = options.columns.get("score")
         used = [(run.task, _scorer(run, score), run.scorers) for run in runs]
@@ -161,7 +164,9 @@ def _scorer(run: RecordedRun, name: str | None) -> str:
     return name or next(iter(run.scorers), "no scorer")
 
 
-def _groups(run: RecordedRun, by: Sequence[str], options: Options) -> Iterator[Group]:
+def _groups(
+    run: RecordedRun, by: Sequence[str], options: Options, remarks: list[Remark]
+) -> Iterator[Group]:
     score, cluster = options.columns.get("score"), options.columns.get("cluster")
     scorers: Sequence[str | None] = [score]
     if "scorer" in by and score is None:
@@ -170,6 +175,10 @@ def _groups(run: RecordedRun, by: Sequence[str], options: Options) -> Iterator[G
     names = [name for name in by if name not in (*run_labels, "scorer")]
     for scorer in scorers:
         outcomes = run.outcomes(scorer)
+        if options.answers:
+            recorded = run.votes(scorer)
+            outcomes = replace(outcomes, votes=recorded.votes)
+            remarks += [Remark(str(note)) for note in recorded.notes]
         if cluster is not None:
             outcomes = _clustered(run, outcomes, cluster)
         labels = {**run_labels, "scorer": _scorer(run, scorer)}

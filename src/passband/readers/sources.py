@@ -52,17 +52,19 @@ def read(
     models: Sequence[str] = (),
     skip_bad: bool = False,
     targets: bool = False,
+    answers: bool = False,
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
 
     `source` is a run directory, a file (a table of trials, a matrix, another tool's log), a `Log`,
     a data frame, a list of records, a matrix, or `Outcomes`. `columns` says which column plays a
-    role (problem, trial, score, status, cluster) where its name does not; for a run directory,
-    score is the name of a scorer. `by` names what to split by, in addition to what must not be
-    pooled. With a `threshold`, scores of at least that count as successes. `reader` names the
-    reader of a file, which is otherwise recognized. `tasks` and `models` choose among groups.
+    role (problem, trial, score, status, cluster, answer) where its name does not; for a run
+    directory, score is the name of a scorer. `by` names what to split by, in addition to what must
+    not be pooled. With a `threshold`, scores of at least that count as successes. `reader` names
+    the reader of a file, which is otherwise recognized. `tasks` and `models` choose among groups.
     With `skip_bad`, records that cannot be read are left out, and a remark says how many. With
-    `targets`, groups of runs and logs hold the targets of their problems.
+    `targets`, groups of runs and logs hold the targets of their problems. With `answers`, outcomes
+    have the votes that `vote@k` is about, where the source says what each trial answered.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
@@ -70,7 +72,9 @@ def read(
     ('M',) Outcomes(2 problems, 1 trial each, 2 scored)
     ('N',) Outcomes(2 problems, 1 trial each, 2 scored)
     """
-    options = Options.of(columns, by, tasks, models, skip_bad=skip_bad, targets=targets)
+    options = Options.of(
+        columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers
+    )
     groups = _chosen(_groups(source, options, reader), options)
     if threshold is None:
         return groups
@@ -98,7 +102,9 @@ def _chosen(groups: Groups, options: Options) -> Groups:
     return replace(groups, groups=tuple(kept))
 
 
-def outcomes_of(source: Data, *, columns: Mapping[str, str | None] | None = None) -> Outcomes:
+def outcomes_of(
+    source: Data, *, columns: Mapping[str, str | None] | None = None, answers: bool = False
+) -> Outcomes:
     """Return the outcomes of a source that holds one model and task; see `read` for sources.
 
     A column that is pooled though it looks like a condition is named in a warning.
@@ -108,7 +114,7 @@ def outcomes_of(source: Data, *, columns: Mapping[str, str | None] | None = None
     """
     if isinstance(source, Outcomes) and not columns:
         return source
-    groups = read(source, columns=columns)
+    groups = read(source, columns=columns, answers=answers)
     outcomes = groups.only()
     for remark in groups.remarks:
         if remark.important:

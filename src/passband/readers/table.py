@@ -63,7 +63,7 @@ class TableReader:
 def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
     """Lay out a table as the options say, and return the outcomes of its groups."""
     with error_prefix([source] if source else []):
-        layout = table.layout(by=options.by, **options.columns)
+        layout = table.layout(by=options.by, answers=options.answers, **options.columns)
         groups = tuple(map(_group, layout.groups()))
     return Groups(source or "table", layout.by, groups, tuple(remarks_of(layout)), layout.roles)
 

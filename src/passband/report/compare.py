@@ -7,18 +7,23 @@ from dataclasses import asdict
 
 from passband.report.render import Cell, Row
 from passband.stats.decision.compare import Comparison
+from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Ranking
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
 __all__ = ["explanation", "full_rows", "pair_rows", "rows"]
 
-_HEADS = ("task", "metric", "difference", "p", "P(b > a)", "better", "worse", "problems")
-_COMPARISON_FIELDS = (
-    "metric", "value_a", "value_b", "value", "low", "high", "se", "p_value", "probability",
-    "level", "over", "method", "improved", "worsened", "flipped", "n_problems", "only_a", "only_b",
-    "left_out",
+_HEADS = (
+    "task", "metric", "difference", "p", "confidence b > a", "better", "worse", "problems",
+    "verdict",
 )  # fmt: skip
+_COMPARISON_FIELDS = (
+    "metric", "value_a", "value_b", "value", "low", "high", "se", "p_value", "confidence",
+    "level", "over", "method", "improved", "worsened", "flipped", "n_problems", "only_a", "only_b",
+    "left_out", "test",
+)  # fmt: skip
+_DECISION_FIELDS = ("verdict", "margin", "p_no_worse", "p_no_better")
 
 
 def rows(summary: ComparisonSummary) -> list[list[Row]]:
@@ -64,6 +69,7 @@ def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
             **_task(summary, task),
             **_sides(summary, task),
             **{name: getattr(comparison, name) for name in _COMPARISON_FIELDS},
+            **{name: getattr(comparison.decision, name) for name in _DECISION_FIELDS},
         }
         for task in summary.tasks
         for comparison in task.comparisons
@@ -90,12 +96,35 @@ def explanation(summary: ComparisonSummary) -> list[str]:
 def _notes(task: TaskComparison) -> Iterator[str]:
     for comparison in task.comparisons:
         yield _counts(comparison)
+        yield from (f"{comparison.metric}: {line}" for line in _decision(task, comparison))
         yield from (f"{comparison.metric}: {note}" for note in comparison.notes)
     for ranking in task.rankings:
         dropped = ", ".join(f"{n} of {name}" for name, n in ranking.dropped.items() if n)
         left_out = f"; left out: {dropped}" if dropped else ""
         yield f"{ranking.metric}: {ranking.n_problems} problems shared by all models{left_out}"
         yield from (f"{ranking.metric}: {note}" for note in ranking.notes)
+
+
+def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
+    """Return the verdict in words, what would settle it, and which problems it hangs on."""
+    decision, influence = comparison.decision, comparison.influence
+    yield decision.words(*task.models) + ("" if influence is None else f"; {influence}")
+    if decision.more is not None:
+        yield _more(decision.more)
+    if influence is not None and influence.problems:
+        carriers = ", ".join(
+            f"{one.problem} ({one.value_a:.2f} -> {one.value_b:.2f}; without it "
+            f"{one.difference:+.3g})"
+            for one in influence.problems[:3]
+        )
+        yield f"moved most by {carriers}"
+
+
+def _more(more: MoreData) -> str:
+    if more.goal is None:
+        return str(more)
+    odds = f"{100 * more.power:.0f}% power, if the true difference is the one seen"
+    return f"to settle it ({more.goal}): {more} ({odds})"
 
 
 def _pairing(summary: ComparisonSummary) -> str:
@@ -146,10 +175,11 @@ def _difference(
         "difference": rounded_value(comparison.value, low, high),
         _interval(summary): rounded_interval(low, high),
         "p": _p(comparison.p_value),
-        "P(b > a)": None if comparison.probability is None else round(comparison.probability, 3),
+        "confidence b > a": _rounded(comparison.confidence),
         "better": comparison.improved,
         "worse": comparison.worsened,
         "problems": comparison.n_problems,
+        "verdict": comparison.decision.verdict,
     }
 
 
@@ -162,8 +192,12 @@ def _standings(summary: ComparisonSummary, ranking: Ranking) -> Iterator[dict[st
             "model": standing.model,
             "value": rounded_value(standing.value, low, high),
             _interval(summary): rounded_interval(low, high),
-            "P(best)": None if standing.p_best is None else round(standing.p_best, 3),
+            "P(best)": _rounded(standing.p_best),
         }
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 3)
 
 
 def _span(low: int, high: int) -> str:

@@ -22,7 +22,7 @@ __all__ = [
 
 _MEASURED = (
     "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
-    "no score", "trials",
+    "no score", "trials", "coverage",
 )  # fmt: skip
 _MEANING = {
     "problems": "Intervals ({level}) are for problems like these, asked the same way",
@@ -54,6 +54,7 @@ def rows(summary: Summary) -> list[Row]:
     optional = {
         "left out": any(line.estimate and line.estimate.left_out for _, line in lines),
         "no score": any(group.n_unscored for group, _ in lines),
+        "coverage": _is_certified(summary),
     }
     head = interval_head(summary.request.level)
     return [_row(by, line, head, optional) for by, line in _all_lines(summary)]
@@ -68,6 +69,7 @@ def _all_lines(summary: Summary) -> list[tuple[Mapping[str, str], Line]]:
 def _row(by: Mapping[str, str], line: Line, head: str, optional: dict[str, bool]) -> Row:
     estimate = line.estimate
     row: dict[str, Cell] = {**_key(by), "metric": line.metric, "value": None, head: None}
+    row |= {"coverage": _coverage(line)}
     row |= {"problems": None, "left out": None, "no score": None, "trials": None}
     if estimate is not None:
         row["value"] = rounded_value(estimate.value, estimate.low, estimate.high)
@@ -78,20 +80,31 @@ def _row(by: Mapping[str, str], line: Line, head: str, optional: dict[str, bool]
 
 
 def full_rows(summary: Summary) -> list[Row]:
-    """Return one row per line, numbers in full, always the same columns."""
+    """Return one row per line, numbers in full; always the same columns, and certified coverage."""
     result: list[Row] = []
     for by, line in _all_lines(summary):
         estimate = line.estimate
         row: dict[str, Cell] = {**_key(by), "metric": line.metric}
         if estimate is None:
-            result.append(row | dict.fromkeys(_MEASURED[1:]))
+            result.append(row | dict.fromkeys(_MEASURED[1:-1]))
             continue
         for name in ("value", "low", "high", "se", "level", "over", "method"):
             row[name] = getattr(estimate, name)
         row["problems"], row["left out"] = estimate.n_problems, estimate.left_out
         row["no score"], row["trials"] = estimate.n_unscored, estimate.n_trials
         result.append(row)
-    return result
+    return _with_coverage(summary, result) if _is_certified(summary) else result
+
+
+def _with_coverage(summary: Summary, rows: list[Row]) -> list[Row]:
+    certificates = [
+        None if line.estimate is None else line.estimate.certificate
+        for _, line in _all_lines(summary)
+    ]
+    return [
+        {**row, "coverage": None if certificate is None else certificate.coverage}
+        for row, certificate in zip(rows, certificates, strict=True)
+    ]
 
 
 def interval_head(level: float) -> str:
@@ -142,12 +155,46 @@ def meaning(summary: Summary) -> str:
 def explanation(summary: Summary) -> list[str]:
     """Return what the intervals are for and where they are weak."""
     is_only = all(group.adaptive is not None for group in summary.groups)
-    is_only |= bool(summary.request.stopped_after)  # these have no interval over trials
+    is_only |= _all_stopped(summary)  # these have no interval over trials
     is_only |= summary.request.population is not None
     lines = [meaning(summary) + ("." if is_only else _OTHER_TARGET[summary.request.over])]
     if any("*" in name for name in summary.request.metrics):
         lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
-    return [*lines, *combined_meaning(summary), *note_lines(summary)]
+    combined = combined_meaning(summary)
+    return [*lines, *combined, *_certificate_lines(summary), *note_lines(summary)]
+
+
+def _is_certified(summary: Summary) -> bool:
+    return bool(summary.request.certify or summary.request.calibrate)
+
+
+def _coverage(line: Line) -> str | None:
+    if line.estimate is None or line.estimate.certificate is None:
+        return None
+    return line.estimate.certificate.percent
+
+
+def _certificate_lines(summary: Summary) -> list[str]:
+    """Return the coverage to expect, once for all metrics with the same, and its limits."""
+    labels = [_label(group.by, line) for group, line in summary.lines()]
+    sentences: dict[str, list[str]] = {}
+    unseen: dict[str, None] = {}
+    for label, (_, line) in zip(labels, summary.lines(), strict=True):
+        certificate = None if line.estimate is None else line.estimate.certificate
+        if certificate is not None:
+            unseen[certificate.unseen] = None
+            if not certificate.is_low:  # else it has a note
+                sentences.setdefault(str(certificate), []).append(label)
+    lines = [f"{_named(names, labels)}: {text}." for text, names in sentences.items()]
+    return lines + [f"Simulated coverage cannot see {text}." for text in unseen]
+
+
+def _all_stopped(summary: Summary) -> bool:
+    """Return whether every estimate is of trials that were stopped by their outcome."""
+    methods = {line.estimate.method for _, line in summary.lines() if line.estimate is not None}
+    return bool(summary.request.stopped_after) or (
+        bool(methods) and all(method.startswith("unstopped") for method in methods)
+    )
 
 
 def combined_meaning(summary: Summary) -> list[str]:

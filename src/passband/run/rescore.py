@@ -16,8 +16,8 @@ from passband.run.grade import Grader, is_async, scorer_entry, truncated_of
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
 from passband.score.pipeline import make_scorer
+from passband.score.recorded import rebuilt_scorer
 from passband.score.scorer import Reference, Scorer
-from passband.summary.recorded_scorer import rebuilt_scorer
 from passband.tasks.find import find_tasks
 from passband.tasks.loader import load_task
 from passband.tasks.task import Task

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from passband import notes
 from passband.errors import InvalidInput
+from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.strata.combine import combined_estimate
 from passband.stats.interval.strata.partition import check_names
@@ -26,6 +27,7 @@ class Sample:
     outcomes: Outcomes
     metric: str
     bounds: Bounds | None = None  #: of the scorer
+    notes: tuple[Note, ...] = ()  #: on how it was read
 
 
 @dataclass(frozen=True)

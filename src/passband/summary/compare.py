@@ -18,16 +18,17 @@ from passband.readers.table import MODEL_NAMES, TASK_NAMES
 from passband.stats.data.columns import matching
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.compare import Comparison, Test, compare
 from passband.stats.decision.ranking import Ranking, compare_all
 from passband.stats.interval.estimate import Over
-from passband.stats.metric.registry import expand_metrics
+from passband.stats.metric.registry import expand_metrics, needs_answers
 from passband.summary.default_metrics import default_metrics
 from passband.trials.reader import Trials, is_run_directory
 
 __all__ = ["ComparisonSummary", "Contest", "TaskComparison", "compare_sources"]
 
 FORMAT, VERSION = "comparison", 1
+_SETTINGS = ("over", "level", "paired", "policy", "margin", "test")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,9 @@ class Contest:
     level: float = 0.95
     paired: bool = True
     policy: Policy = "drop"
+    margin: float | None = None  #: the largest difference that does not matter
+    test: Test = "interval"
+    settle: bool | None = None  #: whether to say what would settle an open verdict
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class ComparisonSummary:
         return {
             "passband": FORMAT,
             "version": VERSION,
-            **{name: contest[name] for name in ("over", "level", "paired", "policy")},
+            **{name: contest[name] for name in _SETTINGS},
             "remarks": [str(remark) for remark in self.remarks],
             "tasks": [_plain(task) for task in self.tasks],
         }
@@ -99,6 +103,7 @@ def compare_sources(
             tasks=_held(source, tasks),
             skip_bad=skip_bad,
             targets=contest.paired,
+            answers=needs_answers(contest.metrics),
         )
         for source in sources
     ]
@@ -193,19 +198,23 @@ def _refuse_same(sources: Sequence[str | Path]) -> None:
 def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest) -> TaskComparison:
     with error_prefix([task] if task is not None else []):
         names = _metrics(models, contest)
-        over, level, policy = contest.over, contest.level, contest.policy
         if len(models) == 2:
             a, b = models.values()
-            comparisons = tuple(
-                compare(a, b, name, over=over, level=level, paired=contest.paired, policy=policy)
-                for name in names
-            )
+            options = asdict(contest)
+            del options["metrics"]
+            comparisons = tuple(compare(a, b, name, **options) for name in names)
             return TaskComparison(task, tuple(models), comparisons=comparisons)
         if not contest.paired:
             raise InvalidInput(
                 "three or more models are compared on the problems they share; "
                 "leave out --unpaired."
             )
+        if contest.margin is not None or contest.test != "interval":
+            raise InvalidInput(
+                f"a margin or another test is for two models; there are {len(models)}. Name two "
+                "sources, or leave out --margin and --test."
+            )
+        over, level, policy = contest.over, contest.level, contest.policy
         rankings = tuple(
             compare_all(models, name, over=over, level=level, policy=policy) for name in names
         )

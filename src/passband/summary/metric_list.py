@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Any
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
+from passband.readers.recorded_votes import stored_votes
 from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_value
+from passband.score.recorded import recorded_equality
 from passband.score.repeats import aggregations, reduction
+from passband.stats.metric.registry import needs_answers
 from passband.summary.combined import Sample
 from passband.summary.problem_scores import (
     ProblemScores,
     read_problem_scores,
     read_scores_alone,
 )
-from passband.summary.recorded_scorer import clip_to_bounds, recorded_equality
+from passband.summary.recorded_scorer import clip_to_bounds
 from passband.summary.summary import Line, Request
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
@@ -111,12 +114,15 @@ class MetricList:
     def _averaged(self, entry: MetricEntry) -> EntryResult:
         """Estimate from the trials themselves: a mean, pass@k, or another metric by name."""
         from passband.stats.interval.estimate import estimate
+        from passband.summary.certified import certified_estimate
 
         sample = self._all_trials(entry)
         sample.outcomes.under(self._request.policy).require(1)
         result = estimate(sample.outcomes, sample.metric, **self._request.options())
+        result = certified_estimate(result, sample.outcomes, self._request)
         if entry.repeat_aggregation == "mean":
             result = replace(result, metric=entry.name)
+        result = replace(result, notes=(*result.notes, *sample.notes))
         return EntryResult(entry, clip_to_bounds(result, sample.bounds))
 
     def sample(self, entry: MetricEntry) -> Sample | None:
@@ -134,8 +140,12 @@ class MetricList:
         outcomes = self._trials.outcomes(self._run, scorer)
         if entry.first is not None:
             outcomes = self._first_trials(entry, scorer.number)
+        remarks: tuple[Note, ...] = ()
+        if needs_answers([entry.repeat_aggregation]) and outcomes.n_trials:
+            recorded = stored_votes(self._trials, self._run, scorer, entry.first)
+            outcomes, remarks = replace(outcomes, votes=recorded.votes), recorded.notes
         metric = "avg" if entry.repeat_aggregation == "mean" else entry.repeat_aggregation
-        return Sample(outcomes, metric, scorer.bounds)
+        return Sample(outcomes, metric, scorer.bounds, remarks)
 
     def _first_trials(self, entry: MetricEntry, scorer: int) -> Outcomes:
         """Return the first trials that have a score, and those that have none."""

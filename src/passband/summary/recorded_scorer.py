@@ -1,68 +1,18 @@
-"""Recorded scorers, rebuilt without their task: equality of answers, and the scale."""
+"""The scale of recorded scorers, and intervals cut to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from passband import notes
-from passband.errors import PassbandError
-from passband.notes import Note
-from passband.score.scorer import Scorer
-from passband.trials.reader import ScorerRecord
 from passband.trials.records import Bounds
 
 if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
     from passband.summary.summary import Line
 
-__all__ = ["Equality", "clip_to_bounds", "clipped", "rebuilt_scorer", "recorded_equality"]
-
-Same = Callable[[str, str], bool]
-
-
-@dataclass(frozen=True)
-class Equality:
-    """The answer equality of a scorer; None compares answers as text."""
-
-    same: Same | None
-    notes: tuple[Note, ...] = ()
-
-
-@contextmanager
-def recorded_equality(scorer: ScorerRecord) -> Iterator[Equality]:
-    """Rebuild the equality of answers of a recorded scorer.
-
-    A scorer that came as code of a task cannot be rebuilt, and neither can one whose package is
-    not installed: answers are then compared as text, and a note says so.
-    """
-    try:
-        rebuilt = rebuilt_scorer(scorer)
-    except PassbandError as error:
-        yield Equality(None, (notes.ANSWERS_AS_TEXT, notes.not_measurable(str(error))))
-        return
-    if rebuilt is None:
-        yield Equality(None, (notes.ANSWERS_AS_TEXT,))
-        return
-    changed = not scorer.identity.startswith(rebuilt.identity)
-    try:
-        yield Equality(rebuilt.same, (notes.OTHER_SCORER_VERSION,) if changed else ())
-    finally:
-        rebuilt.close()
-
-
-def rebuilt_scorer(record: ScorerRecord) -> Scorer | None:
-    """Return a recorded scorer, rebuilt from its specification; None if it has none."""
-    from passband.score.pipeline import make_scorer
-
-    if record.spec is None or not record.is_rebuildable:
-        return None
-    return make_scorer(**{name: record.spec[name] for name in _ARGUMENTS})
-
-
-_ARGUMENTS = ("name", "function", "options", "steps")
+__all__ = ["clip_to_bounds", "clipped"]
 
 
 def clip_to_bounds(estimate: Estimate, bounds: Bounds | None) -> Estimate:

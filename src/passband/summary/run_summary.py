@@ -9,15 +9,20 @@ from pathlib import Path
 
 from passband import notes
 from passband.errors import InvalidInput
+from passband.notes import Note
 from passband.readers import Remark
+from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
 from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
+from passband.stats.metric.registry import needs_answers
+from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
+from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
@@ -46,7 +51,8 @@ def summarize_run(
     with Trials(directory) as trials:
         runs = _runs(trials, tasks, models)
         by = _split_by(runs)
-        summaries = [RunSummary(trials, run, request, scorer) for run in runs]
+        asked = for_groups(request, len(runs))
+        summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
         groups = [
             summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
         ]
@@ -113,13 +119,15 @@ class RunSummary:
             from passband.summary.adaptive import adaptive_group
 
             return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
-        outcomes = self._trials.outcomes(self._run, self._scorer)
+        outcomes, told = self._outcomes
+        told = (*name_notes(self._request.metrics, outcomes), *told)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
             outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan
         )
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
+        group = replace(group, notes=(*group.notes, *told))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)
             group = replace(group, notes=(*group.notes, moved))
@@ -133,7 +141,7 @@ class RunSummary:
         if self._run.adaptive is not None:
             return {}
         entries = {(entry.name, entry.filter): entry for entry in entries_of(self._run.config)}
-        outcomes = self._trials.outcomes(self._run, self._scorer)
+        outcomes, _ = self._outcomes
         samples = {}
         for line in group.lines:
             entry = entries.get((line.name or "", line.filter or ""))
@@ -143,6 +151,15 @@ class RunSummary:
             if sample is not None:
                 samples[line.metric] = sample
         return samples
+
+    @cached_property
+    def _outcomes(self) -> tuple[Outcomes, tuple[Note, ...]]:
+        """The run's outcomes, with votes where a metric needs them, and notes on those."""
+        outcomes = self._trials.outcomes(self._run, self._scorer)
+        if not needs_answers(self._request.metrics):
+            return outcomes, ()
+        recorded = stored_votes(self._trials, self._run, self._scorer)
+        return replace(outcomes, votes=recorded.votes), recorded.notes
 
     @cached_property
     def results(self) -> list[EntryResult]:

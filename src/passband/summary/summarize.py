@@ -15,9 +15,12 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.strata.weights import Weights
+from passband.stats.metric.registry import needs_answers
+from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
+from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run
 from passband.summary.summary import Group, Request, Summary
@@ -43,11 +46,14 @@ def summarize(
     score: str | None = None,
     status: str | None = None,
     cluster: str | None = None,
+    answer: str | None = None,
     threshold: float | None = None,
     plan: Plan | str | Path | None = None,
     skip_bad: bool = False,
     stopped_after: int | None = None,
     cap: int | None = None,
+    certify: bool | None = None,
+    calibrate: bool = False,
     weights: Weights | None = None,
     population: int | None = None,
 ) -> Summary:
@@ -60,9 +66,13 @@ def summarize(
     that cannot be read are left out and counted.
 
     Where each problem was tried until it had succeeded some number of times, give that as
-    `stopped_after`, and the most trials of a problem as `cap`. Trials that look so are refused
-    otherwise, as the mean of c/n is far too large for them; ``stopped_after=0`` says that their
-    numbers were fixed beforehand.
+    `stopped_after`, and the most trials of a problem as `cap`. Trials that look stopped at the
+    first success are taken so, with a note, as the mean of c/n is far too large for them;
+    ``stopped_after=0`` says that their numbers were fixed beforehand.
+
+    With `certify` every default interval has the coverage to expect, by simulation; without, only
+    a few of unusual designs are tried, and a note says where coverage falls short. With `calibrate`
+    such intervals are widened (docs/certify.md).
 
     With `weights` ("equal", "size", or a share for each group) the groups of each model are
     strata, and their weighted mean is added; see docs/strata.md. With `population`, the problems
@@ -73,11 +83,23 @@ def summarize(
     pass@2 0.75 [0.24, 1.00]
     """
     request = Request(
-        _names(metrics), over, method, level, policy, seed, stopped_after, cap, weights, population
+        _names(metrics),
+        over,
+        method,
+        level,
+        policy,
+        seed,
+        stopped_after,
+        cap,
+        certify,
+        calibrate,
+        weights,
+        population,
     )
     _check(request)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
+        "answer": answer,
     }  # fmt: skip
     tasks, models, split = _names(task), _names(model), _names(by)
     if _is_run(source) and not (split or threshold is not None or _others(columns)):
@@ -92,16 +114,18 @@ def summarize(
         tasks=tasks,
         models=models,
         skip_bad=skip_bad,
+        answers=needs_answers(request.metrics),
     )
     return _summarized(groups, request, _plan(plan))
 
 
 def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     members: list[Group] = []
+    asked = for_groups(request, len(groups.groups))
     for group in groups.groups:
         by = dict(zip(groups.by, group.key, strict=True))
         scorer = None if group.tally is None else group.tally.scorer
-        member = _group(group.outcomes, by, request, plan, scorer)
+        member = _group(group.outcomes, by, asked, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
         lines = tuple(clipped(member.lines, group.bounds))
@@ -134,13 +158,22 @@ def _group(
     group = group_of(outcomes, request, by, plan=plan)
     counted = outcomes.under(request.policy)
     names = request.metrics or default_metrics(counted)
-    return replace(group, lines=tuple(metric_lines(outcomes, names, request, scorer)))
+    return replace(
+        group,
+        lines=tuple(metric_lines(outcomes, names, request, scorer)),
+        notes=(*group.notes, *name_notes(names, counted)),
+    )
 
 
 def _check(request: Request) -> None:
     check_over(request.over)
     as_level(request.level)
     check_text("method", request.method, "auto")
+    if (request.certify or request.calibrate) and request.method != "auto":
+        raise InvalidInput(
+            "certify and calibrate simulate the default interval, method 'auto'; "
+            f"got {request.method!r}."
+        )
     if request.cap is not None and not request.stopped_after:
         raise InvalidInput("cap goes with stopped_after: the successes that ended a problem.")
     if request.stopped_after is not None and request.stopped_after != 0:

@@ -44,6 +44,8 @@ class Request:
     seed: int | str | None = None
     stopped_after: int | None = None  #: successes that ended a problem; 0: trials were fixed
     cap: int | None = None  #: the most trials of a problem that was ended so
+    certify: bool | None = None  #: simulate coverage; None: where the design is unusual
+    calibrate: bool = False  #: widen intervals whose simulated coverage is too low
     weights: Weights | None = field(default=None, hash=False)  #: of groups, to combine them
     population: int | None = None  #: problems that these are a random part of
 
@@ -55,6 +57,8 @@ class Request:
             "level": self.level,
             "policy": self.policy,
             "seed": self.seed,
+            "certify": bool(self.certify),
+            "calibrate": self.calibrate,
             **({} if self.population is None else {"population": self.population}),
         }
 

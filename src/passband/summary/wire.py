@@ -1,8 +1,8 @@
 """The JSON of a summary: its versions, its pydantic models, its schema.
 
-Version 1 has no adaptive tests. Version 2 adds `adaptive` to the groups of such tests, and is
-written only where there is one, so that programs which read version 1 read all others. So are
-`combined`, `weights` and `population`.
+Version 1 has no adaptive tests and no certificates. Version 2 adds `adaptive` to the groups of such
+tests and `certificate` to estimates that have one, and is written only where there is one, so that
+programs which read version 1 read all others. So are `combined`, `weights` and `population`.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -20,6 +20,7 @@ from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
+from passband.stats.interval.certify.certificate import Certificate, LawCoverage
 from passband.stats.interval.estimate import Estimate, Over
 from passband.summary.summary import (
     AdaptiveResult,
@@ -46,7 +47,7 @@ __all__ = [
 KIND = "summary"
 VERSION = 1
 EXTENDED_VERSION = 2  # of summaries with keys that version 1 does not have
-_OPTIONAL = ("stopped_after", "cap", "weights", "population")
+_OPTIONAL = ("stopped_after", "cap", "certify", "weights", "population")
 
 
 class _Model(BaseModel):
@@ -56,6 +57,26 @@ class _Model(BaseModel):
 class _Note(_Model):
     code: str
     text: str
+
+
+class _LawCoverage(_Model):
+    law: str
+    coverage: float
+    sets: int
+
+
+class _Certificate(_Model):
+    level: float
+    coverage: float
+    low: float
+    high: float
+    se: float
+    sets: int
+    laws: list[_LawCoverage]
+    seed: int
+    unseen: str
+    z: float | None
+    uncalibrated: float | None
 
 
 class _Estimate(_Model):
@@ -74,6 +95,7 @@ class _Estimate(_Model):
     policy: Policy
     seed: int | None
     notes: list[_Note]
+    certificate: _Certificate | None = None
 
 
 class _Line(_Model):
@@ -183,6 +205,8 @@ class _Summary(_Model):
     seed: int | str | None
     stopped_after: int | None = None
     cap: int | None = None
+    certify: bool | None = None
+    calibrate: bool = False
     weights: str | dict[str, float] | None = None
     population: int | None = None
     columns: dict[str, str | None]
@@ -221,6 +245,8 @@ def _version(summary: Summary) -> int:
     is_extended = any(getattr(request, name) is not None for name in _OPTIONAL) or any(
         group.adaptive is not None or group.until is not None for group in summary.groups
     )
+    is_extended |= request.calibrate
+    is_extended |= any(line.estimate and line.estimate.certificate for _, line in summary.lines())
     is_extended |= bool(summary.combined)
     return EXTENDED_VERSION if is_extended else VERSION
 
@@ -229,7 +255,9 @@ def _request_json(request: Request) -> dict[str, Any]:
     """Return the request; what version 1 does not have only where it says so."""
     values = asdict(request)
     return {
-        key: value for key, value in values.items() if key not in _OPTIONAL or value is not None
+        key: value
+        for key, value in values.items()
+        if not (key in _OPTIONAL and value is None) and not (key == "calibrate" and not value)
     }
 
 
@@ -266,9 +294,12 @@ def _note_json(note: Note) -> dict[str, str]:
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
     """Return an estimate as JSON-serialisable values."""
+    parts = ("notes", "certificate")
+    certificate = estimate.certificate
     return {
-        **{name: getattr(estimate, name) for name in _Estimate.model_fields if name != "notes"},
+        **{name: getattr(estimate, name) for name in _Estimate.model_fields if name not in parts},
         "notes": [_note_json(note) for note in estimate.notes],
+        **({} if certificate is None else {"certificate": asdict(certificate)}),
     }
 
 
@@ -322,10 +353,20 @@ def _note(model: _Note) -> Note:
 def _line(model: _Line) -> Line:
     estimate = None
     if model.estimate is not None:
-        values = dict(model.estimate)
-        estimate = Estimate(**values | {"notes": tuple(map(_note, model.estimate.notes))})
+        parts = {
+            "notes": tuple(map(_note, model.estimate.notes)),
+            "certificate": _certificate(model.estimate.certificate),
+        }
+        estimate = Estimate(**dict(model.estimate) | parts)
     reason = None if model.reason is None else _note(model.reason)
     return Line(**dict(model) | {"estimate": estimate, "reason": reason})
+
+
+def _certificate(model: _Certificate | None) -> Certificate | None:
+    if model is None:
+        return None
+    laws = tuple(LawCoverage(**dict(law)) for law in model.laws)
+    return Certificate(**dict(model) | {"laws": laws})
 
 
 def _group(model: _Group) -> Group:
@@ -355,7 +396,8 @@ def _combined(model: _Combined) -> Combined:
 def _summary(model: _Summary) -> Summary:
     request = Request(
         tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed,
-        model.stopped_after, model.cap, model.weights, model.population,
+        model.stopped_after, model.cap, model.certify, model.calibrate, model.weights,
+        model.population,
     )  # fmt: skip
     groups = tuple(map(_group, model.groups))
     remarks = tuple(Remark(remark.text, remark.important) for remark in model.remarks)

@@ -13,7 +13,7 @@ from passband import InvalidInput, NotEnoughData, Outcomes, estimate
 from passband.notes import PAIRED_BY_POSITION, ZERO_FACTOR_UNPAIRED
 from passband.stats.decision import sign_flips as module
 from passband.stats.decision.compare import MOST_FLIPS, compare
-from passband.stats.decision.difference import Paired
+from passband.stats.decision.paired import Paired
 from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import student_quantile
 from properties import one_in
@@ -26,9 +26,12 @@ def sides(pairs: list[tuple[int, int]], n: int = 6) -> tuple[Outcomes, Outcomes]
     return Outcomes.from_counts(a, n), Outcomes.from_counts(b, n)
 
 
-def every_sign(change: list[float]) -> float:
+def every_sign(change: list[float], mid: bool = False) -> float:
     sums = [abs(sum(s * d for s, d in zip(signs, change, strict=True))) for signs in flips(change)]
-    return float(np.mean(np.array(sums) >= abs(sum(change)) - 1e-9))
+    observed = abs(sum(change))
+    tie = float(np.mean(np.abs(np.array(sums) - observed) <= 1e-9)) if mid else 0.0
+    tie = 0.0 if observed < 1e-9 else tie
+    return float(np.mean(np.array(sums) >= observed - 1e-9)) - tie / 2
 
 
 def flips(change: list[float]) -> list[tuple[int, ...]]:
@@ -47,10 +50,12 @@ def test_a_paired_difference_by_hand() -> None:
     assert (found.value_a, found.value_b) == pytest.approx((10 / 32, 14 / 32))
     assert found.se == pytest.approx(np.sqrt(14 / 64 / 3 / 4))
     assert found.se == pytest.approx(d.std(ddof=1) / 2)
-    assert found.p_value == pytest.approx(every_sign(d.tolist()))
+    exact = compare(a, b, "pass@1", test="exact")
+    assert exact.p_value == pytest.approx(every_sign(d.tolist()))
     assert (found.improved, found.worsened) == (3, 1)
     assert (found.n_problems, found.n_shared, found.only_a, found.only_b) == (4, 4, 0, 0)
-    assert (found.method, found.test, found.seed) == ("paired", "sign flips", None)
+    assert (found.method, found.test, found.seed) == ("paired", "interval", None)
+    assert exact.test == "exact sign flips"
 
 
 def test_symmetric_changes_of_every_problem_give_student_s_interval() -> None:
@@ -67,7 +72,7 @@ def test_pairing_halves_the_error_where_problems_differ_more_than_models() -> No
     paired, unpaired = compare(a, b, "pass@1"), compare(a, b, "pass@1", paired=False)
     v = [np.asarray(side.successes) / 8 for side in (a, b)]
     separate = np.sqrt(v[0].var(ddof=1) / 200 + v[1].var(ddof=1) / 200)
-    assert paired.se == pytest.approx((v[1] - v[0]).std(ddof=1) / np.sqrt(200))
+    assert paired.se == pytest.approx((v[1] - v[0]).std(ddof=1) / np.sqrt(200), rel=0.01)
     assert unpaired.se == pytest.approx(separate, rel=0.03)
     assert paired.value == pytest.approx(unpaired.value)
     assert paired.se is not None
@@ -117,21 +122,28 @@ def test_one_trial_of_0_or_1_is_mcnemar(up: int, down: int) -> None:
     tail = sum(comb(total, i) for i in range(min(up, down) + 1))
     exact = min(1.0, 2 * tail / 2**total)
     for over in ("problems", "trials"):
-        found = compare(*sides(rows, 1), "pass@1", over=over)  # type: ignore[arg-type]
+        found = compare(*sides(rows, 1), "pass@1", over=over, test="exact")  # type: ignore[arg-type]
         assert found.p_value == pytest.approx(exact, rel=1e-9)
+    half = sum(comb(total, i) for i in range(min(up, down))) + comb(total, min(up, down)) / 2
+    found = compare(*sides(rows, 1), "pass@1", test="mid-p")
+    assert found.p_value == pytest.approx(2 * half / 2**total, rel=1e-9)
 
 
 @given(counts)
 def test_the_p_value_is_that_of_every_sign(pairs: list[tuple[int, int]]) -> None:
     change = [(b - a) / 6 for a, b in pairs]
-    found = compare(*sides(pairs), "pass@1")
+    found = compare(*sides(pairs), "pass@1", test="exact")
     assert found.p_value == pytest.approx(every_sign(change))
+    found = compare(*sides(pairs), "pass@1", test="mid-p")
+    assert found.p_value == pytest.approx(every_sign(change, mid=True))
 
 
 @given(st.lists(st.floats(-3, 3), min_size=1, max_size=9))
 def test_the_p_value_of_any_changes_is_that_of_every_sign(change: list[float]) -> None:
     rounded = [round(d, 3) for d in change]
     assert sign_flip_p_value(np.array(rounded)) == pytest.approx(every_sign(rounded))
+    middle = sign_flip_p_value(np.array(rounded), mid=True)
+    assert middle == pytest.approx(every_sign(rounded, mid=True))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -142,6 +154,9 @@ def test_the_fourier_sums_agree_with_the_list(seed: int) -> None:
     reached = abs(float(whole.sum())) - 1e-9
     listed = module._by_listing(step, count, reached)
     assert module._on_grid(step * 8, count, reached * 8) == pytest.approx(listed, abs=1e-12)
+    middle = module._by_listing(step, count, reached, mid=True)
+    assert middle < listed
+    assert module._on_grid(step * 8, count, reached * 8, mid=True) == pytest.approx(middle)
     assert module._common_divisor(step / step[-1]) == pytest.approx(1 / 8 / step[-1])
     other = rng.normal(0.4, 1.0, 19)
     step, count = np.unique(np.abs(other), return_counts=True)
@@ -201,26 +216,26 @@ def test_swapping_the_sides_turns_the_sign(
         assert None not in (one.low, one.high, two.low, two.high)
         assert (one.low, one.high) == pytest.approx((-two.high, -two.low), abs=1e-12)  # type: ignore[operator]
         assert one.p_value == pytest.approx(two.p_value, rel=1e-6)
-        assert one.probability == pytest.approx(1 - two.probability, abs=1e-8)  # type: ignore[operator]
+        assert one.confidence == pytest.approx(1 - two.confidence, abs=1e-8)  # type: ignore[operator]
         assert one.low <= one.value <= one.high  # type: ignore[operator]
         assert one.low < one.high  # type: ignore[operator]
         assert (one.improved, one.worsened) == (two.worsened, two.improved)
 
 
 @given(counts, st.sampled_from([0.5, 0.9, 0.99]))
-def test_the_probability_is_the_level_at_which_the_interval_touches_0(
+def test_the_confidence_is_the_level_at_which_the_interval_touches_0(
     pairs: list[tuple[int, int]], level: float
 ) -> None:
     found = compare(*sides(pairs), "pass@1", level=level)
     assert found.low is not None
     assert found.high is not None
-    assert found.probability is not None
+    assert found.confidence is not None
     if found.low > 1e-9:
-        assert found.probability >= (1 + level) / 2 - 1e-9
+        assert found.confidence >= (1 + level) / 2 - 1e-9
     elif found.high < -1e-9:
-        assert found.probability <= (1 - level) / 2 + 1e-9
+        assert found.confidence <= (1 - level) / 2 + 1e-9
     elif abs(found.low) > 1e-9 and abs(found.high) > 1e-9:
-        assert (1 - level) / 2 - 1e-9 <= found.probability <= (1 + level) / 2 + 1e-9
+        assert (1 - level) / 2 - 1e-9 <= found.confidence <= (1 + level) / 2 + 1e-9
 
 
 @pytest.mark.parametrize("metric", ["pass@1", "pass@4", "pass^4"])
@@ -228,7 +243,7 @@ def test_identical_outcomes_are_no_proof_of_sameness(metric: str) -> None:
     a = Outcomes.from_counts([0, 3, 4, 8] * 5, 8)
     found = compare(a, a, metric)
     reach = 1 - 0.025 ** (1 / 20)
-    assert (found.value, found.p_value, found.probability) == (0, 1, 0.5)
+    assert (found.value, found.p_value, found.confidence) == (0, 1, 0.5)
     assert (found.low, found.high) == pytest.approx((-reach, reach))
     assert found.se is None
     assert any("not-yet-seen problem" in note.text for note in found.notes)
@@ -249,7 +264,9 @@ def test_few_changed_problems_are_not_trusted() -> None:
     assert found.high is not None
     assert found.low < 0 < found.high
     assert found.high - found.low > 0.1  # Student's interval is 0.08 wide
-    assert found.p_value == 1
+    assert found.p_value is not None
+    assert found.p_value > 0.5
+    assert compare(*sides(rows, 1), "pass@1", test="exact").p_value == 1
 
 
 def test_one_problem() -> None:
@@ -341,13 +358,16 @@ def test_clusters_flip_together() -> None:
     rows = [(1, 4)] * 6 + [(4, 1)] * 2 + [(2, 3)] * 4
     names = ["x"] * 6 + ["y"] * 2 + ["z"] * 4
     a, b = (Outcomes.from_counts([row[side] for row in rows], 6, clusters=names) for side in (0, 1))
-    found = compare(a, b, "pass@1")
+    found = compare(a, b, "pass@1", test="exact")
     sums = [18 / 6, -6 / 6, 4 / 6]
     assert found.p_value == pytest.approx(every_sign(sums))
-    m = sum(sums) / 12
-    away = [sums[0] - 6 * m, sums[1] - 2 * m, sums[2] - 4 * m]
-    assert found.se == pytest.approx(np.sqrt(3 / 2 * sum(e * e for e in away)) / 12)
-    assert found.test == "sign flips of clusters"
+    assert found.test == "exact sign flips of clusters"
+    whole = sum(sums) / 12
+    left_out = [
+        (sum(sums) - total) / (12 - size) for total, size in zip(sums, (6, 2, 4), strict=True)
+    ]
+    jackknife = 2 / 3 * sum((value - whole) ** 2 for value in left_out)
+    assert found.se == pytest.approx(np.sqrt(jackknife))  # all moved, so nothing is added
     alone = compare(*sides(rows), "pass@1")
     assert found.high - found.low > alone.high - alone.low  # type: ignore[operator]
     assert any("clusters" in note.text for note in found.notes)
@@ -395,7 +415,8 @@ def test_graded_scores_of_some_problems() -> None:
 def test_graded_scores_without_any_spread_have_no_interval() -> None:
     a = Outcomes.from_array([[0.5, 0.5]] * 4)
     found = compare(a, a, "avg")
-    assert (found.low, found.high, found.probability, found.p_value) == (None, None, None, 1)
+    assert (found.low, found.high, found.confidence, found.p_value) == (None,) * 4
+    assert found.decision.verdict == "undecided"
     assert found.notes
 
 

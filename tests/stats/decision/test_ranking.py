@@ -68,7 +68,7 @@ def test_two_models_are_a_plain_comparison(over: str) -> None:
 def test_the_chance_of_being_the_best_agrees_with_the_comparison() -> None:
     models = field(2, [0.0, 0.04])
     chance = {s.model: s.p_best for s in compare_all(models, "pass@1").standings}
-    plain = compare(models["m0"], models["m1"], "pass@1").probability
+    plain = compare(models["m0"], models["m1"], "pass@1").confidence
     assert chance["m1"] == pytest.approx(plain, abs=0.03)
     assert sum(p for p in chance.values() if p is not None) == pytest.approx(1)
 

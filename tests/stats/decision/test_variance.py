@@ -149,7 +149,7 @@ def test_graded_scores() -> None:
     assert found.within + found.between == pytest.approx(scores.mean(axis=1).var(ddof=1))  # type: ignore[operator]
     expected = np.sqrt((found.between + found.within * 5 / 6) / 400)  # type: ignore[operator]
     assert found.se_one_more_trial == pytest.approx(expected)
-    flat = split_variance(Outcomes.from_array([[0.5, 0.5]] * 3), "avg")
+    flat = split_variance(Outcomes.from_array([[2.5, 2.5]] * 3), "avg")
     assert (flat.se, flat.within, flat.se_double_problems) == (None, None, None)
     assert flat.notes
     assert str(flat) == "avg se unknown"

@@ -136,8 +136,9 @@ def test_a_blend_of_graded_scores_is_not_taken_for_its_first_part() -> None:
     try:
         found = estimate(GRADED, "mean-best@2", method="percentile")
         assert found.low < found.value < found.high
-        with pytest.raises(InvalidInput, match="no default interval for scores that are not 0 or"):
-            estimate(GRADED, "mean-best@2")
+        default, mean = (estimate(GRADED, name) for name in ("mean-best@2", "avg"))
+        assert default.low < default.value < default.high
+        assert default.value != mean.value
         below = Outcomes.from_array([[-0.5, -0.25], [-0.75, 0.5]])
         with pytest.raises(InvalidInput, match=r"needs averages of at least 0; got -0\.25"):
             measure(below, "mean-best@2")

@@ -46,6 +46,11 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     ),
     "cluster": ("cluster", "cluster_id"),
     "status": ("status",),
+    "answer": (
+        "extracted", "extracted_answer", "extracted_prediction", "parsed_answer", "model_answer",
+        "prediction", "predictions", "predicted", "pred", "filtered_resps", "final_answer",
+        "answers", "answer",
+    ),
 }  # fmt: skip
 
 #: Columns that set apart what must not be pooled; a table with several values is split by them.
@@ -105,6 +110,7 @@ class Roles:
     trial: str | None = None
     cluster: str | None = None
     status: str | None = None
+    answer: str | None = None
 
     def __str__(self) -> str:
         return ", ".join(f"{role} = {name}" for role, name in vars(self).items() if name)
@@ -145,7 +151,7 @@ def find_roles(columns: Mapping[str, Sequence[Any]], chosen: Mapping[str, str | 
     roles = {role: require_column(columns, role, name) for role, name in chosen.items() if name}
     _refuse_empty_cluster(columns, roles.get("cluster"))
     for role in ROLES:
-        if role not in roles:
+        if role not in roles and role != "answer":  # see `answer_column`
             taken = set(roles.values())
             usual = score_columns(columns) if role == "score" else matching(columns, ROLES[role])
             guess = next((name for name in usual if name not in taken), None)

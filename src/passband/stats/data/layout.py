@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.stats.data.answer_column import guess_answer, number_texts
 from passband.stats.data.cells import (
     ABSENT,
     distinct_labels,
@@ -42,6 +43,7 @@ from passband.stats.data.pooling import (
     ranked,
     split_columns,
 )
+from passband.stats.data.votes import Votes
 from passband.types import Floats, Ints
 
 __all__ = ["Layout", "TableGroup", "TableTrial", "error_prefix", "lay_out"]
@@ -163,6 +165,11 @@ class Layout:
         name = self.roles.trial
         return None if name is None else number_labels(self.columns[name])
 
+    @cached_property
+    def _answer_of(self) -> Ints | None:
+        name = self.roles.answer
+        return None if name is None else number_texts(self.columns[name])
+
     # -- one group -------------------------------------------------------------------------
 
     def _group(self, rows: Ints) -> TableGroup:
@@ -192,7 +199,11 @@ class Layout:
         unscored = self._unscored(rows[~scored], problem_of[~scored], len(names))
         successes, graded = _collected(problem_of[scored], scores[scored], trials)
         clusters = self._clusters(rows, problem_of, names)
-        return Outcomes(names, trials, successes, graded, clusters, unscored)
+        votes = None
+        if self._answer_of is not None:
+            answers = self._answer_of[rows][scored]
+            votes = Votes.of_trials(problem_of[scored], answers, scores[scored], len(names))
+        return Outcomes(names, trials, successes, graded, clusters, unscored, votes)
 
     def _unscored(self, rows: Ints, problem_of: Ints, count: int) -> dict[str, Ints]:
         """Count the rows without a score per problem, by their status."""
@@ -257,10 +268,20 @@ class Layout:
 
 
 def lay_out(
-    columns: Columns, chosen: Mapping[str, str | None], by: Sequence[str], unfolded: str = ""
+    columns: Columns,
+    chosen: Mapping[str, str | None],
+    by: Sequence[str],
+    unfolded: str = "",
+    *,
+    answers: bool = False,
 ) -> Layout:
-    """Decide the role of each column and the columns to split by, in a table of trials."""
+    """Decide the role of each column and the columns to split by, in a table of trials.
+
+    With `answers`, the column of answers is guessed too.
+    """
     roles = find_roles(columns, chosen)
+    if answers and roles.answer is None:
+        roles = replace(roles, answer=guess_answer(columns, roles))
     named = tuple(dict.fromkeys(require_column(columns, "--by", name) for name in by))
     rivals = [name for name in score_columns(columns) if name != roles.score]
     split = split_columns(columns, roles, named)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -18,21 +18,27 @@ from passband.stats.data.graded import GradedScores
 from passband.stats.data.labels import as_labels, check_labels, problem_labels
 from passband.stats.data.matrix import masked_sums, score_matrix
 from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
+from passband.stats.data.votes import Same, Votes
 from passband.types import ArrayLike, Bools, Ints
 
 __all__ = ["MISSING", "Outcomes", "Policy"]
 
 Policy = Literal["drop", "fail", "error"]
 MISSING = "missing"
+_NO_ANSWERS = (
+    "a vote needs the answer of every trial beside its score. A table needs a column of answers, "
+    "named prediction, extracted or answer, or chosen with answer= (in the shell, --answer); run "
+    "directories, and logs that hold answers, have them; in Python, use Outcomes.from_answers."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcomes(ArrayValue):
     """Problems, and what happened in the trials of each.
 
-    Make one with `from_array`, `from_counts`, `from_table` or `from_file`. Problems may have
-    different numbers of trials. A trial without a score is counted under its status, never
-    scored 0 and never forgotten.
+    Make one with `from_array`, `from_counts`, `from_answers`, `from_table` or `from_file`.
+    Problems may have different numbers of trials. A trial without a score is counted under its
+    status, never scored 0 and never forgotten.
 
     >>> outcomes = Outcomes.from_array([[1, 0, 1, 1], [0, 0, None]])
     >>> outcomes
@@ -47,6 +53,7 @@ class Outcomes(ArrayValue):
     graded: GradedScores | None = None  #: the scores themselves, where they are not all 0 or 1
     clusters: Sequence[str] | None = None  #: for each problem, the group it belongs to
     unscored: Mapping[str, Ints] = field(default_factory=dict)  #: status -> count per problem
+    votes: Votes | None = None  #: the answers of the scored trials, where they are known
 
     def __post_init__(self) -> None:
         count = len(self.trials)
@@ -67,6 +74,8 @@ class Outcomes(ArrayValue):
         if self.successes is not None:
             successes = _per_problem("successes", self.successes, count)
             object.__setattr__(self, "successes", successes)
+        if self.votes is not None and not np.array_equal(self.votes.trials, self.trials):
+            raise InvalidInput("votes must have as many trials of each problem as have a score.")
 
     # -- ways in ---------------------------------------------------------------------------
 
@@ -137,12 +146,37 @@ class Outcomes(ArrayValue):
         return cls(names, n, c, None, as_labels(clusters), statuses)
 
     @classmethod
+    def from_answers(
+        cls,
+        answers: Sequence[Sequence[object]],
+        scores: Sequence[Sequence[float | None]] | ArrayLike | None = None,
+        *,
+        targets: Sequence[object] | None = None,
+        same: Same | None = None,
+        problems: Sequence[object] | None = None,
+        clusters: Sequence[object] | None = None,
+    ) -> Outcomes:
+        """Take the answers to each problem, with their scores or with the right answers.
+
+        Rows are problems, and None is no answer. `same` says whether two texts are the same
+        answer; without it they must be equal. Answers are what `vote@k` needs beside scores.
+
+        >>> Outcomes.from_answers([["4", "5", "4"], ["x", None, "y"]], targets=["4", "z"])
+        Outcomes(2 problems, 3 trials each, 6 scored, answers known)
+        """
+        from passband.stats.data.answers import scored_answers
+
+        scored = scored_answers(answers, scores, targets, same)
+        outcomes = cls.from_array(scored.scores, problems=problems, clusters=clusters)
+        return replace(outcomes, votes=scored.votes)
+
+    @classmethod
     def from_table(cls, table: Any, **roles: str | None) -> Outcomes:
         """Take a table with one row per trial; see `passband.stats.data.tables.Table.of`.
 
         Columns are guessed from their names, or given as ``problem=``, ``trial=``, ``score=``,
-        ``cluster=``, ``status=``. A table of several models or tasks is refused; `passband.read`
-        gives the outcomes of each.
+        ``cluster=``, ``status=``, ``answer=``. A table of several models or tasks is refused;
+        `passband.read` gives the outcomes of each.
 
         >>> Outcomes.from_table({"task_id": ["a", "a", "b"], "passed": [True, False, True]})
         Outcomes(2 problems, 1-2 trials each, 3 scored)
@@ -212,6 +246,12 @@ class Outcomes(ArrayValue):
             raise InvalidInput("these scores are all 0 or 1; they are kept as counts.")
         return self.graded
 
+    def required_votes(self) -> Votes:
+        """Return the votes; refuse outcomes whose answers are not known."""
+        if self.votes is None:
+            raise InvalidInput(_NO_ANSWERS)
+        return self.votes
+
     def cluster_codes(self, problems: Bools | Ints) -> Ints:
         """Return the cluster, by number, of each of some problems (a mask, or positions).
 
@@ -274,7 +314,8 @@ class Outcomes(ArrayValue):
             return self
         passed = np.concatenate([[0], np.cumsum(self.graded.values >= threshold)])
         successes = np.diff(passed[self.graded.offsets])
-        return Outcomes(self.problems, self.trials, successes, None, self.clusters, self.unscored)
+        votes = None if self.votes is None else self.votes.binarize(threshold)
+        return replace(self, successes=successes, graded=None, votes=votes)
 
     def take(self, positions: Ints) -> Outcomes:
         """Return the problems at these positions, without their unscored trials.
@@ -292,6 +333,7 @@ class Outcomes(ArrayValue):
             None if self.successes is None else self.successes[positions],
             None if self.graded is None else self.graded.take(positions),
             None if clusters is None else tuple(clusters[i] for i in chosen),
+            votes=None if self.votes is None else self.votes.take(positions),
         )
 
     def under(self, policy: Policy) -> Outcomes:
@@ -311,7 +353,8 @@ class Outcomes(ArrayValue):
         graded = None
         if self.graded is not None:
             graded = self.graded.padded(absent)
-        return Outcomes(self.problems, self.trials + absent, self.successes, graded, self.clusters)
+        votes = None if self.votes is None else self.votes.padded(absent)
+        return replace(self, trials=self.trials + absent, graded=graded, unscored={}, votes=votes)
 
     # -- words -----------------------------------------------------------------------------
 
@@ -323,7 +366,8 @@ class Outcomes(ArrayValue):
         problems = "1 problem" if self.n_problems == 1 else f"{self.n_problems} problems"
         trials = "trial" if trials_each == "1" else "trials"
         shape = f"{problems}{groups}, {trials_each} {trials} each"
-        return f"Outcomes({shape}, {self.n_trials} scored{absent})"
+        known = "" if self.votes is None else ", answers known"
+        return f"Outcomes({shape}, {self.n_trials} scored{absent}{known})"
 
     def _unscored_text(self) -> str:
         return ", ".join(

@@ -82,11 +82,16 @@ class Table:
         unfolded = unfold(self.columns, columns)
         return self if unfolded is None else Table(*unfolded)
 
-    def layout(self, *, by: Sequence[str] = (), **columns: str | None) -> Layout:
-        """Decide what every column is, and which rows belong together."""
+    def layout(
+        self, *, by: Sequence[str] = (), answers: bool = False, **columns: str | None
+    ) -> Layout:
+        """Decide what every column is, and which rows belong together.
+
+        With `answers`, the column of answers is guessed too, which only votes need.
+        """
         refuse_chosen(self.columns)
         table = self.long(**columns)
-        return lay_out(table.columns, columns, by, table.unfolded)
+        return lay_out(table.columns, columns, by, table.unfolded, answers=answers)
 
     def outcomes(self, **columns: str | None) -> Outcomes:
         """Return the outcomes of all rows; refuse a table that holds several groups.

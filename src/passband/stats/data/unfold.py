@@ -42,7 +42,10 @@ def unfold(columns: Columns, chosen: Mapping[str, str | None]) -> Unfolded | Non
     """Return the columns with one row per trial, or None where they have that already."""
     score = chosen.get("score") or next(iter(score_columns(columns)), None)
     if score is not None:
-        return _from_lists(columns, score) if score in columns else None
+        if score not in columns:
+            return None
+        answers = [chosen["answer"]] if chosen.get("answer") else matching(columns, ROLES["answer"])
+        return _from_lists(columns, score, [name for name in answers if name in columns])
     wide = [name for name in columns if _is_numbered(name)]
     if len(wide) > 1:
         return _from_wide(columns, wide, bool(chosen.get("problem")))
@@ -108,12 +111,14 @@ def _repeated(columns: Columns, counts: Any) -> dict[str, list[Any]]:
 # -- a list of scores in a cell ------------------------------------------------------------
 
 
-def _from_lists(columns: Columns, score: str) -> Unfolded | None:
+def _from_lists(columns: Columns, score: str, answers: Sequence[str]) -> Unfolded | None:
     beside = matching(columns, (f"{score}_repeats",))
     for name in (*beside, score):
         lists = _lists(columns[name])
         if lists is not None:
-            return _from_repeats(columns, score, name, lists)
+            unfolded = _from_repeats(columns, score, name, lists)
+            counts = _repeats(columns, score, lists)
+            return _with_answers(unfolded, columns, answers, list(map(len, counts)))
     filled = [cell for name in beside for cell in columns[name] if not is_absent(cell)]
     if filled:
         raise InvalidInput(
@@ -126,10 +131,7 @@ def _from_lists(columns: Columns, score: str) -> Unfolded | None:
 def _from_repeats(
     columns: Columns, score: str, name: str, lists: Sequence[list[Any] | None]
 ) -> Unfolded:
-    scores = [
-        [single] if repeats is None else repeats
-        for repeats, single in zip(lists, columns[score], strict=True)
-    ]
+    scores = _repeats(columns, score, lists)
     trial = next(iter(matching(columns, ROLES["trial"])), None)
     others = {k: v for k, v in columns.items() if k not in (score, name)}
     long = _repeated(others, [len(repeats) for repeats in scores])
@@ -142,6 +144,35 @@ def _from_repeats(
     if not long[score]:
         raise InvalidInput(f"column {name} has no repeats in any row.")
     return Unfolded(long, f"repeats: {name} lists the scores of {score}, a trial each")
+
+
+def _repeats(columns: Columns, score: str, lists: Sequence[list[Any] | None]) -> list[list[Any]]:
+    """Return the scores of each row: its list, or the single score where it has none."""
+    return [
+        [single] if repeats is None else repeats
+        for repeats, single in zip(lists, columns[score], strict=True)
+    ]
+
+
+def _with_answers(
+    unfolded: Unfolded, columns: Columns, names: Sequence[str], counts: Sequence[int]
+) -> Unfolded:
+    """Unfold the lists of answers beside the lists of scores, where they are as long."""
+    long = dict(unfolded.columns)
+    for name in names:
+        lists = _lists(columns[name]) or []
+        flat = [_only(cells, count) for cells, count in zip(lists, counts, strict=False)]
+        if flat and [len(cells) for cells in flat] == list(counts):
+            long[name] = [cell for cells in flat for cell in cells]
+    return unfolded._replace(columns=long)
+
+
+def _only(cells: list[Any] | None, count: int) -> list[Any]:
+    """Return the answers of a row; sample logs hold a list of them in a list."""
+    if cells is None:
+        return [None] * count
+    nested = len(cells) == 1 and count != 1 and isinstance(cells[0], list)
+    return cells[0] if nested else cells
 
 
 def _lists(column: Sequence[Any]) -> list[list[Any] | None] | None:

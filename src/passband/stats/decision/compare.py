@@ -7,11 +7,12 @@ intervals would.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from passband.errors import InvalidInput
 from passband.notes import Note, unscored_in_pair
 from passband.stats.checks import (
     Over,
@@ -21,7 +22,10 @@ from passband.stats.checks import (
     check_text,
 )
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.difference import Independent, contrast_of
+from passband.stats.decision.difference import Contrast, Independent, Uneven, contrast_of
+from passband.stats.decision.influence import Influence, influence_of
+from passband.stats.decision.more_data import more_data
+from passband.stats.decision.paired import Paired
 from passband.stats.decision.pairing import (
     Match,
     common_range,
@@ -29,13 +33,16 @@ from passband.stats.decision.pairing import (
     match_problems,
     without_dust,
 )
+from passband.stats.decision.verdict import Decision, as_margin, decide
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
+from passband.types import Floats
 
-__all__ = ["Comparison", "Flip", "compare"]
+__all__ = ["Comparison", "Flip", "Test", "compare"]
 
 MOST_FLIPS = 20
+Test = Literal["interval", "exact", "mid-p"]
 
 
 class Flip(NamedTuple):
@@ -56,9 +63,9 @@ class Comparison:
     value_b: float
     low: float | None
     high: float | None
-    se: float | None  #: None where the data show no spread
+    se: float | None  #: the one that the interval uses; None where the data show no spread
     p_value: float | None  #: two-sided, of no difference
-    probability: float | None  #: confidence that b > a; see `compare`
+    confidence: float | None  #: one-sided, that b > a; not a posterior probability
     level: float
     over: Over
     paired: bool
@@ -73,6 +80,8 @@ class Comparison:
     flips: tuple[Flip, ...]  #: of them, those that changed most
     method: str  #: how the interval is made
     test: str  #: how the p-value is made
+    decision: Decision  #: the verdict; see `passband.stats.decision.verdict`
+    influence: Influence | None  #: the problems that matter most; None if not paired
     policy: Policy
     seed: int | None  #: None, as nothing is random
     notes: tuple[Note, ...] = ()
@@ -89,7 +98,8 @@ class Comparison:
 
         text = f"{self.metric} {'+' if self.value >= 0 else ''}"
         text += rounded(self.value, self.low, self.high)
-        return text if self.p_value is None else f"{text}, p {self.p_value:.2g}"
+        text = text if self.p_value is None else f"{text}, p {self.p_value:.2g}"
+        return text if self.decision.margin is None else f"{text}: {self.decision}"
 
 
 def compare(
@@ -102,6 +112,9 @@ def compare(
     paired: bool = True,
     policy: Policy = "drop",
     seed: int | str | None = None,
+    margin: float | None = None,
+    test: Test = "interval",
+    settle: bool | None = None,
 ) -> Comparison:
     """Return how much larger a metric is for b than for a.
 
@@ -114,20 +127,29 @@ def compare(
     its spread two problems are added that deviate as much as the changed ones did, so that a few
     changed problems do not pass for certainty. Where all d are equal it is the bound
     ``1 - tail**(1/M)`` on the share of problems of another kind, times the largest difference that
-    such a problem can make (for 0.95 about 3.7/M). With clusters, sums over clusters take the
-    place of problems.
-    The p-value is that of sign flips: if the models are alike, each d_i could as well have the
-    other sign. It is exact wherever the sums can be listed or lie on a grid, and for one trial of
-    0 or 1 per problem it is the exact McNemar test. Interval and test may disagree at the margin.
+    such a problem can make (for 0.95 about 3.7/M). With clusters, whole clusters are left out in
+    turn (the jackknife), and the degrees of freedom go by Kish's number of them. Where the sides
+    have different numbers of trials, spread and skewness are at least those that dealing each
+    problem's trials to the models at random would give.
 
     over="trials", or not paired. The two sides are independent. Their own intervals are joined by
-    squaring and adding the distances to the ends (Newcombe's square-and-add), and the p-value is
-    1 - L with L the level at which the joint interval touches 0, never below 2e-9.
+    squaring and adding the distances to the ends (Newcombe's square-and-add).
 
-    `probability` is (1 + L) / 2 where b is ahead and (1 - L) / 2 where a is, L being the level at
-    which the interval touches 0. It is a statement of confidence, as the interval is, and needs no
-    prior; it is not the probability that a user would prefer b. `seed` is accepted for callers
-    that pass the same options everywhere; nothing here is random.
+    The p-value is 1 - L, with L the level at which the interval touches 0: it is below 1 - level
+    exactly if the interval excludes 0. `test` offers sign flips of paired differences instead: if
+    the models are alike, each d_i could as well have the other sign. "exact" counts the sums at
+    least as far from 0 as the observed one, and for one trial of 0 or 1 per problem is the exact
+    McNemar test; it is never too sure if the models are alike, and finds less. "mid-p" counts half
+    of the sums that are exactly as far.
+
+    `confidence` is one-sided: (1 + L) / 2 where b is ahead and (1 - L) / 2 where a is. Like the
+    interval it says how often a procedure is right, and has no prior; it is not the posterior
+    probability that b is better.
+
+    `margin` is the largest difference that does not matter, for verdicts of equivalence; see
+    `Decision`. `settle` asks what data would settle an open verdict (default: where a margin is
+    given). `seed` is accepted for callers that pass the same options everywhere; nothing here is
+    random.
 
     Miller (2024), arXiv 2411.00640 (paired differences); Newcombe (1998), Statistics
     in Medicine 17, 873-890; McNemar (1947), Psychometrika 12, 153-157.
@@ -135,8 +157,10 @@ def compare(
     >>> before = Outcomes.from_array([[0], [0], [0], [1], [0], [1]])
     >>> after = Outcomes.from_array([[1], [1], [1], [1], [1], [1]])
     >>> result = compare(before, after, "pass@1")
-    >>> round(result.value, 3), result.p_value, result.improved, result.worsened
-    (0.667, 0.125, 4, 0)
+    >>> round(result.value, 3), round(result.p_value, 3), result.improved, result.worsened
+    (0.667, 0.025, 4, 0)
+    >>> compare(before, after, "pass@1", test="exact").p_value
+    0.125
     """
     check_outcomes("a", a)
     check_outcomes("b", b)
@@ -144,16 +168,21 @@ def compare(
     level = as_level(level)
     check_text("metric", metric, "pass@1")
     seed_of(seed)
+    _check_test(test)
     wanted = parse_metric(metric)
     match = match_problems(a.under(policy), b.under(policy), wanted.k, paired)
     notes = list(match.notes)
     if a.n_unscored + b.n_unscored:
         notes.append(unscored_in_pair(a.n_unscored, b.n_unscored, policy))
-    if paired:
-        contrast = contrast_of(match.a, match.b, wanted, over)
-        changes = _changes(match, wanted)
-    else:
-        contrast, changes = Independent(match.a, match.b, wanted, over), _Changes()
+    sides = match.a, match.b
+    margin = None if margin is None else as_margin(margin, _span(sides, wanted))
+    contrast = contrast_of(*sides, wanted, over) if paired else Independent(*sides, wanted, over)
+    p_value, test_name = _tested(contrast, test, over, paired)
+    decision = decide(contrast, level, margin, None if test == "interval" else p_value)
+    if settle or (settle is None and margin is not None):
+        decision = _with_more_data(decision, contrast, sides, wanted, over, level)
+    values = tuple(linear_values(side, wanted) for side in sides) if paired else (None, None)
+    changes = _changes(match, wanted, values)
     ends = contrast.ends(level)
     return Comparison(
         metric=wanted.name,
@@ -163,8 +192,8 @@ def compare(
         low=None if ends is None else ends[0],
         high=None if ends is None else ends[1],
         se=contrast.se,
-        p_value=contrast.p_value,
-        probability=contrast.probability,
+        p_value=p_value,
+        confidence=contrast.confidence,
         level=level,
         over=over,
         paired=paired,
@@ -178,11 +207,75 @@ def compare(
         flipped=changes.flipped,
         flips=changes.flips,
         method=contrast.method,
-        test=contrast.test,
+        test=test_name,
+        decision=decision,
+        influence=_influence(contrast, values, match, level, margin),
         policy=policy,
         seed=None,
         notes=(*contrast.notes, *notes),
     )
+
+
+def _check_test(test: object) -> None:
+    if test not in get_args(Test):
+        choices = ", ".join(map(repr, get_args(Test)))
+        raise InvalidInput(f"test must be one of {choices}; got {test!r}.")
+
+
+def _span(sides: tuple[Outcomes, Outcomes], metric: Metric) -> float | None:
+    """Return the largest possible difference; None for graded scores, whose range is not known."""
+    if not all(side.is_binary for side in sides):
+        return None
+    low, high = metric.bounds
+    return high - low
+
+
+def _tested(contrast: Contrast, test: Test, over: Over, paired: bool) -> tuple[float | None, str]:
+    """Return the p-value and the name of its test."""
+    if test == "interval":
+        return contrast.p_value, contrast.test
+    differences = contrast.paired if isinstance(contrast, Uneven) else contrast
+    if isinstance(differences, Paired):
+        flipped = differences.flip_p_value(mid=test == "mid-p")
+        name = f"{test} {differences.flips}"
+        if not differences.is_uneven:
+            return flipped, name
+        # With different numbers of trials, differences are not symmetric.
+        return max(flipped, contrast.p_value or 0.0), f"{name}, and no surer than the interval"
+    if paired and over == "problems":
+        return contrast.p_value, contrast.test  # a blend without paired differences, with its note
+    raise InvalidInput(
+        f"test={test!r} flips the signs of paired differences, and there are none with "
+        f"{'over=' + repr(over) if paired else 'paired=False'}; use test='interval'."
+    )
+
+
+def _with_more_data(
+    decision: Decision,
+    contrast: Contrast,
+    sides: tuple[Outcomes, Outcomes],
+    metric: Metric,
+    over: Over,
+    level: float,
+) -> Decision:
+    if decision.verdict not in ("undecided", "no-better"):
+        return decision
+    more = more_data(
+        contrast.value, contrast.se, sides, metric, over=over, level=level, margin=decision.margin
+    )
+    return replace(decision, more=more)
+
+
+def _influence(
+    contrast: Contrast, values: _Values, match: Match, level: float, margin: float | None
+) -> Influence | None:
+    paired = contrast.paired if isinstance(contrast, Uneven) else contrast
+    if not isinstance(paired, Paired) or values[0] is None or values[1] is None:
+        return None
+    return influence_of(paired, (values[0], values[1]), match.a.problems, level, margin)
+
+
+_Values = tuple[Floats | None, ...]
 
 
 @dataclass(frozen=True)
@@ -193,9 +286,8 @@ class _Changes:
     flips: tuple[Flip, ...] = ()
 
 
-def _changes(match: Match, metric: Metric) -> _Changes:
+def _changes(match: Match, metric: Metric, values: _Values) -> _Changes:
     """Count the problems that changed, and name those that changed sides by most."""
-    values = [linear_values(side, metric) for side in (match.a, match.b)]
     if values[0] is None or values[1] is None:
         return _Changes()
     change = without_dust(values[1] - values[0])

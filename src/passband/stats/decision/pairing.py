@@ -121,8 +121,17 @@ def linear_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
     """Return one value per problem whose mean is the metric, all problems having k trials.
 
     A blend of averages over the data set is replaced by its linear part; None if a factor of it
-    is zero, where there is no such part.
+    is zero, where there is no such part. Those of the last metric are kept: a model is compared
+    with many others.
     """
+    kept = outcomes.memo.get("linear-values")
+    if kept is None or kept[0] is not metric:
+        kept = outcomes.memo["linear-values"] = (metric, _linear_values(outcomes, metric))
+    values: Floats | None = kept[1]
+    return values
+
+
+def _linear_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
     parts = list(metric.by_problem(outcomes).T)
     means = [float(part.mean()) for part in parts]
     return None if metric.has_zero_factor(means) else metric.linear(parts, means)

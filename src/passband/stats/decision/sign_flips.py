@@ -17,7 +17,7 @@ _ACCURACY = 1e-12  # of a Fourier sum; below, Hoeffding's bound is given
 _LEAST = 1e-300  # no p-value is zero
 
 
-def sign_flip_p_value(change: Floats) -> float:
+def sign_flip_p_value(change: Floats, *, mid: bool = False) -> float:
     """Return the probability that random signs of the d make their sum as far from 0 as it is.
 
     Equal sizes of d are taken together, a binomial number of them having a plus. Then, in this
@@ -25,10 +25,13 @@ def sign_flip_p_value(change: Floats) -> float:
     the distribution of the sum is the Fourier transform of a product of cosines, exact to twelve
     digits; for other d the sum is smoothed by less than a thousandth of its standard deviation, the
     p-value rounded up by as much, and all but the 1024 largest sizes taken as normal. Nothing is
-    random. Zeros do not matter.
+    random. Zeros do not matter. With `mid`, sums exactly as far from 0 as the observed one count
+    half; where the sum was smoothed there are none.
 
     >>> round(sign_flip_p_value(np.array([1, 1, 1, 1, 1, -1.0])), 12)  # McNemar, 5 against 1
     0.21875
+    >>> round(sign_flip_p_value(np.array([1, 1, 1, 1, 1, -1.0]), mid=True), 12)
+    0.125
     """
     size = np.abs(change)
     largest = float(size.max(initial=0.0))
@@ -39,11 +42,11 @@ def sign_flip_p_value(change: Floats) -> float:
     step, count = np.unique(np.round(size / largest, ROUNDING_DIGITS), return_counts=True)
     reached = observed / largest * (1.0 - 1e-10)
     if float(np.log2(count + 1.0).sum()) <= np.log2(_MOST_SUMS):
-        return min(1.0, max(_by_listing(step, count, reached), _LEAST))
+        return min(1.0, max(_by_listing(step, count, reached, mid), _LEAST))
     deviation = float(np.sqrt(count @ step**2))
     grain = _common_divisor(step)
     if grain is not None and len(step) * 40.0 * deviation / grain <= _MOST_WORK:
-        p_value = _on_grid(np.round(step / grain), count, reached / grain)
+        p_value = _on_grid(np.round(step / grain), count, reached / grain, mid)
     else:
         p_value = _smoothed(step, count, reached, deviation)
     if p_value > _ACCURACY:
@@ -52,7 +55,7 @@ def sign_flip_p_value(change: Floats) -> float:
     return min(_ACCURACY, max(hoeffding, _LEAST))
 
 
-def _by_listing(step: Floats, count: Ints, reached: float) -> float:
+def _by_listing(step: Floats, count: Ints, reached: float, mid: bool = False) -> float:
     """Return the p-value from all sums there can be."""
     sums, weights = np.zeros(1), np.ones(1)
     for size, m in zip(step.tolist(), count.tolist(), strict=True):
@@ -60,7 +63,12 @@ def _by_listing(step: Floats, count: Ints, reached: float) -> float:
         ways = log_choose(m, plus)
         sums = np.add.outer(sums, size * (2.0 * plus - m)).ravel()
         weights = np.multiply.outer(weights, np.exp(ways - m * np.log(2.0))).ravel()
-    return float(weights[np.abs(sums) >= reached].sum())
+    p_value = float(weights[np.abs(sums) >= reached].sum())
+    if mid:
+        p_value -= (
+            float(weights[np.abs(np.abs(sums) - reached) <= 1e-8 * (1.0 + reached)].sum()) / 2.0
+        )
+    return p_value
 
 
 def _common_divisor(step: Floats) -> float | None:
@@ -76,7 +84,7 @@ def _common_divisor(step: Floats) -> float | None:
     return divisor
 
 
-def _on_grid(multiple: Floats, count: Ints, reached: float) -> float:
+def _on_grid(multiple: Floats, count: Ints, reached: float, mid: bool = False) -> float:
     """Invert the characteristic function of a whole-numbered sum, wrapped far in its tails."""
     deviation = float(np.sqrt(count @ multiple**2))
     window = min(2.0 * float(count @ multiple) + 2.0, 20.0 * deviation)
@@ -87,7 +95,10 @@ def _on_grid(multiple: Floats, count: Ints, reached: float) -> float:
         curve *= np.cos(size * angle) ** m
     distribution = np.fft.irfft(curve, points)
     sums = np.minimum(np.arange(points), points - np.arange(points))
-    return float(distribution[sums >= reached - 1e-6].sum())
+    p_value = float(distribution[sums >= reached - 1e-6].sum())
+    if mid:
+        p_value -= float(distribution[np.abs(sums - reached) <= 1e-3].sum()) / 2.0
+    return p_value
 
 
 def _smoothed(step: Floats, count: Ints, reached: float, deviation: float) -> float:

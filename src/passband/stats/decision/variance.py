@@ -255,6 +255,9 @@ def _noise_at(request: IntervalRequest, mixture: Mixture, n: int) -> float:
     return float(mixture.mixing(request.k).weights @ np.maximum(square - mean**2, 0.0))
 
 
+_UNMEASURED = {"one-trial", "few-repeats", "noise-unmeasured"}  # the interval is over problems
+
+
 def _of_graded(request: IntervalRequest, used: int) -> _Parts:
     whole = interval_for("auto", request)
     part = interval_for("auto", replace(request, over="trials"))
@@ -265,6 +268,7 @@ def _of_graded(request: IntervalRequest, used: int) -> _Parts:
         return float(counts @ [1.0 / grow(int(n)) for n in ns]) / used
 
     total = None if whole.se is None else used * whole.se**2
-    within = None if part.se is None else used * part.se**2
+    unmeasured = any(note.code in _UNMEASURED for note in part.notes)
+    within = None if part.se is None or unmeasured else used * part.se**2
     notes = whole.notes + tuple(note for note in part.notes if note not in whole.notes)
     return total, within, noise, notes if within is None else (*notes, NOISE_FALLS)

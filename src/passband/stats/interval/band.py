@@ -29,7 +29,8 @@ from passband.stats.interval.default.wilson import (
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.request import IntervalRequest, mixture_of
-from passband.stats.metric.measure import curve, curve_name
+from passband.stats.interval.vote_band import vote_band, vote_covariance
+from passband.stats.metric.measure import Curve, curve, curve_name
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.names import MetricName
 from passband.stats.metric.registry import expand_metrics
@@ -84,6 +85,8 @@ def band(
     _check_size(scored, curve_name(metric))
     points = curve(scored, metric)
     metrics = expand_metrics(points.metric, scored.most_trials())
+    if metrics[0].parts[0].needs_answers:
+        return _of_votes(scored, points, metrics, over, level, policy)
     if not scored.is_binary or not all(m.is_mean for m in metrics):
         raise InvalidInput(f"a band needs scores of 0 or 1 and one average per k; got {metric!r}.")
     critical = _critical(scored, metrics, over, level)
@@ -101,6 +104,33 @@ def band(
         left_out=scored.n_problems - points.n_problems,
         policy=policy,
         notes=_notes(scored, metrics, over, level),
+    )
+
+
+def _of_votes(
+    scored: Outcomes,
+    points: Curve,
+    metrics: list[Metric],
+    over: Over,
+    level: float,
+    policy: Policy,
+) -> Band:
+    """Return the band of a vote, which depends on answers and not on numbers of successes."""
+    critical = critical_value(vote_covariance(scored, metrics, over), level)
+    ends = vote_band(scored, metrics, points.value, over, critical)
+    return Band(
+        metric=points.metric,
+        k=points.k,
+        value=points.value,
+        low=np.minimum(ends.low, points.value),
+        high=np.maximum(ends.high, points.value),
+        level=level,
+        over=over,
+        critical=critical,
+        n_problems=points.n_problems,
+        left_out=scored.n_problems - points.n_problems,
+        policy=policy,
+        notes=ends.notes,
     )
 
 

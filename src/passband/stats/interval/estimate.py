@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, overload
 
-from passband.notes import Note, notes_as_json
+from passband.errors import InvalidInput
+from passband.notes import Note, calibrated, low_coverage, no_certificate, notes_as_json
 from passband.stats.checks import (
     Over,
     as_level,
@@ -18,16 +19,21 @@ from passband.stats.checks import (
     names_in,
 )
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.methods import interval_for
+from passband.stats.interval.certify.certificate import Certificate
+from passband.stats.interval.certify.certify import MANY_SETS, certified
+from passband.stats.interval.default.votes import answer_notes
+from passband.stats.interval.default.wilson import level_of
+from passband.stats.interval.methods import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
 from passband.stats.interval.strata.partition import Labels
 from passband.stats.interval.strata.weights import Weights
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.tolerance import ROUNDING
 
-__all__ = ["Estimate", "Over", "Template", "estimate"]
+__all__ = ["Estimate", "Over", "Template", "estimate", "with_certificate"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class Estimate:
     policy: Policy  #: what was done with them
     seed: int | None  #: None where nothing is random
     notes: tuple[Note, ...] = ()  #: where the coverage of the interval is known to be weak
+    certificate: Certificate | None = None  #: the coverage to expect, where it was simulated
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
@@ -80,6 +87,8 @@ def estimate(
     level: float = ...,
     policy: Policy = ...,
     seed: int | str | None = ...,
+    certify: bool = ...,
+    calibrate: bool = ...,
     by: Labels | None = ...,
     weights: Weights | None = ...,
     population: int | None = ...,
@@ -94,6 +103,8 @@ def estimate(
     level: float = ...,
     policy: Policy = ...,
     seed: int | str | None = ...,
+    certify: bool = ...,
+    calibrate: bool = ...,
     by: Labels | None = ...,
     weights: Weights | None = ...,
     population: int | None = ...,
@@ -107,6 +118,8 @@ def estimate(
     level: float = 0.95,
     policy: Policy = "drop",
     seed: int | str | None = None,
+    certify: bool = False,
+    calibrate: bool = False,
     by: Labels | None = None,
     weights: Weights | None = None,
     population: int | None = None,
@@ -117,6 +130,10 @@ def estimate(
     model sampled again. `method` names how the interval is made; see docs/intervals.md for all of
     them and docs/coverage.md for how often each contains the truth. `seed` is a number or a name,
     used by the methods that draw random numbers; without it the data decide.
+
+    With `certify` the same design is simulated on laws fitted to the data, and `certificate` has
+    the coverage to expect of the default interval; a note says where that is clearly too little.
+    With `calibrate` such an interval is widened as well, never narrowed (docs/certify.md).
 
     With `by`, one label per problem or a mapping from problem to label, the value is a mean over
     strata, and `weights` are "equal", "size" or a share for each label. With `population`, the
@@ -135,10 +152,20 @@ def estimate(
     check_text("method", method, "auto")
     names = [] if isinstance(metrics, str) else names_in(metrics)
     scored = outcomes.under(policy)
-    template = Template(outcomes, scored, over, method, level, policy, seed_of(seed))
-    fill: Callable[[Metric], Estimate] = template.filled
-    most: Callable[[str], int] = lambda _: scored.most_trials()  # noqa: E731
-    if by is not None or weights is not None or population is not None:
+    if (certify or calibrate) and method != "auto":
+        raise InvalidInput(
+            f"certify and calibrate simulate the default interval, method='auto'; got {method!r}."
+        )
+    is_plain = by is None and weights is None and population is None
+    if (certify or calibrate) and not is_plain:
+        raise InvalidInput(
+            "certify and calibrate simulate plain estimates, without by, weights or population."
+        )
+    template = Template(
+        outcomes, scored, over, method, level, policy, seed_of(seed), certify, calibrate
+    )
+    fill, most = template.filled, template.most_trials
+    if not is_plain:
         # Imported here, as they make estimates of this module.
         from passband.stats.interval.strata.design import Design
 
@@ -160,16 +187,31 @@ class Template:
     level: float
     policy: Policy
     seed: int | None
+    certify: bool
+    calibrate: bool
+
+    def most_trials(self, _name: str) -> int:
+        """Return the most trials of any problem, which is where the curve of a name ends."""
+        return self.scored.most_trials()
 
     def filled(self, metric: Metric) -> Estimate:
-        tally = self.scored.trial_tally
-        used = int(tally[metric.k :].sum())
         means = metric.means(self.scored)
         value = metric.combine(means)
         request = IntervalRequest(
             self.scored, metric, tuple(means), value, self.over, self.level, self.seed
         )
         interval = interval_for(self.method, request)
+        if metric.parts[0].needs_answers:
+            interval = interval.with_notes(*answer_notes(self.scored, metric.k))
+        result = self._estimate(request, interval)
+        if not (self.certify or self.calibrate):
+            return result
+        return with_certificate(result, request, calibrate=self.calibrate)
+
+    def _estimate(self, request: IntervalRequest, interval: Interval) -> Estimate:
+        metric, value = request.metric, request.value
+        tally = self.scored.trial_tally
+        used = int(tally[metric.k :].sum())
         return Estimate(
             metric=metric.name,
             value=value,
@@ -185,8 +227,48 @@ class Template:
             n_unscored=self.outcomes.n_unscored,
             policy=self.policy,
             seed=interval.seed,
-            notes=interval.notes,
+            notes=(*trial_count_notes(self.scored, metric.k, self.over), *interval.notes),
         )
+
+
+def with_certificate(
+    estimate: Estimate, request: IntervalRequest, *, sets: int = MANY_SETS, calibrate: bool = False
+) -> Estimate:
+    """Return an estimate by the default method with the coverage to expect, or why there is none.
+
+    `sets` data sets are drawn from each law.
+    """
+    if estimate.low is None:
+        return _noted(estimate, no_certificate("there is no interval"))
+    certificate = certified(request, sets=sets, calibrate=calibrate)
+    if isinstance(certificate, Note):
+        return _noted(estimate, certificate)
+    estimate = replace(estimate, certificate=certificate)
+    if certificate.z is not None:
+        estimate = _widened(estimate, request, certificate.z)
+    if certificate.is_low:
+        is_widened = certificate.z is not None
+        estimate = _noted(estimate, low_coverage(str(certificate), is_widened=is_widened))
+    return estimate
+
+
+def _widened(estimate: Estimate, request: IntervalRequest, z: float) -> Estimate:
+    """Return the estimate with the ends at a larger quantile, never inside those it has."""
+    wide = interval_for("auto", replace(request, level=level_of(z)))
+    assert estimate.certificate is not None
+    ends = (estimate.low, estimate.high, wide.low, wide.high)
+    low, high, wide_low, wide_high = (end for end in ends if end is not None)
+    note = calibrated(z, *estimate.certificate.before_and_after())
+    return replace(
+        _noted(estimate, note),
+        low=min(low, wide_low),
+        high=max(high, wide_high),
+        method=f"{estimate.method}, calibrated",
+    )
+
+
+def _noted(estimate: Estimate, note: Note) -> Estimate:
+    return replace(estimate, notes=(*estimate.notes, note))
 
 
 def _moved(

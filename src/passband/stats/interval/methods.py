@@ -17,6 +17,7 @@ from passband.errors import InvalidInput, WrongType
 from passband.notes import Note
 from passband.registry import Registry
 from passband.stats.checks import Over, check_over, check_text
+from passband.stats.interval.reduced import reduced
 from passband.stats.interval.request import IntervalRequest
 
 __all__ = ["Interval", "Method", "interval_for", "methods", "register_method"]
@@ -95,7 +96,18 @@ def interval_for(name: str, request: IntervalRequest) -> Interval:
     if request.over not in method.over:
         targets = " and ".join(f"over={target!r}" for target in method.over)
         raise InvalidInput(f"method {name!r} is for {targets}; got over={request.over!r}.")
-    interval = method.make(request)
+    simpler = reduced(request)
+    try:
+        if simpler.metric.parts[0].needs_answers and name != "auto":
+            raise InvalidInput("it needs more than scores.")
+        interval = method.make(simpler)
+    except InvalidInput as error:
+        if not request.metric.parts[0].needs_answers:
+            raise
+        raise InvalidInput(
+            f"method {name!r} has no interval over {request.over} for {request.metric.name}, which "
+            "depends on answers and not on scores alone; use method='auto'."
+        ) from error
     if not isinstance(interval, Interval):
         raise WrongType(f"method {name!r} must return an Interval; got {interval!r}.")
     return interval

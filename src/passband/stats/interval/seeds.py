@@ -8,8 +8,9 @@ import operator
 import numpy as np
 
 from passband.errors import WrongType
+from passband.types import Floats, Ints
 
-__all__ = ["generator", "seed_of"]
+__all__ = ["generator", "seed_of", "seed_of_data"]
 
 
 def seed_of(seed: int | str | None) -> int | None:
@@ -32,6 +33,20 @@ def seed_of(seed: int | str | None) -> int | None:
     if isinstance(seed, bool) or number < 0:
         raise WrongType(f"seed must be a whole number of at least 0 or a name; got {seed!r}.")
     return number
+
+
+def seed_of_data(name: str, *arrays: Floats | Ints) -> int:
+    """Return a seed that depends on a name and on the data alone.
+
+    Numbers are rounded to nine decimals first, so that the last bit of a sum does not matter.
+    """
+    digest = hashlib.sha256()
+    with np.errstate(over="ignore"):  # of scores that are near the largest number
+        for array in arrays:
+            digest.update((np.round(array.astype("<f8"), 9) + 0.0).tobytes())
+    seed = seed_of(f"{name} {digest.hexdigest()}")
+    assert seed is not None
+    return seed
 
 
 def generator(seed: int) -> np.random.Generator:

@@ -68,6 +68,7 @@ class ProblemValue(ABC):
 
     needs_binary = True  #: whether it is defined for scores of 0 and 1 alone
     is_posterior = False  #: whether a prior is part of the value
+    needs_answers = False  #: whether it depends on the answers, not on the scores alone
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -90,12 +91,27 @@ class ProblemValue(ABC):
         """Return the value of each problem with k trials or more, in the order of the groups."""
         raise InvalidInput("this metric needs scores of 0 or 1.")
 
+    def of_answers(self, outcomes: Outcomes, k: int) -> Floats:
+        """Return the value of each problem with k trials or more, where it needs answers."""
+        raise InvalidInput("this metric does not use answers.")
+
+    def as_scores(self, outcomes: Outcomes, k: int, over: str) -> Outcomes | None:
+        """Return outcomes whose mean score is the metric, with the same noise, if there are any.
+
+        `over` is the target of an interval: "problems" or "trials".
+        """
+        return None
+
     def trials_for_noise(self, k: int) -> int:
         """Return how many graded trials of a problem show how its value varies with sampling."""
         raise InvalidInput(_NO_NOISE)
 
-    def sampling_variance(self, graded: GradedScores, k: int) -> Floats:
-        """Return the variance of the value of each problem with `trials_for_noise` trials."""
+    def pseudo_values(self, ordered: Floats, k: int) -> Floats:
+        """Return the jackknife's pseudo-values of the trials of each problem, its scores in order.
+
+        Their variance over the number of trials is the variance of the problem's value. They need
+        `trials_for_noise` trials.
+        """
         raise InvalidInput(_NO_NOISE)
 
     @classmethod
@@ -184,10 +200,12 @@ class MeanScore(ProblemValue):
     def trials_for_noise(self, k: int) -> int:
         return max(2, k)
 
-    def sampling_variance(self, graded: GradedScores, k: int) -> Floats:
-        """Return s^2 / n of each problem."""
-        groups = [group.ordered for group in graded.groups if group.n >= self.trials_for_noise(k)]
-        return _joined([scores.var(axis=1, ddof=1) / scores.shape[1] for scores in groups])
+    def pseudo_values(self, ordered: Floats, k: int) -> Floats:
+        """Return the scores themselves, the variance of whose mean is s^2 / n."""
+        return ordered
+
+    def as_scores(self, outcomes: Outcomes, k: int, over: str) -> Outcomes | None:
+        return outcomes.take(np.flatnonzero(outcomes.trials >= k)) if k > 1 else None
 
 
 @dataclass(frozen=True)
@@ -211,10 +229,11 @@ class BestScore(ProblemValue):
     def trials_for_noise(self, k: int) -> int:
         return k + 1
 
-    def sampling_variance(self, graded: GradedScores, k: int) -> Floats:
-        """Return the jackknife variance of the expected best of k, of each problem."""
-        groups = [group.ordered for group in graded.groups if group.n >= self.trials_for_noise(k)]
-        return _joined([_jackknife(scores, k) for scores in groups])
+    def pseudo_values(self, ordered: Floats, k: int) -> Floats:
+        n = ordered.shape[1]
+        whole = ordered @ best_weights(n, k)
+        pseudo: Floats = n * whole[:, None] - (n - 1) * _best_without_each(ordered, k)
+        return pseudo
 
     @classmethod
     def curve(cls, values: Sequence[Self], outcomes: Outcomes) -> Floats:
@@ -245,6 +264,9 @@ class PosteriorMean(ProblemValue):
 
 def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
     """Return the values of the problems with at least k trials, like problems together."""
+    if part.needs_answers:
+        values = part.of_answers(outcomes, k)
+        return Values(values, np.ones(len(values), dtype=np.int64))
     if outcomes.is_binary or part.needs_binary:
         pairs = outcomes.histogram.at_least(k)
         return Values(part.at(pairs.trials, pairs.successes, k), pairs.problems)
@@ -254,6 +276,8 @@ def values_of(part: ProblemValue, outcomes: Outcomes, k: int) -> Values:
 
 def values_by_problem(part: ProblemValue, outcomes: Outcomes, k: int) -> Floats:
     """Return the value of each problem with at least k trials, in the order of the problems."""
+    if part.needs_answers:
+        return part.of_answers(outcomes, k)
     if not (outcomes.is_binary or part.needs_binary):
         graded = outcomes.required_graded()
         problems = [group.problem for group in graded.groups if group.n >= k]
@@ -307,8 +331,8 @@ def _square_of(credit: Floats, trials: Ints, successes: Ints) -> Floats | None:
     return expected_credit(trials, successes, squares[:, 0, 0])
 
 
-def _jackknife(ordered: Floats, k: int) -> Floats:
-    """Return the jackknife variance of the expected best of k, per problem."""
+def _best_without_each(ordered: Floats, k: int) -> Floats:
+    """Return the expected best of k with each trial left out in turn, per problem."""
     n = ordered.shape[1]
     weights = best_weights(n - 1, k)
     below = np.concatenate([[0.0], weights])  # weight of a score when one above it is left out
@@ -316,12 +340,7 @@ def _jackknife(ordered: Floats, k: int) -> Floats:
     falling = np.cumsum((ordered * below)[:, ::-1], axis=1)[:, ::-1]
     left_out = np.concatenate([np.zeros((len(ordered), 1)), rising[:, :-1]], axis=1)
     left_out[:, :-1] += falling[:, 1:]
-    variance: Floats = (n - 1) * left_out.var(axis=1)
-    return variance
-
-
-def _joined(arrays: Sequence[Floats]) -> Floats:
-    return np.concatenate([np.empty(0), *arrays])
+    return left_out
 
 
 def _row_blocks(rows: int, columns: int) -> Iterator[slice]:

@@ -1,6 +1,6 @@
 """The spelling of metrics: ``family@k``, ``family^k``, several k, every k, and a parameter.
 
-pass@8    pass^8    pass@1,8,64    pass@*    g-pass@8:0.75    g-pass@25:7/25    avg
+pass@8    pass^8    pass@1,8,64    pass@1-8    pass@*    g-pass@8:0.75    g-pass@25:7/25    avg
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ __all__ = ["MetricName", "number", "parse_name", "unit_interval"]
 
 _SHAPE = re.compile(
     r"(?P<family>[a-z][a-z0-9-]*)"
-    r"(?:(?P<mark>[@^])(?P<ks>\*|\d{1,9}(?:,\d{1,9})*))?"
+    r"(?:(?P<mark>[@^])(?P<ks>\*|\d{1,9}(?:-\d{1,9})?(?:,\d{1,9}(?:-\d{1,9})?)*))?"
     r"(?::(?P<parameter>.+))?",
     re.IGNORECASE | re.ASCII,
 )
+_MOST_KS = 10_000  # of a range
 _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e-?\d{1,2})?|-?\d+/\d+", re.ASCII | re.IGNORECASE)
 
 
@@ -46,17 +47,28 @@ def parse_name(text: str) -> MetricName:
     if shape is None:
         raise InvalidInput(
             f"{text!r} is not the name of a metric; write for example pass@8, pass^8, "
-            "pass@1,8, pass@*, g-pass@8:0.75 or avg."
+            "pass@1,8, pass@1-8, pass@*, vote@8, g-pass@8:0.75 or avg."
         )
     key = shape["family"].lower() + (shape["mark"] or "")
     if shape["ks"] is None:
         return MetricName(key, (), shape["parameter"])
     if shape["ks"] == "*":
         return MetricName(key, None, shape["parameter"])
-    ks = tuple(dict.fromkeys(int(k) for k in shape["ks"].split(",")))
-    if 0 in ks:
-        raise InvalidInput(f"k must be at least 1; got {text!r}.")
+    ks = tuple(dict.fromkeys(k for part in shape["ks"].split(",") for k in _range(part, text)))
     return MetricName(key, ks, shape["parameter"])
+
+
+def _range(part: str, text: str) -> range:
+    """Return the values of k that "8" or "1-8" names."""
+    first, _, last = part.partition("-")
+    ks = range(int(first), int(last or first) + 1)
+    if int(first) < 1:
+        raise InvalidInput(f"k must be at least 1; got {text!r}.")
+    if not ks:
+        raise InvalidInput(f"a range of k must rise, as in pass@1-8; got {text!r}.")
+    if len(ks) > _MOST_KS:
+        raise InvalidInput(f"a range holds at most {_MOST_KS:,} values of k; got {text!r}.")
+    return ks
 
 
 def number(name: str, text: str) -> Fraction:

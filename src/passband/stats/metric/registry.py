@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,6 +34,7 @@ from passband.stats.metric.components import (
 )
 from passband.stats.metric.metric import BlendMetric, MeanMetric, Metric
 from passband.stats.metric.names import MetricName, number, parse_name, unit_interval
+from passband.stats.metric.vote import Vote
 from passband.types import Floats
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Metric",
     "expand_metrics",
     "families",
+    "needs_answers",
     "parse_metric",
     "register_family",
     "register_metric",
@@ -78,6 +80,9 @@ class Family:
 
 
 families: Registry[Family] = Registry("metric")
+
+_OF_ANSWERS = ("vote@", "cons@", "majority")
+_ALL_TRIALS = "majority"  # vote@k of all n trials, n being the most that any problem has
 
 
 def register_family(key: str, *, summary: str, parameter: bool = False) -> Callable[[Build], Build]:
@@ -126,6 +131,8 @@ def register_metric(name: str, *, summary: str) -> Callable[[CreditFunction], Cr
 def parse_metric(text: str, most_trials: int | None = None) -> Metric:
     """Return the one metric of a name: "pass@8", "g-pass@8:0.75", "avg"; refuse several."""
     name = parse_name(text)
+    if name.key == _ALL_TRIALS:
+        return expand_metrics(text, 1 if most_trials is None else most_trials)[0]
     if _family(name).takes_k and (name.ks is None or len(name.ks) != 1):
         raise InvalidInput(f"{text!r} means several metrics; give one k, or a list of names.")
     ks = name.ks or (1,)
@@ -134,7 +141,7 @@ def parse_metric(text: str, most_trials: int | None = None) -> Metric:
 
 def expand_metrics(text: str, most_trials: int) -> list[Metric]:
     """Return every metric of a name: "pass@1,8" is two, "pass@*" is one for each k."""
-    name = parse_name(text)
+    name = _of_all_trials(parse_name(text), most_trials)
     family = _family(name)
     if not family.takes_k:
         return [family.at(name, 1)]
@@ -146,6 +153,30 @@ def expand_metrics(text: str, most_trials: int) -> list[Metric]:
                 f"the most that any problem has is {most_trials}."
             )
     return [family.at(name, k) for k in ks]
+
+
+def needs_answers(names: Iterable[str]) -> bool:
+    """Return whether any of these metrics is a vote, which needs more than scores.
+
+    >>> needs_answers(["pass@8", "vote@8"]), needs_answers(["maj@8"])
+    (True, False)
+    """
+    for name in names:
+        try:
+            if parse_name(name).key in _OF_ANSWERS:
+                return True
+        except InvalidInput:  # which whoever measures it will say
+            continue
+    return False
+
+
+def _of_all_trials(name: MetricName, most_trials: int) -> MetricName:
+    """Return the vote of all trials where that is what a name means: majority is vote@n."""
+    if name.key != _ALL_TRIALS:
+        return name
+    if name.parameter is not None:
+        raise InvalidInput(f"{_ALL_TRIALS} takes no parameter; got {name.parameter!r}.")
+    return MetricName("vote@", (max(most_trials, 1),), None)
 
 
 def _family(name: MetricName) -> Family:
@@ -246,8 +277,21 @@ def _max(name: MetricName, k: int) -> Metric:
 
 
 @register_family("avg", summary="mean score")
+@register_family("mean", summary="the same as avg")
 def _avg(name: MetricName, k: int) -> Metric:
     return MeanMetric(name.key, 1, MeanScore())
+
+
+@register_family("vote@", summary="the most frequent answer among k is right, ties shared")
+@register_family("cons@", summary="the same as vote@k")
+def _vote(name: MetricName, k: int) -> Metric:
+    return MeanMetric(name.at(k), k, Vote())
+
+
+@register_family("avg@", summary="mean score of the problems with at least k trials")
+@register_family("mean@", summary="the same as avg@k")
+def _avg_at(name: MetricName, k: int) -> Metric:
+    return MeanMetric(name.at(k), k, MeanScore())
 
 
 @register_family("bayes", summary="mean of the posterior success rate under a uniform prior")

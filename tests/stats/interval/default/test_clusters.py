@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband import Outcomes
-from passband.stats.interval.default.clusters import cluster_sums, over_clusters
+from passband import Outcomes, estimate
+from passband.notes import joined
+from passband.stats.interval.default.clusters import cluster_values, over_clusters
 from passband.stats.interval.default.wilson import over_problems
 from passband.stats.interval.request import mixture_of
 
@@ -16,12 +17,31 @@ def values(outcomes: Outcomes, k: int = 1) -> np.ndarray:
     return lattice.successes / lattice.trials
 
 
-def test_sums_of_clusters_by_hand() -> None:
+def test_values_and_clusters_of_problems_with_enough_trials() -> None:
     outcomes = Outcomes.from_counts([1, 4, 2, 0, 1], [4, 4, 4, 2, 1], clusters=list("babac"))
-    mixture = mixture_of(outcomes, 2)
-    sums, count = cluster_sums(outcomes, mixture, values(outcomes, 2), 2)
-    assert count == 2  # the last problem has too few trials, and its cluster no other
-    assert sums.tolist() == [1.0 + 0.0, 0.25 + 0.5]  # a, then b
+    grouped = cluster_values(outcomes, mixture_of(outcomes, 2), values(outcomes, 2), 2)
+    assert grouped.values.tolist() == [0.25, 1.0, 0.5, 0.0]
+    assert grouped.codes.tolist() == [1, 0, 1, 0]  # the last problem has too few trials
+
+
+def test_one_cluster_leaves_nearly_everything_possible() -> None:
+    for rows in ([[0, 1], [1, 1], [0, 0]], [[0.5, 1.0], [0.25, 0.5], [0.0, 0.75]]):
+        found = estimate(Outcomes.from_array(rows, clusters=["a"] * 3), "avg", level=0.9)
+        assert (found.low, found.high) == pytest.approx((0.5 * 0.05, 0.5 + 0.5 * 0.95))
+        assert "one-cluster" in {note.code for note in found.notes}
+
+
+def test_a_large_cluster_outweighs_many_small_ones() -> None:
+    rng = np.random.default_rng(4)
+    sizes = [50] + [3] * 19
+    codes = np.repeat(np.arange(20), sizes)
+    rates = (rng.random(20) > 0.5)[codes] * 0.8 + 0.1
+    successes = rng.binomial(8, rates)
+    grouped = estimate(Outcomes.from_counts(successes, 8, clusters=codes), "pass@1")
+    assert grouped.low is not None
+    assert grouped.high is not None
+    assert grouped.high - grouped.low > 0.3  # 107 problems, worth 4 clusters
+    assert "worth 4 equal ones" in joined(grouped.notes)
 
 
 def test_the_error_of_large_clusters_by_hand() -> None:

@@ -1,10 +1,13 @@
 """Intervals for scores that are not 0 or 1."""
 
+from collections.abc import Iterator
 from itertools import combinations
-from statistics import NormalDist, mean, stdev, variance
+from statistics import mean, stdev, variance
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from passband import Outcomes, estimate
 from passband.notes import (
@@ -12,12 +15,20 @@ from passband.notes import (
     NO_TRIAL_NOISE,
     ONE_CLUSTER,
     ONE_PROBLEM_NO_INTERVAL,
-    no_repeats,
+    joined,
 )
 from passband.stats.interval.default.wilson import student_quantile
-from passband.stats.interval.estimate import Over
+from passband.stats.interval.estimate import Estimate, Over
+from passband.stats.metric.components import BestScore, MeanScore
+from passband.stats.metric.names import MetricName
+from passband.stats.metric.registry import BlendMetric, Metric, families, register_family
 
+ROWS = [[0.0, 0.25, 1.0, 0.5], [1.0, 1.0, 0.75, 1.0], [0.0, 0.0, 0.0, 0.5], [0.5, 0.25, 0.0, 1.0]]
 SCORES = [[0.1, 0.5, 0.9], [0.3, 0.2, 0.4], [1.5, 0.9, 2.1], [0.2, 0.3, 0.7]]
+
+
+def codes(found: Estimate) -> set[str]:
+    return {note.code for note in found.notes}
 
 
 def best(scores: list[float], k: int) -> float:
@@ -25,13 +36,34 @@ def best(scores: list[float], k: int) -> float:
 
 
 def test_symmetric_scores_have_student_s_interval() -> None:
-    outcomes = Outcomes.from_array([[0.1], [0.3], [0.5], [0.7], [0.9]])
+    outcomes = Outcomes.from_array([[-3], [-1], [1], [3], [5]])
     found = estimate(outcomes, "avg", level=0.9)
-    se = stdev([0.1, 0.3, 0.5, 0.7, 0.9]) / 5**0.5
+    se = stdev([-3, -1, 1, 3, 5]) / 5**0.5
     assert found.se == pytest.approx(se)
     reach = student_quantile(0.9, 4) * se
-    assert (found.low, found.high) == pytest.approx((0.5 - reach, 0.5 + reach))
-    assert found.notes == ()
+    assert (found.low, found.high) == pytest.approx((1 - reach, 1 + reach))
+    assert codes(found) == {"few-informative"}
+
+
+def test_the_longer_tail_of_scores_of_one_sign_is_log_normal_by_hand() -> None:
+    scores = [1.0, 2.0, 4.0, 8.0]
+    middle, variance_ = mean(scores), variance(scores)
+    log = np.log(1 + variance_ / middle**2)
+    reach = student_quantile(0.95, 3) * (log / 4 + log**2 / 6) ** 0.5
+    found = estimate(Outcomes.from_array([[score] for score in scores]), "avg")
+    assert found.low == pytest.approx(middle * np.exp(-min(reach, 3)))
+    assert found.high == pytest.approx(middle * np.exp(min(reach, 3)))
+    mirrored = estimate(Outcomes.from_array([[-score] for score in scores]), "avg")
+    assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low))
+
+
+def test_a_long_tail_is_noted_where_problems_are_few() -> None:
+    few = [[score] for score in [1.0, 1.5, 2.0, 1.2, 1.7, 1.1, 9.0, 1.3, 1.4, 1.6, 1.8, 1.9]]
+    assert "tail-may-be-missing" in codes(estimate(Outcomes.from_array(few), "avg"))
+    even = [[score] for score in range(12)]
+    assert codes(estimate(Outcomes.from_array(even), "avg")) == set()
+    bounded = [[score[0] / 10] for score in few]
+    assert codes(estimate(Outcomes.from_array(bounded), "avg")) == set()
 
 
 def test_the_longer_tail_gets_the_longer_end() -> None:
@@ -44,9 +76,16 @@ def test_the_longer_tail_gets_the_longer_end() -> None:
 def test_the_noise_of_a_mean_by_hand() -> None:
     found = estimate(Outcomes.from_array(SCORES), "avg", over="trials")
     se = mean(variance(row) / 3 for row in SCORES) ** 0.5 / 2
-    z = NormalDist().inv_cdf(0.975)
     assert found.se == pytest.approx(se)
-    assert (found.low, found.high) == pytest.approx((found.value - z * se, found.value + z * se))
+    noise = [variance(row) / 3 for row in SCORES]
+    freedom = sum(noise) ** 2 / sum(w**2 / 4 for w in noise)
+    factor = np.exp(student_quantile(0.95, freedom) * se / found.value)
+    third = mean(sum((x - mean(row)) ** 3 for x in row) / (2 * 1 * 3) for row in SCORES)
+    square = student_quantile(0.95, freedom) ** 2 / 4
+    shift = square * third / mean(noise) / 2
+    half = (shift**2 + square * mean(noise)) ** 0.5
+    assert found.high == pytest.approx(max(found.value + shift + half, found.value * factor))
+    assert found.low == pytest.approx(min(found.value + shift - half, found.value / factor))
 
 
 @pytest.mark.parametrize(("n", "k"), [(3, 1), (3, 2), (6, 2), (6, 5)])
@@ -62,14 +101,27 @@ def test_the_noise_of_the_best_is_the_jackknife(n: int, k: int) -> None:
 
 
 def test_problems_without_repeats_borrow_the_noise_of_the_others() -> None:
-    ragged = Outcomes.from_array([[0.1, 0.5], [0.7], [0.2]])
+    ragged = Outcomes.from_array([[0.1, 0.5], [0.7, 0.3], [0.2]])
     found = estimate(ragged, "avg", over="trials")
-    assert found.se == pytest.approx((variance([0.1, 0.5]) / 2 / 3) ** 0.5)
-    (note,) = found.notes
-    assert "measured on the 1 of 3 problems with at least 2 trials" in note.text
+    noise = mean([variance([0.1, 0.5]) / 2, variance([0.7, 0.3]) / 2])
+    assert found.se == pytest.approx((noise / 3) ** 0.5)
+    assert "measured on the 2 of 3 problems with at least 2 trials" in joined(found.notes)
     ragged = Outcomes.from_array([[0.1, 0.5, 0.3], [0.7, 0.2, 0.1], [0.2, 0.3], [0.9]])
-    (note,) = estimate(ragged, "max@2", over="trials").notes
-    assert "measured on the 2 of 3 problems with at least 3 trials" in note.text
+    notes = estimate(ragged, "max@2", over="trials").notes
+    assert "measured on the 2 of 3 problems with at least 3 trials" in joined(notes)
+
+
+def test_too_little_noise_is_measured_over_problems() -> None:
+    for rows, name, code in (
+        ([[0.1, 0.5], [0.7], [0.2]], "avg", "few-repeats"),
+        ([[0.1], [0.7], [0.2]], "avg", "one-trial"),
+        ([[0.1, 0.5], [0.7, 0.2], [0.2, 0.4]], "max@2", "noise-unmeasured"),
+    ):
+        like, very = (
+            estimate(Outcomes.from_array(rows), name, over=over) for over in ("problems", "trials")
+        )
+        assert (very.low, very.high) == pytest.approx((like.low, like.high), abs=0.02)
+        assert code in codes(very)
 
 
 @pytest.mark.parametrize("over", ["problems", "trials"])
@@ -78,27 +130,31 @@ def test_scores_within_0_and_1_are_bounded_by_them(over: Over, name: str) -> Non
     scores = np.array([[0.7, 1.0], [1.0, 1.0], [0.95, 1.0], [1.0, 0.99]])
     near = estimate(Outcomes.from_array(scores), name, over=over)
     far = estimate(Outcomes.from_array(1 - scores), name, over=over)
-    assert near.high == 1.0
-    assert far.low == 0.0
+    assert near.high is not None
+    assert near.value < near.high <= 1.0
+    assert (near.low, near.high) == pytest.approx((1 - far.high, 1 - far.low))
     free = estimate(Outcomes.from_array(scores + 0.01), name, over=over)
     assert free.high is not None
-    assert near.low is not None
-    assert free.low == pytest.approx(near.low + 0.01)
     assert free.high > 1.01
     assert free.se == pytest.approx(near.se)
 
 
 def test_clusters_by_hand() -> None:
-    scores = [0.1, 0.2, 0.6, 0.9, 0.4, 0.5]
+    scores = [1.0, 2.0, 6.0, 9.0, 4.0, 5.0]
     outcomes = Outcomes.from_array([[s] for s in scores], clusters=list("aabbcc"))
-    middle = mean(scores)
-    sums = [sum(scores[i : i + 2]) - 2 * middle for i in (0, 2, 4)]
     found = estimate(outcomes, "avg")
-    assert found.se == pytest.approx((3 / 2 * sum(s * s for s in sums)) ** 0.5 / 6)
+    means = [mean(scores[i : i + 2]) for i in (0, 2, 4)]
+    assert found.se == pytest.approx((variance(means) / 3) ** 0.5)
     plain = estimate(Outcomes.from_array([[s] for s in scores]), "avg")
     assert plain.se is not None
     assert found.se is not None
     assert found.se > plain.se
+    bounded = estimate(
+        Outcomes.from_array([[s / 10] for s in scores], clusters=list("aabbcc")), "avg"
+    )
+    assert bounded.se is not None
+    assert bounded.se >= found.se / 10
+    assert codes(bounded) == {"few-clusters", "few-informative"}
 
 
 def test_clusters_keep_to_their_problems_when_trials_differ() -> None:
@@ -110,9 +166,9 @@ def test_clusters_keep_to_their_problems_when_trials_differ() -> None:
     assert (first.low, first.high) == pytest.approx((second.low, second.high))
 
 
-@pytest.mark.parametrize("score", [0.1, -3.7, 1e-200, 0.5])
-def test_no_interval_from_scores_that_are_all_the_same(score: float) -> None:
-    # the mean of three times 0.1 is not 0.1 in floating point; that is not spread
+@pytest.mark.parametrize("score", [2.1, -3.7, -1e-200, 3.3])
+def test_no_interval_from_unbounded_scores_that_are_all_the_same(score: float) -> None:
+    # the mean of three times 2.1 is not 2.1 in floating point; that is not spread
     outcomes = Outcomes.from_array([[score] * 3, [score] * 3, [score] * 7])
     for name in ("avg", "max@2"):
         like, very = (estimate(outcomes, name, over=over) for over in ("problems", "trials"))
@@ -120,15 +176,140 @@ def test_no_interval_from_scores_that_are_all_the_same(score: float) -> None:
         assert (very.low, very.high, very.se, very.notes) == (None, None, None, (NO_TRIAL_NOISE,))
 
 
-def test_where_there_is_nothing_to_go_by() -> None:
-    single = Outcomes.from_array([[0.1, 0.4]])
-    assert estimate(single, "avg").notes == (ONE_PROBLEM_NO_INTERVAL,)
-    assert estimate(single, "max@2", over="trials").notes == (no_repeats(3),)
-    assert estimate(Outcomes.from_array([[0.1], [0.4]]), "avg", over="trials").notes == (
-        no_repeats(2),
+@pytest.mark.parametrize("score", [0.1, 1e-200, 0.5, 0.999])
+@pytest.mark.parametrize("name", ["avg", "max@2", "max@3"])
+def test_bounded_scores_that_are_all_the_same_leave_what_could_be_missed(
+    score: float, name: str
+) -> None:
+    found = estimate(Outcomes.from_array([[score] * 3] * 8), name, level=0.9)
+    missed = 1 - 0.05 ** (1 / 8)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= score * (1 - missed) + 1e-12
+    assert found.high >= score + (1 - score) * missed - 1e-12
+    assert found.high - found.low < 0.6
+    assert codes(found) == {"all-same-value"}
+
+
+def test_problems_without_noise_leave_what_trials_could_have_missed() -> None:
+    rows = [[0.2] * 4, [0.6] * 4, [0.9] * 4, [0.4] * 4]
+    found = estimate(Outcomes.from_array(rows), "avg", over="trials")
+    moved = max(
+        r / 4 * (1 - 0.025 ** (1 / (4 * r))) * mean(sorted((0.8, 0.4, 0.1, 0.6))[-r:])
+        for r in range(1, 5)
     )
-    together = Outcomes.from_array([[0.1], [0.4]], clusters=["a", "a"])
-    assert estimate(together, "avg").notes[0] == ONE_CLUSTER
+    assert found.low is not None
+    assert found.high is not None
+    assert found.high >= found.value + 0.999 * moved
+    assert found.low < found.value
+    # as scores of 0 and 1 have it: nothing succeeded
+    zeros = estimate(Outcomes.from_counts([0] * 10, 4), "avg", over="trials")
+    tiny = estimate(Outcomes.from_array([[1e-9] * 4] * 10), "avg", over="trials")
+    assert tiny.high == pytest.approx(zeros.high, rel=0.02)
+
+
+def test_where_there_is_nothing_to_go_by() -> None:
+    single = Outcomes.from_array([[1.1, 1.4]])
+    assert estimate(single, "avg").notes == (ONE_PROBLEM_NO_INTERVAL,)
+    assert estimate(single, "max@2", over="trials").notes == (ONE_PROBLEM_NO_INTERVAL,)
+    together = Outcomes.from_array([[1.1], [1.4]], clusters=["a", "a"])
+    assert estimate(together, "avg").notes == (ONE_CLUSTER,)
+    bounded = estimate(Outcomes.from_array([[0.1, 0.4]]), "avg")
+    assert bounded.high is not None
+    assert bounded.high > 0.9
+    assert codes(bounded) == {"one-problem"}
+
+
+# -- where the two kinds of scores meet --------------------------------------------------------
+
+BITS = np.random.default_rng(0).random((24, 4)) < np.linspace(0, 1, 24)[:, None] ** 3
+
+
+@pytest.mark.parametrize("over", ["problems", "trials"])
+@pytest.mark.parametrize("name", ["avg", "max@2", "max@4"])
+@pytest.mark.parametrize("clusters", [None, [i // 2 for i in range(24)]])
+def test_scores_close_to_0_and_1_have_nearly_the_interval_of_0_and_1(
+    over: Over, name: str, clusters: list[int] | None
+) -> None:
+    bits = BITS.astype(float)
+    exact = estimate(Outcomes.from_array(bits, clusters=clusters), name, over=over)
+    one = bits.copy()
+    one[23, 0] = 0.9999
+    for rows in (np.abs(bits - 1e-5), one):
+        close = estimate(Outcomes.from_array(rows, clusters=clusters), name, over=over)
+        assert (close.low, close.high) == pytest.approx((exact.low, exact.high), abs=2e-3)
+
+
+@pytest.mark.parametrize("over", ["problems", "trials"])
+@pytest.mark.parametrize("shape", [(30, 4), (10, 8), (100, 1)])
+def test_one_partial_score_among_zeros_is_no_proof_that_all_are_small(
+    over: Over, shape: tuple[int, int]
+) -> None:
+    def high(score: float) -> float:
+        rows = np.zeros(shape)
+        rows[0, 0] = score
+        end = estimate(Outcomes.from_array(rows), "avg", over=over).high
+        assert end is not None
+        return end
+
+    whole = high(1.0)
+    assert high(0.5) > whole / 2.2
+    assert high(0.9999) == pytest.approx(whole, rel=0.03)
+    assert high(0.9) > whole / 1.3
+
+
+@given(
+    rows=st.lists(
+        st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=1, max_size=5),
+        min_size=1,
+        max_size=12,
+    ),
+    level=st.floats(0.5, 0.999),
+    over=st.sampled_from(["problems", "trials"]),
+    name=st.sampled_from(["avg", "max@1"]),
+    scale=st.sampled_from([1.0, 3.0, -2.0]),
+)
+def test_ends_hold_for_any_scores(
+    rows: list[list[float]], level: float, over: Over, name: str, scale: float
+) -> None:
+    outcomes = Outcomes.from_array([[scale * x for x in row] for row in rows])
+    found = estimate(outcomes, name, over=over, level=level)
+    if found.low is None or found.high is None:
+        assert any(note.code.startswith("no-interval") for note in found.notes)
+        assert scale != 1.0
+        return
+    assert found.low <= found.value <= found.high
+    wide = estimate(outcomes, name, over=over, level=(1 + level) / 2)
+    assert wide.low is not None
+    assert wide.high is not None
+    assert wide.low <= found.low + 1e-9
+    assert wide.high >= found.high - 1e-9
+    if scale == 1.0:
+        assert 0.0 <= found.low < found.high <= 1.0
+
+
+def _blend(name: MetricName, k: int) -> Metric:
+    return BlendMetric(name.key, 2, (MeanScore(), BestScore()), (0.5, 0.5))
+
+
+@pytest.fixture
+def blend() -> Iterator[str]:
+    register_family("best-and-mean", summary="a blend of the mean and the best score")(_blend)
+    yield "best-and-mean"
+    families.remove("best-and-mean")
+
+
+@pytest.mark.parametrize("over", ["problems", "trials"])
+def test_blends_of_graded_scores(over: Over, blend: str) -> None:
+    found = estimate(Outcomes.from_array(ROWS), blend, over=over)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 <= found.low < found.value < found.high <= 1
+    free = estimate(Outcomes.from_array([[3 * x for x in row] for row in ROWS]), blend, over=over)
+    assert free.value == pytest.approx(3 * found.value)
+    assert free.low is not None
+    nothing = estimate(Outcomes.from_array([[2.0, -2.0], [2.0, -2.0]]), blend, over=over)
+    assert nothing.low is None or nothing.value == 0.0
 
 
 @pytest.mark.parametrize("largest", [1e-200, 1e-3, 1.0, 1e103, 1e155, 1e300])

@@ -18,9 +18,8 @@ from passband.stats.interval.default.wilson import (
     over_trials,
     roots,
     student_quantile,
-    trial_moments,
 )
-from passband.stats.interval.fit.count_grid import CountGrid, points
+from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 
 
@@ -84,37 +83,6 @@ def test_quantiles_next_to_certainty_are_finite() -> None:
     assert 8 < normal_quantile(top) < 9
     assert math.isfinite(student_quantile(top, 3.0))
     assert level_of(50.0) == top
-
-
-# -- the noise of trials -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("k", "n"), [(1, 6), (2, 6), (6, 6)])
-def test_trial_moments_are_those_of_the_definition(k: int, n: int) -> None:
-    lattice = CountGrid((n,))
-    mixture = fit_mixture(lattice, np.array([5.0, 1, 0, 2, 0, 1, 4]))
-    values = 1 - np.array([math.comb(n - c, k) / math.comb(n, k) for c in range(n + 1)])
-    weights = mixture.mixing(k).weights
-    law = [[math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)] for p in points()]
-    table = np.array(law)
-    centre = table @ values
-    within = table @ values**2 - centre**2
-    # the expected variance of a value given c; it goes along with the value by the tilt
-    given_c = (weights * within) @ table / (weights @ table)
-    covariance = weights @ (table @ (given_c * values) - (table @ given_c) * centre)
-    variance, tilt = trial_moments(mixture, values, k)
-    assert variance == pytest.approx(weights @ within)
-    assert tilt == pytest.approx(covariance / (weights @ within))
-
-
-@pytest.mark.parametrize("n", [2, 8, 32])
-def test_the_noise_of_the_mean_is_binomial(n: int) -> None:
-    p = np.random.default_rng(5).beta(1, 1, 4000)
-    successes = np.random.default_rng(6).binomial(n, p)
-    counts = np.bincount(successes, minlength=n + 1).astype(float)
-    mixture = fit_mixture(CountGrid((n,)), counts)
-    variance, _ = trial_moments(mixture, np.arange(n + 1) / n, 1)
-    assert variance == pytest.approx((p * (1 - p)).mean() / n, rel=0.1)
 
 
 def test_many_data_sets_at_once_are_each_alone() -> None:

@@ -7,7 +7,6 @@ blend of such ratios), so resampling units means adding up other rows.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -19,7 +18,7 @@ from passband.stats.data.counts import Histogram
 from passband.stats.interval.bootstrap.draws import bootstrap_totals, graded_totals
 from passband.stats.interval.bootstrap.exact import Pool
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.interval.seeds import seed_of
+from passband.stats.interval.seeds import seed_of_data
 from passband.stats.metric.components import values_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.pmf import binomial_pmf
@@ -248,13 +247,5 @@ def _binomial(n: int, c: int) -> Floats:
 
 
 def data_seed(metric: Metric, *arrays: Floats | Ints) -> int:
-    """Return a seed that depends on the data and on the metric's name alone.
-
-    Numbers are rounded to nine decimals first, so that the last bit of a sum does not matter.
-    """
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update((np.round(array.astype("<f8"), 9) + 0.0).tobytes())
-    seed = seed_of(f"{metric.name} {digest.hexdigest()}")
-    assert seed is not None
-    return seed
+    """Return a seed that depends on the data and on the metric's name alone."""
+    return seed_of_data(metric.name, *arrays)

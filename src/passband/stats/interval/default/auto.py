@@ -9,16 +9,19 @@ from passband.notes import (
     K_ABOVE_HALF,
     ONE_PROBLEM,
     ONE_TRIAL,
-    RELIABLE_CLUSTERS,
     TOO_MANY_COUNTS,
     ZERO_FACTOR,
     Note,
-    few_clusters,
     few_informative,
     few_repeats,
+    noise_by_trials,
+    single_trials,
 )
+from passband.stats.interval.default.cluster_notes import cluster_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
+from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
+from passband.stats.interval.default.votes import vote_over_trials
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.fit.count_grid import is_too_large
 from passband.stats.interval.fit.mixture import Mixture
@@ -27,9 +30,10 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
-__all__ = ["auto", "has_few_repeats", "one_sided", "target_notes"]
+__all__ = ["auto", "ends_of", "has_few_repeats", "one_sided", "target_notes"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
+_UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 
 
@@ -40,8 +44,11 @@ _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 )
 def auto(request: IntervalRequest) -> Interval:
     """Return the default interval for either target."""
+    if request.metric.parts[0].needs_answers:
+        return vote_over_trials(request)
     if not request.outcomes.is_binary:
-        return graded_interval(request).with_notes(*_cluster_notes(request))
+        zero = request.metric.has_zero_factor(request.means)
+        return _blend_at_zero(request) if zero else graded_interval(request)
     if is_too_large(request.outcomes.histogram.at_least(request.k)):
         return Interval.none(TOO_MANY_COUNTS)
     if request.metric.has_zero_factor(request.means):
@@ -56,7 +63,7 @@ def auto(request: IntervalRequest) -> Interval:
     bound = one_sided(request, mixture)
     if bound is not None:
         return bound.with_notes(*notes)
-    ends = _ends(request, mixture, (values - low) / scale)
+    ends = ends_of(request, mixture, (values - low) / scale)
     return Interval(
         min(max(low + scale * float(ends.low), low), request.value),
         max(min(low + scale * float(ends.high), high), request.value),
@@ -65,7 +72,13 @@ def auto(request: IntervalRequest) -> Interval:
     )
 
 
-def _ends(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
+def ends_of(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
+    """Return the ends of the rule that serves these outcomes, values being scaled to [0, 1].
+
+    Without clusters, the mixture may have leading axes, one entry per data set of the same design
+    (problems and trials of each); the request then gives the design, metric, target and level. Data
+    sets in which all trials are alike have `one_sided` instead.
+    """
     if request.over == "trials" and not has_few_repeats(mixture):
         squares = request.squares(mixture, values)
         return over_trials(mixture, values, request.k, request.level, squares=squares)
@@ -78,11 +91,30 @@ def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = target_notes(request, mixture)
     problems = int(mixture.counts.sum())
+    if request.over == "trials" and len(mixture.strata) > 1 and not has_few_repeats(mixture):
+        notes += _strata_notes(request, mixture, values)
     if problems > 1:
         informative = problems - _commonest(mixture, values)
         if informative < _ENOUGH_INFORMATIVE:
             notes.append(few_informative(problems, informative))
     return tuple(notes)
+
+
+def _strata_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> list[Note]:
+    """Return notes on noise that differs with the number of trials, or cannot be seen."""
+    notes: list[Note] = []
+    problems, repeated = int(mixture.counts.sum()), _repeated(mixture)
+    if mixture.strata[0].law.grid.ns[-1] == 1:
+        notes.append(single_trials(problems - repeated, problems))
+    low, high = request.range()
+    values = (values - low) / (high - low)
+    squares = request.squares(mixture, values)
+    own = float(trial_noise(mixture, values, request.k, squares).variance)
+    pooled = float(pooled_variance(mixture, values, request.k, squares))
+    if not 1.0 / _UNLIKE <= own / max(pooled, 1e-300) <= _UNLIKE:
+        errors = ((high - low) * (variance / problems) ** 0.5 for variance in (own, pooled))
+        notes.append(noise_by_trials(*errors))
+    return notes
 
 
 def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
@@ -98,26 +130,23 @@ def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
             notes.append(K_ABOVE_HALF)
     elif problems == 1:
         notes.append(ONE_PROBLEM)
-    return notes + _cluster_notes(request)
+    return notes + cluster_notes(request)
 
 
 def has_few_repeats(mixture: Mixture) -> bool:
     """Return whether too few problems have repeated trials to measure the noise of sampling."""
-    problems, repeated = int(mixture.counts.sum()), _repeated(mixture)
+    problems, repeated = _problems(mixture), _repeated(mixture)
     return 2 * repeated < problems and repeated < max(_ENOUGH_REPEATS, problems / 10)
+
+
+def _problems(mixture: Mixture) -> int:
+    """Return the number of problems, which is the same in all data sets of a design."""
+    return int(mixture.counts.sum(axis=-1).flat[0])
 
 
 def _repeated(mixture: Mixture) -> int:
     """Return the number of problems with more than one trial."""
-    return int(mixture.counts[mixture.grid.trials > 1].sum())
-
-
-def _cluster_notes(request: IntervalRequest) -> list[Note]:
-    if request.over == "trials" or not request.outcomes.is_clustered:
-        return []
-    several = int((request.outcomes.trials >= request.k).sum()) > 1
-    clusters = request.outcomes.n_units(request.k)
-    return [few_clusters(clusters)] if several and clusters < RELIABLE_CLUSTERS else []
+    return int(mixture.counts[..., mixture.grid.trials > 1].sum(axis=-1).flat[0])
 
 
 def _commonest(mixture: Mixture, values: Floats) -> int:
@@ -174,6 +203,8 @@ def _blend_at_zero(request: IntervalRequest) -> Interval:
     """Return the interval of a product one of whose factors is zero: from the factors' own ends."""
     factors = [auto(request.of_part(index)) for index in range(len(request.metric.parts))]
     notes = dict.fromkeys(note for factor in factors for note in factor.notes)
+    if any(factor.high is None for factor in factors):
+        return Interval(None, None, None, tuple(notes))
     return Interval(
         0.0,
         request.metric.combine([factor.high or 0.0 for factor in factors]),

@@ -8,84 +8,131 @@ from __future__ import annotations
 
 import numpy as np
 
-from passband.errors import InvalidInput
 from passband.notes import (
+    CONSTANT_METRIC,
+    GRADED_K_ABOVE_HALF,
     NO_SPREAD,
     NO_TRIAL_NOISE,
     ONE_CLUSTER,
+    ONE_PROBLEM,
     ONE_PROBLEM_NO_INTERVAL,
-    no_repeats,
+    ONE_TRIAL,
+    TAIL_MISSING,
+    Note,
+    few_informative,
+    few_repeats,
     noise_partly_measured,
+    noise_unmeasured,
 )
-from passband.stats.data.graded import GradedScores
-from passband.stats.interval.default.wilson import normal_quantile, roots, student_quantile
+from passband.stats.interval.default.cluster_notes import cluster_notes
+from passband.stats.interval.default.graded_noise import trials_for_noise
+from passband.stats.interval.default.graded_problems import graded_over_problems
+from passband.stats.interval.default.graded_sample import GradedSample
+from passband.stats.interval.default.graded_trials import (
+    coins_over_trials,
+    graded_over_trials,
+)
+from passband.stats.interval.default.wilson import Ends
 from passband.stats.interval.methods import Interval
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.tolerance import ROUNDING
-from passband.types import Floats
 
-__all__ = ["graded_interval"]
+__all__ = ["graded_ends", "graded_interval", "graded_notes"]
+
+_ENOUGH_REPEATS = 10  # problems, and a tenth of them
+_ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
+_SKEWED = 0.06  # squared skewness over the number of problems; and the skewness is at least 1
 
 
 def graded_interval(request: IntervalRequest) -> Interval:
     """Return the default interval for scores of any kind."""
-    graded = request.outcomes.required_graded()
-    if not request.metric.is_mean:
-        raise InvalidInput(
-            f"{request.metric.name} is a blend, which has no default interval for scores that are "
-            "not 0 or 1; use method='percentile'."
-        )
-    if request.over == "trials":
-        return _over_trials(request, graded)
-    values = request.metric.parts[0].of_graded(graded, request.k)
-    deviations = values - values.mean()
-    if len(values) > 1 and np.abs(deviations).max() <= ROUNDING * np.abs(values).max():
-        return Interval.none(NO_SPREAD)
-    if request.outcomes.is_clustered:
-        order = np.concatenate([g.problem for g in graded.groups if g.n >= request.k])
-        deviations = np.bincount(request.outcomes.cluster_codes(order), weights=deviations)
-    return _skewed(request, deviations, len(values))
-
-
-def _skewed(request: IntervalRequest, deviations: Floats, problems: int) -> Interval:
-    """Return ends that follow the skewness of the values, of problems or of whole clusters."""
-    units = len(deviations)
-    if units < 2:
-        return Interval.none(ONE_PROBLEM_NO_INTERVAL if problems == 1 else ONE_CLUSTER)
-    away = deviations / (problems / units)
-    unit = 2.0 ** float(np.frexp(np.abs(away).max())[1])  # exact, and no power overflows
-    away = away / unit
-    second = float(away @ away) / units
-    if second == 0.0:
-        return Interval.none(NO_SPREAD)
-    tilt = float((away**3).mean()) / second
-    variance = np.asarray(second * units / (units - 1))
-    q = student_quantile(request.level, units - 1.0)
-    value = np.asarray(request.value / unit)
-    low, high = roots(value, variance, np.asarray(tilt), 0.0, q, float(units))
-    se = float(np.sqrt(variance / units))
-    return _cut(request, float(low) * unit, float(high) * unit, se * unit)
-
-
-def _cut(request: IntervalRequest, low: float, high: float, se: float) -> Interval:
-    """Cut the ends to the scale, if there is one, and let them contain the value."""
+    sample = GradedSample.of(request)
     least, most = request.range()
-    return Interval(min(max(low, least), request.value), max(min(high, most), request.value), se)
+    if least == most:
+        return Interval(request.value, request.value, 0.0, (CONSTANT_METRIC,))
+    ends = graded_ends(sample, request.level)
+    if ends is None:
+        return Interval.none(_reason(sample))
+    low, high = (min(max(float(end), least), most) for end in (ends.low, ends.high))
+    low, high = min(low, request.value), max(high, request.value)
+    return Interval(low, high, float(ends.se) or None, graded_notes(sample))
 
 
-def _over_trials(request: IntervalRequest, graded: GradedScores) -> Interval:
-    """Return the normal interval from the noise within problems that have repeats."""
-    part = request.metric.parts[0]
-    least = part.trials_for_noise(request.k)
-    noise = part.sampling_variance(graded, request.k)
-    problems = sum(len(group.problem) for group in graded.groups if group.n >= request.k)
-    if len(noise) == 0:
-        return Interval.none(no_repeats(least))
-    se = float(np.sqrt(noise.mean() / problems))
-    if se <= ROUNDING * np.abs(graded.values).max():
-        return Interval.none(NO_TRIAL_NOISE)
-    reach = normal_quantile(request.level) * se
-    interval = _cut(request, request.value - reach, request.value + reach, se)
-    if len(noise) == problems:
-        return interval
-    return interval.with_notes(noise_partly_measured(len(noise), problems, least))
+def graded_ends(sample: GradedSample, level: float, *, outer: float | None = None) -> Ends | None:
+    """Return the ends for the target of the request; None where the data do not allow any.
+
+    Where next to no problem shows the noise of sampling, the interval over trials is the wider one
+    over problems.
+    """
+    if sample.request.over == "problems":
+        return graded_over_problems(sample, level, outer=outer)
+    if not _has_little_noise(sample):
+        return graded_over_trials(sample, level)
+    ends = graded_over_problems(sample, level, outer=outer)
+    coins = coins_over_trials(sample, level) if _has_repeats(sample) else None
+    return ends if ends is None or coins is None else ends.mixed(coins, sample.closeness)
+
+
+def graded_notes(sample: GradedSample) -> tuple[Note, ...]:
+    """Return notes on where the coverage of the default intervals is known to be weak."""
+    notes = _trial_notes(sample) if sample.request.over == "trials" else _problem_notes(sample)
+    informative = sample.informative()
+    if sample.problems > 1 and informative < _ENOUGH_INFORMATIVE:
+        notes.append(few_informative(sample.problems, informative))
+    return tuple(notes)
+
+
+def _has_repeats(sample: GradedSample) -> bool:
+    """Return whether enough problems have several trials, though perhaps not enough for noise."""
+    repeated = sum(len(group.problem) for group in sample.groups if group.n > 1)
+    return not _are_few(repeated, sample.problems)
+
+
+def _has_little_noise(sample: GradedSample) -> bool:
+    """Return whether too few problems have repeated trials to measure the noise of sampling."""
+    return _are_few(len(sample.noise), sample.problems)
+
+
+def _are_few(repeated: int, problems: int) -> bool:
+    return 2 * repeated < problems and repeated < max(_ENOUGH_REPEATS, problems / 10)
+
+
+def _problem_notes(sample: GradedSample) -> list[Note]:
+    notes = [ONE_PROBLEM] if sample.problems == 1 else []
+    if not sample.is_bounded and _is_skewed(sample):
+        notes.append(TAIL_MISSING)
+    return notes + cluster_notes(sample.request)
+
+
+def _is_skewed(sample: GradedSample) -> bool:
+    """Return whether the skewness is too large for the number of problems."""
+    if sample.problems < 2 or sample.is_constant:
+        return False
+    away = sample.values - sample.mean
+    away = away / np.abs(away).max()
+    skewness = float((away**3).mean()) / float((away**2).mean()) ** 1.5
+    return bool(skewness**2 > max(_SKEWED * sample.problems, 1.0))
+
+
+def _trial_notes(sample: GradedSample) -> list[Note]:
+    least = trials_for_noise(sample.request.metric)
+    measured, problems = len(sample.noise), sample.problems
+    if sample.groups[-1].n == 1:
+        return [ONE_TRIAL]
+    if _has_little_noise(sample):
+        plain = least == 2
+        return [few_repeats(measured, problems) if plain else noise_unmeasured(least)]
+    notes = []
+    if measured < problems:
+        notes.append(noise_partly_measured(measured, problems, least))
+    if sample.request.k > 1 and 2 * sample.request.k > sample.groups[0].n:
+        notes.append(GRADED_K_ABOVE_HALF)
+    return notes
+
+
+def _reason(sample: GradedSample) -> Note:
+    """Return why scores without bounds have no interval."""
+    if sample.request.over == "trials" and not _has_little_noise(sample):
+        return NO_TRIAL_NOISE
+    if sample.problems == 1:
+        return ONE_PROBLEM_NO_INTERVAL
+    return NO_SPREAD if sample.is_constant else ONE_CLUSTER

@@ -21,8 +21,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from passband.stats.interval.fit.count_grid import CountGrid
-from passband.stats.interval.fit.mixture import Mixing, Mixture
+from passband.stats.interval.default.trial_noise import trial_noise
+from passband.stats.interval.fit.mixture import Mixture
 from passband.types import Floats
 
 __all__ = [
@@ -30,11 +30,12 @@ __all__ = [
     "between_ends",
     "level_of",
     "normal_quantile",
+    "outer_ends",
     "over_problems",
     "over_trials",
     "roots",
     "student_quantile",
-    "trial_moments",
+    "student_quantiles",
     "widened_distribution",
 ]
 
@@ -54,6 +55,22 @@ class Ends:
         low = np.clip(np.minimum(self.low, mean), 0.0, 1.0)
         high = np.clip(np.maximum(self.high, mean), 0.0, 1.0)
         return Ends(low, high, self.se)
+
+    def towards(self, mean: Floats, factor: float) -> Ends:
+        """Draw the ends in towards the estimate, by a factor of 1 or less."""
+        low, high = mean + factor * (self.low - mean), mean + factor * (self.high - mean)
+        return Ends(low, high, factor * self.se)
+
+    def mixed(self, other: Ends, share: float) -> Ends:
+        """Return ends a share of the way to others, keeping the standard error."""
+        low = share * other.low + (1.0 - share) * self.low
+        return Ends(low, share * other.high + (1.0 - share) * self.high, self.se)
+
+
+def outer_ends(first: Ends, second: Ends) -> Ends:
+    """Return the lower of the lower ends and the higher of the higher ones."""
+    low, high = np.minimum(first.low, second.low), np.maximum(first.high, second.high)
+    return Ends(low, high, first.se)
 
 
 def over_problems(
@@ -109,64 +126,24 @@ def over_trials(
 ) -> Ends:
     """Return the interval for these problems, the model being sampled again.
 
-    The only unknown is how much the values would move. It is read off the fitted spread of
-    success probabilities: the variance of a value at each, averaged; and its tilt, from how that
-    variance goes along with the value across problems. Where n is at least 2k, `squares` may hold
-    unbiased estimates of the squared latent value; then the variance is also measured without any
-    model, and the more problems there are the more that counts.
+    The only unknown is how much the values would move (`trial_noise`): a variance, and its tilt,
+    from how the variance goes along with the value across problems. The quantile is Student's, the
+    fewer problems carry the variance the larger. Where n is at least 2k, `squares` may hold
+    unbiased estimates of the squared latent value, which measure the variance without any model.
     """
     m_problems = mixture.counts.sum(axis=-1)
     count = float(m_problems.flat[0])
     mean = mixture.counts @ values / m_problems
-    variance, tilt = trial_moments(mixture, values, k)
-    if squares is not None:
-        free = mixture.counts @ (values**2 - squares) / m_problems
-        trust = count / (count + 100.0)
-        variance = np.maximum(variance + trust * (free - variance), 0.85 * variance)
-    measured = 2 * k <= mixture.grid.ns[0]  # else two disjoint sets of k trials do not fit in n
-    z = normal_quantile(level)
-    q = student_quantile(level, (4.0 if measured else 2.0) * count)
-    q *= 1.0 if reach is None else reach / z
-    # The tilt is an average of shrunken quantities and comes out too small, the more so where the
-    # variance has to be extrapolated.
-    lean = 2.0 if measured else 3.0
-    low, high = roots(mean, variance, lean * tilt, 0.0, q, count)
+    noise = trial_noise(mixture, values, k, squares)
+    q = student_quantiles(level, noise.freedom)
+    q *= 1.0 if reach is None else reach / normal_quantile(level)
+    low, high = roots(mean, noise.variance, noise.lean, 0.0, q, count)
     if reach is not None:
         # Where a curve saturates, an overstated tilt lets the variance vanish short of the bound,
         # and the end on that side stops before the truth. A band visits every such k.
-        flat = roots(mean, variance, tilt / 4.0, 0.0, q, count)
+        flat = roots(mean, noise.variance, noise.tilt / 4.0, 0.0, q, count)
         low, high = between_ends((low, high), flat, 1.0)
-    return Ends(low, high, np.sqrt(variance / count)).containing(mean)
-
-
-def trial_moments(mixture: Mixture, values: Floats, k: int) -> tuple[Floats, Floats]:
-    """Return the mean variance of a problem's value given its success probability, and its tilt."""
-    grid, mixing = mixture.grid, mixture.mixing(k)
-    weight = mixing.weights
-    centre = grid.per_n(grid.binomial * values)  # (points, ns)
-    square = grid.per_n(grid.binomial * values**2)
-    within = np.maximum(square - centre**2, 0.0)
-    by_n = weight @ within  # (..., ns)
-    variance = np.maximum((mixture.shares * by_n).sum(axis=-1), _LEAST_VARIANCE)
-    expected = _pull_back(grid, mixing, within)
-    share = grid.spread(mixture.shares)
-    with_value = (share * mixing.marginal * expected * values).sum(axis=-1)
-    apart = np.zeros_like(variance)
-    for at, (start, n) in enumerate(zip(grid.starts.tolist(), grid.ns, strict=True)):
-        cells = slice(start, start + n + 1)
-        at_point = expected[..., cells] @ grid.binomial[:, cells].T
-        apart += mixture.shares[..., at] * (weight * at_point * centre[:, at]).sum(axis=-1)
-    return variance, (with_value - apart) / variance
-
-
-def _pull_back(grid: CountGrid, mixing: Mixing, within: Floats) -> Floats:
-    """Return the expected variance of a value given the pair that was observed."""
-    parts = [
-        (mixing.weights * within[:, at]) @ grid.binomial[:, start : start + n + 1]
-        for at, (start, n) in enumerate(zip(grid.starts.tolist(), grid.ns, strict=True))
-    ]
-    result: Floats = np.concatenate(parts, axis=-1) / mixing.marginal
-    return result
+    return Ends(low, high, np.sqrt(noise.variance / count)).containing(mean)
 
 
 def roots(
@@ -204,3 +181,11 @@ def student_quantile(level: float, freedom: float) -> float:
     from scipy.special import stdtrit
 
     return -float(stdtrit(freedom, (1.0 - level) / 2.0))
+
+
+def student_quantiles(level: float, freedom: Floats) -> Floats:
+    """Return the quantile of Student's t at each number of degrees of freedom."""
+    from scipy.special import stdtrit
+
+    quantiles: Floats = -stdtrit(freedom, (1.0 - level) / 2.0)
+    return quantiles

@@ -30,6 +30,18 @@ class CountGrid:
     """All pairs (n, c) for some numbers of trials n, in order of n and then of c."""
 
     ns: tuple[int, ...]
+    whole: CountGrid | None = None  # a grid that this is a part of, whose tables are shared
+    first: int = 0  # position of the first n in the whole grid
+
+    def part(self, ns: slice) -> CountGrid:
+        """Return the grid of neighbouring n, with the tables of this one."""
+        return CountGrid(self.ns[ns], self, ns.start)
+
+    @cached_property
+    def cells(self) -> slice:
+        """The positions of the pairs in the whole grid."""
+        start = 0 if self.whole is None else int(self.whole.starts[self.first])
+        return slice(start, start + len(self.trials))
 
     @cached_property
     def trials(self) -> Ints:
@@ -47,6 +59,8 @@ class CountGrid:
     @cached_property
     def log_beta_binomial(self) -> Floats:
         """Log-probability of each pair under each Beta of the grid, given n: (Betas, pairs)."""
+        if self.whole is not None:
+            return self.whole.log_beta_binomial[:, self.cells]
         from scipy.special import betaln
 
         alpha, beta = (parameter[:, None] for parameter in beta_grid())
@@ -56,11 +70,15 @@ class CountGrid:
 
     @cached_property
     def beta_binomial(self) -> Floats:
+        if self.whole is not None:
+            return self.whole.beta_binomial[:, self.cells]
         return np.exp(self.log_beta_binomial)
 
     @cached_property
     def binomial(self) -> Floats:
         """Probability of each pair at each success probability, given n: (points, pairs)."""
+        if self.whole is not None:
+            return self.whole.binomial[:, self.cells]
         return binomial_pmf(self.trials, self.successes, points()[:, None])
 
     def counts(self, histogram: Histogram) -> Floats:

@@ -1,0 +1,61 @@
+"""The column of answers in a table of trials: which one it is, and its answers by number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from passband.stats.data.answers import answer_text
+from passband.stats.data.cells import number_labels
+from passband.stats.data.coded import CodedColumn
+from passband.stats.data.columns import ROLES, Roles, matching
+from passband.stats.data.votes import SILENT
+from passband.types import Ints
+
+__all__ = ["guess_answer", "number_texts"]
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+def guess_answer(columns: Columns, roles: Roles) -> str | None:
+    """Return the column that is named like answers, if there is one.
+
+    A column with one value for all trials of a problem, however they scored, holds the target.
+    """
+    taken = set(vars(roles).values())
+    for name in matching(columns, ROLES["answer"]):
+        if name not in taken and not _is_target(columns, roles, name):
+            return name
+    return None
+
+
+def _is_target(columns: Columns, roles: Roles, name: str) -> bool:
+    """Return whether a column is the same within every problem though the scores are not."""
+    problem_of, _ = number_labels(columns[roles.problem])
+    answer_of = number_texts(columns[name])
+    score_of, _ = number_labels(columns[roles.score])
+    several = _pairs(problem_of, score_of) > len(np.unique(problem_of))
+    return several and _pairs(problem_of, answer_of) == len(np.unique(problem_of))
+
+
+def _pairs(first: Ints, second: Ints) -> int:
+    shifted = second - second.min(initial=0)
+    return len(np.unique(first * (int(shifted.max(initial=0)) + 1) + shifted))
+
+
+def number_texts(column: Sequence[Any]) -> Ints:
+    """Return the number of each answer, equal texts having the same; `SILENT` for no answer.
+
+    >>> number_texts(["4", " 4", None, ["5"]]).tolist()
+    [0, 0, -1, 1]
+    """
+    if isinstance(column, CodedColumn):
+        own = number_texts(column.values)
+        return np.asarray(own[column.codes])
+    numbers: dict[str | None, int] = {None: SILENT}
+    texts = [answer_text(value) for value in column]
+    for text in texts:
+        numbers.setdefault(text, len(numbers) - 1)
+    return np.fromiter((numbers[text] for text in texts), np.int64, len(texts))

@@ -1,0 +1,96 @@
+"""A ranking: every model among the others, and all their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from passband.errors import InvalidInput, nearest
+from passband.notes import Note
+from passband.stats.checks import Over
+from passband.stats.data.outcomes import Policy
+
+__all__ = ["Pair", "Ranking", "Standing", "found_pair"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One difference among many, with an interval that holds for all of them at once."""
+
+    a: str
+    b: str
+    value: float  #: b - a
+    low: float | None
+    high: float | None
+    se: float | None
+    p_value: float | None  #: of this pair alone
+    p_holm: float | None  #: adjusted: any false finding among all pairs
+    p_bh: float | None  #: adjusted: the share of false ones among the findings
+    p_adjusted: float | None = None  #: at most 1 - level exactly where the interval leaves out 0
+    confidence: float | None = None  #: that b > a, of this pair alone
+
+    def turned(self) -> Pair:
+        """Return the same difference seen from the other side."""
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            value=-self.value,
+            low=None if self.high is None else -self.high,
+            high=None if self.low is None else -self.low,
+            confidence=None if self.confidence is None else 1.0 - self.confidence,
+        )
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One model among the others."""
+
+    model: str
+    value: float
+    low: float | None  #: of this model alone, not adjusted
+    high: float | None
+    rank: int  #: by value, 1 is the best; equal values share a rank
+    rank_low: int  #: best rank that the data allow
+    rank_high: int  #: worst rank that the data allow
+    p_best: float | None  #: confidence that no other is better; at most that in each of its pairs
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """All models, best first, and all their differences."""
+
+    metric: str
+    standings: tuple[Standing, ...]
+    pairs: tuple[Pair, ...]
+    level: float
+    over: Over
+    reach: float  #: normal quantile that makes the pairs' intervals hold together
+    n_problems: int  #: shared by all models, with enough trials in each
+    n_shared: int
+    dropped: Mapping[str, int] = field(hash=False)  #: per model, problems that do not count
+    policy: Policy
+    seed: int
+    notes: tuple[Note, ...] = ()
+
+    def pair(self, a: str, b: str) -> Pair:
+        """Return the difference b - a.
+
+        >>> from passband import Outcomes, compare_all
+        >>> models = {name: Outcomes.from_counts([c] * 9, 9) for name, c in (("x", 2), ("y", 5))}
+        >>> round(compare_all(models, "pass@1").pair("y", "x").value, 3)
+        -0.333
+        """
+        return found_pair(self.pairs, a, b)
+
+
+def found_pair(pairs: Sequence[Pair], a: str, b: str) -> Pair:
+    """Return the difference b - a, from whichever side it is kept."""
+    for pair in pairs:
+        if (pair.a, pair.b) == (a, b):
+            return pair
+        if (pair.a, pair.b) == (b, a):
+            return pair.turned()
+    names = list(dict.fromkeys(name for pair in pairs for name in (pair.a, pair.b)))
+    unknown = next((name for name in (a, b) if name not in names), a)
+    raise InvalidInput(f"no pair of {a!r} and {b!r}.{nearest(unknown, names)}")

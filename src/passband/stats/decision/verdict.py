@@ -1,0 +1,113 @@
+"""The verdict on a difference: better, worse, equivalent, no worse, or undecided.
+
+All verdicts are read from one interval, so that any of them may be read without a correction for
+having looked for several. At level 0.95 each of the one-sided statements behind them (above 0,
+below 0, above -margin, below margin) is wrong with probability 0.025 at most. Equivalence is two
+such statements, the two one-sided tests of Schuirmann; for tests at 0.05 each, the usual choice in
+studies of equivalence, ask for level 0.9.
+
+Schuirmann (1987), Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from passband.errors import InvalidInput
+from passband.stats.checks import as_positive
+from passband.stats.decision.difference import Contrast
+from passband.stats.decision.more_data import MoreData
+from passband.stats.decision.paired import Ends
+
+__all__ = ["Decision", "Verdict", "as_margin", "decide", "verdict_of"]
+
+Verdict = Literal["better", "worse", "equivalent", "no-worse", "no-better", "undecided"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What the interval of a difference b - a says, higher values being better."""
+
+    verdict: Verdict
+    margin: float | None  #: the largest difference that does not matter; None if none was given
+    within_margin: bool | None  #: whether the whole interval lies within +-margin
+    p_no_worse: float | None  #: one-sided, of b being worse than a by the margin or more
+    p_no_better: float | None  #: one-sided, of b being better than a by the margin or more
+    more: MoreData | None = None  #: what would settle an open question, where it was asked for
+
+    @property
+    def p_equivalent(self) -> float | None:
+        """The p-value of the two one-sided tests: the larger of the two."""
+        if self.p_no_worse is None or self.p_no_better is None:
+            return None
+        return max(self.p_no_worse, self.p_no_better)
+
+    def words(self, a: str = "a", b: str = "b") -> str:
+        """Return the verdict in words.
+
+        >>> Decision("better", 0.05, True, 0.001, 0.01).words("base", "tuned")
+        'tuned is better than base, by less than the margin of 0.05'
+        """
+        margin = "" if self.margin is None else f"{self.margin:g}"
+        small = f", by less than the margin of {margin}" if self.within_margin else ""
+        return {
+            "better": f"{b} is better than {a}{small}",
+            "worse": f"{b} is worse than {a}{small}",
+            "equivalent": f"{a} and {b} are equivalent within the margin of {margin}",
+            "no-worse": f"{b} is no worse than {a} by the margin of {margin}",
+            "no-better": f"{b} is no better than {a} by the margin of {margin}",
+            "undecided": "undecided",
+        }[self.verdict]
+
+    def __str__(self) -> str:
+        return self.words()
+
+
+def as_margin(margin: object, span: float | None) -> float:
+    """Return a margin above 0 and, where the metric's range is known, below the range."""
+    number = as_positive("margin", margin)
+    if span is not None and number >= span:
+        raise InvalidInput(
+            f"margin must be below {span:g}, the largest difference there can be, or any two "
+            f"models would be equivalent; got {margin!r}."
+        )
+    return number
+
+
+def verdict_of(ends: Ends | None, margin: float | None) -> Verdict:
+    """Return the verdict that an interval of b - a allows.
+
+    >>> verdict_of((0.01, 0.05), None), verdict_of((-0.01, 0.05), 0.02)
+    ('better', 'no-worse')
+    """
+    if ends is None:
+        return "undecided"
+    low, high = ends
+    if low > 0.0 or high < 0.0:
+        return "better" if low > 0.0 else "worse"
+    no_worse, no_better = (margin is not None and gap < margin for gap in (-low, high))
+    if no_worse and no_better:
+        return "equivalent"
+    return "no-worse" if no_worse else "no-better" if no_better else "undecided"
+
+
+def decide(
+    contrast: Contrast, level: float, margin: float | None, p_value: float | None
+) -> Decision:
+    """Return the verdict of an interval; better and worse need any other p-value to agree."""
+    ends = contrast.ends(level)
+    if ends is not None and p_value is not None and p_value >= 1.0 - level:
+        ends = min(ends[0], 0.0), max(ends[1], 0.0)  # a stricter test than the interval's
+    verdict = verdict_of(ends, margin)
+    if margin is None:
+        return Decision(verdict, None, None, None, None)
+    within = None if ends is None else -margin < ends[0] and ends[1] < margin
+    below, above = _beyond(contrast, -margin), _beyond(contrast, margin)
+    return Decision(verdict, margin, within, below, None if above is None else 1.0 - above)
+
+
+def _beyond(contrast: Contrast, at: float) -> float | None:
+    """Return the one-sided p-value of the difference being `at` or less."""
+    tail = contrast.tail(at)
+    return None if tail is None else tail if contrast.value > at else 1.0 - tail

@@ -1,0 +1,155 @@
+"""`certified`: simulate the user's own design, and say what coverage to expect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from passband.notes import Note, no_certificate
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.certify.calibration import calibrated
+from passband.stats.interval.certify.certificate import Certificate, certificate_of
+from passband.stats.interval.certify.clusters import cluster_sets
+from passband.stats.interval.certify.counts import CountSets, DrawnCounts, blend_sets, draw_counts
+from passband.stats.interval.certify.design import Design
+from passband.stats.interval.certify.graded import problem_sets, trial_sets
+from passband.stats.interval.certify.laws import fitted_laws
+from passband.stats.interval.certify.simulation import Simulation
+from passband.stats.interval.request import IntervalRequest, mixture_of
+from passband.stats.interval.seeds import generator, seed_of_data
+from passband.stats.metric.components import BestScore, MeanScore
+
+__all__ = ["FEW_SETS", "MANY_SETS", "certified"]
+
+MANY_SETS = 500  #: data sets of each law
+FEW_SETS = 150  #: of each law, where a summary certifies by itself
+_BLEND_SHARE = 4  # of a blend, whose data sets are asked about one by one, so many times fewer
+_MOST_KEPT = 1 << 21  # numbers of a simulation that is kept for other metrics
+_MOST_PAIRS = 2048
+_MOST_VALUES = 4_000_000  # drawn for one certificate
+_LEAST_SETS = 100
+
+_UNSEEN = "trials stopped by their own outcome, or difficulties that no problem of the sample has"
+_UNSEEN_CLUSTERS = f"{_UNSEEN}, or clusters whose values go along with their size"
+_UNSEEN_SCORES = "trials stopped by their own outcome, or rare scores that the sample lacks"
+
+
+def certified(
+    request: IntervalRequest, *, sets: int = MANY_SETS, calibrate: bool = False
+) -> Certificate | Note:
+    """Return the coverage to expect of the default interval, or why it cannot be simulated.
+
+    `sets` data sets are drawn from each law. With `calibrate` the certificate may be of a wider
+    interval, at the quantile that it names.
+    """
+    seed = _seed(request)
+    simulations = _simulations(request, sets, seed)
+    if isinstance(simulations, str):
+        return no_certificate(simulations)
+    certificate = certificate_of(simulations, request.level, seed, _unseen(request))
+    return calibrated(simulations, certificate) if calibrate else certificate
+
+
+def _seed(request: IntervalRequest) -> int:
+    """Return the seed that was given, or one from the data; the same for every metric."""
+    if request.seed is not None:
+        return request.seed
+    outcomes = request.outcomes
+    if outcomes.is_binary:
+        pairs = outcomes.histogram
+        return seed_of_data("certify", pairs.trials, pairs.successes, pairs.problems)
+    graded = outcomes.required_graded()
+    return seed_of_data("certify", graded.values, graded.offsets)
+
+
+def _unseen(request: IntervalRequest) -> str:
+    if not request.outcomes.is_binary:
+        return _UNSEEN_SCORES
+    clustered = request.outcomes.is_clustered and request.over == "problems"
+    return _UNSEEN_CLUSTERS if clustered else _UNSEEN
+
+
+def _simulations(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] | str:
+    """Return the simulations, or the reason why there are none."""
+    if request.metric.parts[0].needs_answers:
+        return "answers have no fitted law to draw votes from"
+    low, high = request.range()
+    if high == low:
+        return "the metric has the same value whatever the trials show"
+    clustered = request.outcomes.is_clustered and request.over == "problems"
+    if clustered and request.outcomes.n_units(request.k) < 2:
+        return "a single cluster does not show how clusters differ"
+    rng = generator(seed)
+    if not request.outcomes.is_binary:
+        return _graded(request, sets, rng)
+    if not clustered:
+        return _counts(request, sets, seed)
+    problems = int((request.outcomes.trials >= request.k).sum())
+    if not request.metric.is_mean:
+        return "the metric is a blend, and the problems are in clusters"
+    number = _affordable(2 * sets, problems)
+    return [cluster_sets(request, number, rng)] if number else _TOO_MANY.format(problems)
+
+
+_TOO_MANY = "{} problems are too many to simulate one by one"
+
+
+def _affordable(sets: int, values: int) -> int:
+    """Return how many data sets of so many values to draw; 0 if not even a few."""
+    number = min(sets, max(_MOST_VALUES // values, _LEAST_SETS))
+    return number if number * values <= 2 * _MOST_VALUES else 0
+
+
+# -- 0/1 scores ------------------------------------------------------------------------------
+
+
+def _counts(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] | str:
+    design = Design.of(request.outcomes.histogram.at_least(request.k), request.k)
+    if design.n_pairs > _MOST_PAIRS:
+        return "there are too many trials of a problem"
+    trials = design.trials()
+    fixed = replace(request, outcomes=Outcomes.from_counts(0 * trials, trials))
+    if request.metric.is_mean:
+        return [CountSets(drawn, fixed) for drawn in _drawn(request, design, sets, seed)]
+    few = _drawn(request, design, sets // _BLEND_SHARE, seed)
+    return [blend_sets(drawn, fixed) for drawn in few]
+
+
+def _drawn(request: IntervalRequest, design: Design, sets: int, seed: int) -> list[DrawnCounts]:
+    """Draw data sets from both laws, once for every metric on the same outcomes."""
+    outcomes = request.outcomes
+    key = ("certify", design, sets, seed)
+    if key in outcomes.memo:
+        kept: list[DrawnCounts] = outcomes.memo[key]
+        return kept
+    laws = fitted_laws(mixture_of(outcomes, request.k))
+    rng, number = generator(seed), design.affordable(sets)
+    drawn = [draw_counts(design, law, number, rng) for law in laws]
+    if number * design.n_pairs * len(laws) * 5 <= _MOST_KEPT:
+        outcomes.memo[key] = drawn
+    return drawn
+
+
+# -- graded scores ---------------------------------------------------------------------------
+
+
+def _graded(
+    request: IntervalRequest, sets: int, rng: np.random.Generator
+) -> list[Simulation] | str:
+    part = request.metric.parts[0]
+    if not isinstance(part, (MeanScore, BestScore)):
+        return f"{request.metric.name} of graded scores cannot be simulated"
+    scores = request.outcomes.required_graded().values
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(scores.var() ** 2) or scores.var() < 1e-200:
+            return "the scores are too large or too small to simulate"
+    if request.over == "problems":
+        problems = int((request.outcomes.trials >= request.k).sum())
+        number = _affordable(sets, 2 * problems)
+        return problem_sets(request, number, rng) if number else _TOO_MANY.format(problems)
+    number = _affordable(sets, len(scores))
+    if not number:
+        return f"{len(scores)} trials are too many to simulate one by one"
+    simulated = trial_sets(request, number, rng)
+    return [simulated] if simulated else "no problem shows any noise between its trials"

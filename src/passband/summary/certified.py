@@ -1,0 +1,68 @@
+"""Certificates of a summary: on request, and by itself where a design is unusual.
+
+By itself a summary only speaks up where the coverage to expect is clearly too low; a certificate
+that finds nothing is not kept. What is certified is decided by counts, never by the clock: at most
+eight lines of a group, and no group of a summary that has more than four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.certify.certify import FEW_SETS
+from passband.stats.interval.certify.unusual import is_unusual
+from passband.stats.interval.estimate import Estimate, with_certificate
+from passband.stats.interval.request import IntervalRequest
+from passband.stats.interval.seeds import seed_of
+from passband.stats.metric.registry import parse_metric
+from passband.summary.summary import Line, Request
+
+__all__ = ["certified_estimate", "certified_lines", "for_groups"]
+
+_MOST_LINES = 8  # of a group
+_MOST_GROUPS = 4
+
+
+def for_groups(request: Request, groups: int) -> Request:
+    """Return the request for each of some groups: of many, none is certified unasked."""
+    if request.certify is None and groups > _MOST_GROUPS:
+        return replace(request, certify=False)
+    return request
+
+
+def certified_lines(lines: Sequence[Line], outcomes: Outcomes, request: Request) -> list[Line]:
+    """Return the lines of a group, some with certificates, as `certified_estimate` has them."""
+    head = [
+        line
+        if line.estimate is None
+        else replace(line, estimate=certified_estimate(line.estimate, outcomes, request))
+        for line in lines[:_MOST_LINES]
+    ]
+    return [*head, *lines[_MOST_LINES:]]
+
+
+def certified_estimate(
+    estimate: Estimate, outcomes: Outcomes, request: Request, metric: str | None = None
+) -> Estimate:
+    """Return the estimate, certified if its design is unusual and its coverage clearly too low.
+
+    The name of the metric is given where the estimate goes by another.
+    """
+    if request.certify is not None or request.calibrate:
+        return estimate  # it was certified where it was made, or is not to be
+    if estimate.low is None or estimate.method != "auto":
+        return estimate
+    scored = outcomes.under(request.policy)
+    measured = parse_metric(metric or estimate.metric, scored.most_trials())
+    means = tuple(measured.means(scored))
+    seed = seed_of(request.seed)
+    asked = IntervalRequest(
+        scored, measured, means, measured.combine(means), estimate.over, estimate.level, seed
+    )
+    if not is_unusual(asked):
+        return estimate
+    result = with_certificate(estimate, asked, sets=FEW_SETS)
+    certificate = result.certificate
+    return result if certificate is not None and certificate.is_low else estimate

@@ -1,0 +1,104 @@
+"""The default interval of many simulated data sets at once is that of each by itself."""
+
+import numpy as np
+import pytest
+
+from passband import Outcomes, estimate
+from passband.stats.interval.certify.counts import (
+    CountSets,
+    DrawnCounts,
+    blend_sets,
+    draw_counts,
+    latent_values,
+)
+from passband.stats.interval.certify.design import Design
+from passband.stats.interval.certify.laws import ProbabilityLaw, fitted_laws
+from passband.stats.interval.fit.count_grid import CountGrid, points
+from passband.stats.interval.request import IntervalRequest, mixture_of
+from passband.stats.metric.registry import parse_metric
+
+SETS = 8
+
+
+def request_for(design: Design, metric: str, over: str, level: float) -> IntervalRequest:
+    trials = design.trials()
+    outcomes = Outcomes.from_counts(0 * trials, trials)
+    parsed = parse_metric(metric)
+    return IntervalRequest(outcomes, parsed, (0.0,) * len(parsed.parts), 0.0, over, level, None)
+
+
+def drawn_from(outcomes: Outcomes, k: int) -> DrawnCounts:
+    design = Design.of(outcomes.histogram.at_least(k), k)
+    law = fitted_laws(mixture_of(outcomes, k))[0]
+    return draw_counts(design, law, SETS, np.random.default_rng(7))
+
+
+def outcomes_in(drawn: DrawnCounts) -> list[Outcomes]:
+    grid = drawn.mixture.grid
+    return [
+        Outcomes.from_counts(
+            np.repeat(grid.successes, counts.astype(int)),
+            np.repeat(grid.trials, counts.astype(int)),
+        )
+        for counts in drawn.mixture.counts
+    ]
+
+
+DESIGNS = {
+    "equal": Outcomes.from_counts([0, 1, 2, 3, 4, 5, 6, 7, 8, 8, 0, 3], 8),
+    "ragged": Outcomes.from_counts([0, 3, 2, 2, 1, 5, 1, 4, 8, 1, 0, 3] * 2, [2, 4, 8] * 8),
+    "tied": Outcomes.from_counts([0, 1, 1, 2, 0, 1] * 2 + [30, 32, 31] * 4, [2] * 12 + [32] * 12),
+    "rare": Outcomes.from_counts([0] * 11 + [1], 4),  # some data sets have no success
+    "few repeats": Outcomes.from_counts([1, 0] * 12 + [2], [1] * 24 + [3]),
+    "single trials": Outcomes.from_counts([1, 0, 0] * 5, 1),
+}
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize("over", ["problems", "trials"])
+@pytest.mark.parametrize(("metric", "level"), [("pass@1", 0.95), ("pass@2", 0.9), ("pass^2", 0.99)])
+def test_all_at_once_is_one_by_one(name: str, over: str, metric: str, level: float) -> None:
+    k = parse_metric(metric).k
+    if DESIGNS[name].most_trials() < k:
+        pytest.skip("no problem has that many trials")
+    drawn = drawn_from(DESIGNS[name], k)
+    ends = CountSets(drawn, request_for(drawn.design, metric, over, level)).ends(level)
+    singles = [estimate(each, metric, over=over, level=level) for each in outcomes_in(drawn)]
+    assert np.allclose(ends.low, [single.low for single in singles], rtol=0, atol=1e-9)
+    assert np.allclose(ends.high, [single.high for single in singles], rtol=0, atol=1e-9)
+
+
+def test_blends_are_asked_about_one_by_one() -> None:
+    drawn = drawn_from(DESIGNS["equal"], 2)
+    request = request_for(drawn.design, "geom-ds@2", "problems", 0.95)
+    ends = blend_sets(drawn, request).ends(0.95)
+    singles = [estimate(each, "geom-ds@2") for each in outcomes_in(drawn)]
+    assert np.allclose(ends.low, [single.low for single in singles], rtol=0, atol=1e-9)
+
+
+def test_data_sets_keep_the_design() -> None:
+    drawn = drawn_from(DESIGNS["ragged"], 1)
+    grid = drawn.mixture.grid
+    assert (grid.per_n(drawn.mixture.counts) == [8, 8, 8]).all()
+    assert (drawn.places.sum(axis=-1) == [8, 8, 8]).all()
+
+
+def test_truth_by_hand() -> None:
+    """All problems at p = 1/2 or 1, one of each on average: pass@2 is 3/4 or 1."""
+    weights = np.zeros((1, len(points())))
+    weights[0, [30, 60]] = 0.5
+    design = Design((2,), (10,))
+    law = ProbabilityLaw("two", (2,), weights)
+    drawn = draw_counts(design, law, 5, np.random.default_rng(1))
+    over_problems = CountSets(drawn, request_for(design, "pass@2", "problems", 0.95)).truth
+    assert np.allclose(over_problems, 0.875)
+    over_trials = CountSets(drawn, request_for(design, "pass@2", "trials", 0.95)).truth
+    halves = drawn.places[:, 0, 30]
+    assert np.allclose(over_trials, (0.75 * halves + (10 - halves)) / 10)
+
+
+def test_latent_values_with_a_prior_depend_on_the_trials() -> None:
+    latent = latent_values(parse_metric("bayes"), CountGrid((2, 6)))
+    p = points()
+    assert np.allclose(latent[0, 0], (2 * p + 1) / 4)
+    assert np.allclose(latent[0, 1], (6 * p + 1) / 8)
