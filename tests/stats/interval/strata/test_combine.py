@@ -194,3 +194,36 @@ def test_a_small_stratum_that_weighs_much_is_noted() -> None:
     }
     assert combine(strata, "pass@1").combined.notes[0].code == "heavy-stratum"
     assert combine(strata, "pass@1", weights="size").combined.notes == ()
+
+
+def test_graded_scores_that_are_all_alike_have_no_interval_of_no_width() -> None:
+    alike = Outcomes.from_array([[0.5, 0.5]] * 12)
+    labels = ["a", "b"] * 6
+    result = estimate(alike, "avg", by=labels, weights="equal")
+    plain = estimate(alike, "avg")
+    assert (result.low is None) == (plain.low is None)
+    if result.low is not None:
+        assert result.high is not None
+        assert result.high - result.low > 0.1
+    nearly = Outcomes.from_array([[0.5, 0.5]] * 11 + [[0.0, 1.0]])
+    thin = estimate(nearly, "avg", by=labels, weights="equal")
+    assert thin.notes or thin.low is None
+
+
+def test_votes_are_means_over_problems_too() -> None:
+    table = {
+        "problem": [f"p{i}" for i in range(12) for _ in range(4)],
+        "prediction": ["1", "1", "2", "3"] * 6 + ["2", "1", "2", "3"] * 6,
+        "score": [1, 1, 0, 0] * 6 + [0, 1, 0, 0] * 6,
+    }
+    outcomes = Outcomes.from_table(table)
+    labels = ["a"] * 6 + ["b"] * 6
+    for over in ("problems", "trials"):
+        result = combine(
+            {name: outcomes.take(np.flatnonzero(np.array(labels) == name)) for name in "ab"},
+            "vote@3",
+            over=over,  # type: ignore[arg-type]
+        )
+        own = [one.value for one in result.strata.values()]
+        assert result.combined.value == pytest.approx(sum(own) / 2)
+        assert result.combined.low is not None

@@ -55,7 +55,7 @@ def strata_interval(
     _check_clusters(requests)
     if first.over == "trials":
         interval = _over_trials(value, requests, weights)
-    elif _has_values(strata):
+    elif _has_values(strata) and not _is_thin(strata):
         interval = _over_problems(value, strata, weights)
     else:
         interval = _squared(value, requests, weights)
@@ -87,6 +87,16 @@ def _has_values(strata: Sequence[IntervalRequest]) -> bool:
         request.outcomes.is_clustered or request.metric.has_zero_factor(request.means)
         for request in strata
     )
+
+
+def _is_thin(strata: Sequence[IntervalRequest]) -> bool:
+    """Return whether graded scores differ so little that their moments say too little.
+
+    Counts have a family of distributions to say what could have been missed; graded scores have
+    the rules of their own default interval.
+    """
+    is_graded = not all(request.outcomes.is_binary for request in strata)
+    return is_graded and sum(map(_informative, strata)) < _ENOUGH_INFORMATIVE
 
 
 def _range(strata: Sequence[IntervalRequest]) -> tuple[float, float]:
@@ -138,6 +148,12 @@ def _spread(
 
 def _has_grid(request: IntervalRequest) -> bool:
     return request.outcomes.is_binary and not is_too_large(request.outcomes.histogram)
+
+
+def _is_counted(request: IntervalRequest) -> bool:
+    """Return whether counts say all of a metric that is a mean over problems."""
+    metric = request.metric
+    return metric.is_mean and _has_grid(request) and not metric.parts[0].needs_answers
 
 
 def _linear(request: IntervalRequest, parts: Floats) -> Floats:
@@ -203,7 +219,7 @@ def _over_trials(
     value: float, requests: Mapping[str, IntervalRequest], weights: Floats
 ) -> Interval:
     strata = list(requests.values())
-    if not all(_has_grid(request) and request.metric.is_mean for request in strata):
+    if not all(map(_is_counted, strata)):
         return _squared(value, requests, weights)
     pooled = _pooled(strata, value)
     if is_too_large(pooled.outcomes.histogram):
