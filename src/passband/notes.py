@@ -99,6 +99,7 @@ __all__ = [
     "few_to_tell",
     "few_units",
     "fitted_prior",
+    "heavy_stratum",
     "held_slopes",
     "joined",
     "left_out",
@@ -474,6 +475,19 @@ def few_informative_in_strata(problems: int, informative: int) -> Note:
         "few-informative",
         f"{problems - informative} of {problems} problems share the commonest value of their "
         f"stratum; the interval rests on the other {informative}",
+    )
+
+
+def heavy_stratum(weight: float, problems: int) -> Note:
+    """Return the note on a mean that rests mostly on a small stratum.
+
+    >>> print(heavy_stratum(0.5, 3))
+    a stratum of 3 problems has a weight of 0.5, so the interval rests mostly on those and is rough
+    """
+    return Note(
+        "heavy-stratum",
+        f"a stratum of {_count(problems, 'problem')} has a weight of {weight:.2g}, so the interval "
+        "rests mostly on those and is rough",
     )
 
 

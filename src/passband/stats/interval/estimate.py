@@ -164,16 +164,16 @@ def estimate(
     template = Template(
         outcomes, scored, over, method, level, policy, seed_of(seed), certify, calibrate
     )
-    fill, most = template.filled, scored.most_trials()
+    fill, most = template.filled, template.most_trials
     if not is_plain:
         # Imported here, as they make estimates of this module.
         from passband.stats.interval.strata.design import Design
 
         design = Design.of(template, by, weights, population)
-        fill, most = design.filled, design.most_trials()
+        fill, most = design.filled, design.most_trials
     if isinstance(metrics, str):
-        return fill(parse_metric(metrics, most))
-    return [fill(metric) for name in names for metric in expand_metrics(name, most)]
+        return fill(parse_metric(metrics, most(metrics)))
+    return [fill(metric) for name in names for metric in expand_metrics(name, most(name))]
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,10 @@ class Template:
     seed: int | None
     certify: bool
     calibrate: bool
+
+    def most_trials(self, _name: str) -> int:
+        """Return the most trials of any problem, which is where the curve of a name ends."""
+        return self.scored.most_trials()
 
     def filled(self, metric: Metric) -> Estimate:
         means = metric.means(self.scored)
