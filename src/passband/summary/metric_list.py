@@ -22,7 +22,11 @@ from passband.summary.problem_scores import (
     read_problem_scores,
     read_scores_alone,
 )
-from passband.summary.recorded_scorer import clip_to_bounds, recorded_equality
+from passband.summary.recorded_scorer import (
+    clip_to_bounds,
+    recorded_equality,
+    refuse_best_as_failure,
+)
 from passband.summary.summary import Line, Request
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
@@ -115,6 +119,9 @@ class MetricList:
         outcomes = self._trials.outcomes(self._run, scorer)
         if entry.first is not None:
             outcomes = self._first_trials(entry, scorer.number)
+        refuse_best_as_failure(
+            scorer, outcomes, self._request.policy, higher_is_better=entry.higher_is_better
+        )
         outcomes.under(self._request.policy).require(1)
         is_mean = entry.repeat_aggregation == "mean"
         metric = "avg" if is_mean else entry.repeat_aggregation
