@@ -79,7 +79,7 @@ class TailPassDraws:
         total = np.zeros(len(self._chances))
         for rows, chances, scores in self._profiles():
             total[rows] += chances @ scores**power
-        return total / self._chances.shape[1]
+        return np.asarray(total / self._chances.shape[1], dtype=np.float64)
 
     def power_mean(
         self,

@@ -378,7 +378,7 @@ def test_how_long_it_takes() -> None:
 
 
 @pytest.mark.parametrize(("method", "over"), EVERY)
-def test_the_printed_value_lies_within_and_the_observed_one_is_noted(method: str, over: str) -> None:
+def test_the_printed_value_lies_within_the_interval(method: str, over: str) -> None:
     """37 x 8 with a pull towards the middle: the observed value of pass@4 lies below."""
     counts = [0] * 12 + [1] * 8 + [8] * 17
     for metric in ("pass@1", "pass@4", "pass@8"):
