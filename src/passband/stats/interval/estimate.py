@@ -164,7 +164,8 @@ def estimate(
     template = Template(
         outcomes, scored, over, method, level, policy, seed_of(seed), certify, calibrate
     )
-    fill, most = template.filled, template.most_trials
+    fill: Callable[[Metric], Estimate] = template.filled
+    most: Callable[[str], int] = template.most_trials
     if not is_plain:
         # Imported here, as they make estimates of this module.
         from passband.stats.interval.strata.design import Design

@@ -46,8 +46,8 @@ class TrialGroup:
         """Return the log of the characteristic function of the centred sum."""
         waves = np.exp(1j * np.outer(self.values, frequencies))
         centred = (self.shares @ waves) * np.exp(-1j * np.outer(self.means, frequencies))
-        logs: Floats = self.problems @ np.log(np.where(centred == 0.0, 1e-300, centred))
-        return logs
+        logs: Floats = np.log(np.where(centred == 0.0, 1e-300, centred))
+        return np.asarray(self.problems @ logs)
 
 
 def distribution_of_groups(groups: Iterable[TrialGroup], divisor: int) -> MeanDistribution:
