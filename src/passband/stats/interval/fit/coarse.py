@@ -50,7 +50,7 @@ def coarsened(histogram: Histogram) -> Histogram:
 
 def _collected(codes: Ints, weights: Floats) -> tuple[Ints, Floats]:
     pairs, at = np.unique(codes, return_inverse=True)
-    total = np.bincount(at, weights)
+    total: Floats = np.bincount(at, weights).astype(np.float64)
     return pairs[total > 0.0], total[total > 0.0]
 
 
