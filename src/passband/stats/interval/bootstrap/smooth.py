@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from passband.stats.interval.bootstrap.exact import MeanDistribution
 from passband.types import Floats, Ints
@@ -42,12 +43,12 @@ class TrialGroup:
         away = self.values - self.means[:, None]
         return float(self.problems @ (self.shares * away**2).sum(axis=1))
 
-    def log_spectrum(self, frequencies: Floats) -> Floats:
+    def log_spectrum(self, frequencies: Floats) -> NDArray[np.complex128]:
         """Return the log of the characteristic function of the centred sum."""
         waves = np.exp(1j * np.outer(self.values, frequencies))
         centred = (self.shares @ waves) * np.exp(-1j * np.outer(self.means, frequencies))
-        logs: Floats = np.log(np.where(centred == 0.0, 1e-300, centred))
-        return np.asarray(self.problems @ logs)
+        logs = np.log(np.where(centred == 0.0, 1e-300, centred))
+        return np.asarray(self.problems.astype(np.float64) @ logs)
 
 
 def distribution_of_groups(groups: Iterable[TrialGroup], divisor: int) -> MeanDistribution:

@@ -122,7 +122,9 @@ def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats |
         trust = here / (here + (_TRUST if len(mixture.strata) == 1 else _TRUST_STRATUM))
         variance = np.maximum(variance + trust * (free - variance), _LEAST_FACTOR * variance)
     joint = weights @ (grid.binomial * grid.spread(within))  # (..., pairs)
-    marginal = np.maximum(weights @ grid.binomial, LEAST)
+    marginal = segment.mixing.marginal
+    if marginal.shape[-1] != len(values):  # a part of a stratum
+        marginal = np.maximum(weights @ grid.binomial, LEAST)
     expected = joint / marginal  # variance of a value, given the pair that was observed
     apart = expected * (weights @ (grid.binomial * grid.spread(centre)))
     tilt = (grid.spread(shares) * (joint * values - apart)).sum(axis=-1)
