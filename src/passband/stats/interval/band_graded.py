@@ -125,4 +125,5 @@ def _noise(sample: GradedSample, ordered: Floats) -> Floats:
     metric = sample.request.metric
     parts = [part.pseudo_values(ordered, metric.k).ravel() for part in metric.parts]
     pseudo = metric.linear(parts, sample.request.means).reshape(ordered.shape)
-    return (pseudo - pseudo.mean(axis=1, keepdims=True)).ravel()
+    away: Floats = pseudo - pseudo.mean(axis=1, keepdims=True)
+    return away.ravel()

@@ -115,7 +115,7 @@ class GradedSample:
     @cached_property
     def closeness(self) -> float:
         """How close all scores are to 0 and 1: 1 if none lies between, soon 0 otherwise."""
-        return self.request.outcomes.required_graded().coin_share ** _SHARPNESS
+        return float(self.request.outcomes.required_graded().coin_share ** _SHARPNESS)
 
     @cached_property
     def noise(self) -> TrialNoise:
