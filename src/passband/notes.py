@@ -199,7 +199,7 @@ K_ABOVE_HALF = Note(
     "measured",
 )
 GRADED_K_ABOVE_HALF = Note(
-    "k-above-half",
+    "graded-k-above-half",
     "k > n/2, so any two sets of k trials overlap and the width is rough; 2k trials per problem "
     "would make it firm",
 )

@@ -40,7 +40,7 @@ __all__ = ["graded_ends", "graded_interval", "graded_notes", "reason_for_none"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
-_SKEWED = 0.06  # squared skewness over the number of problems; and the skewness is at least 1
+_SKEWED = 0.08  # squared skewness over the number of problems; and the skewness is at least 1
 
 
 def graded_interval(request: IntervalRequest) -> Interval:
