@@ -149,6 +149,7 @@ def test_a_band_of_unbounded_scores_that_are_all_the_same_is_open() -> None:
     found = band(Outcomes.from_array([[2.0, 2.0]] * 4), "max@*")
     assert found.low.tolist() == [-np.inf, -np.inf]
     assert found.high.tolist() == [np.inf, np.inf]
+    assert [note.code for note in found.notes] == ["no-interval-no-spread"]
 
 
 @pytest.mark.parametrize("over", TARGETS)

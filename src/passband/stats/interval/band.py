@@ -18,9 +18,13 @@ from passband.stats.checks import Over, as_level, check_outcomes, check_over, ch
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.values import ArrayValue
 from passband.stats.interval.band_counts import critical_of_counts, ends_of_counts
-from passband.stats.interval.band_graded import critical_of_graded, ends_of_graded, samples_of
+from passband.stats.interval.band_graded import (
+    critical_of_graded,
+    ends_of_graded,
+    notes_of_graded,
+    samples_of,
+)
 from passband.stats.interval.default.auto import auto, target_notes
-from passband.stats.interval.default.graded import graded_notes
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.measure import curve, curve_name
@@ -142,7 +146,7 @@ def _of_graded(requests: list[IntervalRequest]) -> _Drawn:
         if request.k not in by_k:
             interval = auto(replace(request, level=level_of(critical)))
             by_k[request.k] = interval.low or 0.0, interval.high or 0.0
-    notes = _by_code(graded_notes(sample) for sample in samples)
+    notes = _by_code(notes_of_graded(sample, by_k[sample.request.k]) for sample in samples)
     return _Drawn(critical, [by_k[request.k] for request in requests], notes)
 
 

@@ -11,16 +11,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from passband.notes import Note
 from passband.stats.data.graded import ScoreGroup
 from passband.stats.interval.critical import critical_value
-from passband.stats.interval.default.graded import graded_ends
+from passband.stats.interval.default.graded import graded_ends, graded_notes, reason_for_none
 from passband.stats.interval.default.graded_noise import trials_for_noise
 from passband.stats.interval.default.graded_sample import GradedSample
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.request import IntervalRequest
 from passband.types import Floats
 
-__all__ = ["critical_of_graded", "ends_of_graded", "samples_of"]
+__all__ = ["critical_of_graded", "ends_of_graded", "notes_of_graded", "samples_of"]
 
 _MOST_SCORES = 25_000
 _MOST_KS = 32  # whose noise is correlated; between neighbours there is next to no difference
@@ -58,7 +59,7 @@ def critical_of_graded(samples: Sequence[GradedSample], level: float) -> float:
 
 
 def ends_of_graded(sample: GradedSample, critical: float) -> tuple[float, float]:
-    """Return the ends of the band at one k; infinite where the scores allow none."""
+    """Return the ends of the band at one k; infinite where unbounded scores allow none."""
     low, high = sample.request.range()
     value = sample.request.value
     if low == high:
@@ -67,6 +68,11 @@ def ends_of_graded(sample: GradedSample, critical: float) -> tuple[float, float]
     if ends is None:
         return low, high
     return max(float(ends.low), low), min(float(ends.high), high)
+
+
+def notes_of_graded(sample: GradedSample, ends: tuple[float, float]) -> tuple[Note, ...]:
+    """Return the notes at one k, or why there are no ends."""
+    return graded_notes(sample) if np.isfinite(ends).all() else (reason_for_none(sample),)
 
 
 def _values(requests: Sequence[IntervalRequest], ordered: Floats) -> Floats:
@@ -119,4 +125,5 @@ def _noise(sample: GradedSample, ordered: Floats) -> Floats:
     metric = sample.request.metric
     parts = [part.pseudo_values(ordered, metric.k).ravel() for part in metric.parts]
     pseudo = metric.linear(parts, sample.request.means).reshape(ordered.shape)
-    return (pseudo - pseudo.mean(axis=1, keepdims=True)).ravel()
+    away: Floats = pseudo - pseudo.mean(axis=1, keepdims=True)
+    return away.ravel()

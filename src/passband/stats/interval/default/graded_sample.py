@@ -9,6 +9,7 @@ import numpy as np
 
 from passband.stats.data.graded import ScoreGroup
 from passband.stats.interval.default.cluster_notes import clusters_of
+from passband.stats.interval.default.cluster_spread import kish_number
 from passband.stats.interval.default.graded_noise import TrialNoise, trials_for_noise
 from passband.stats.interval.default.shared_counts import SharedCounts, share_out
 from passband.stats.interval.request import IntervalRequest
@@ -77,6 +78,13 @@ class GradedSample:
         codes: Ints = clusters_of(self.request.outcomes, self.request.k)[rank]
         return codes
 
+    @property
+    def units(self) -> float:
+        """The number of problems, or what the clusters are worth."""
+        if self.codes is None:
+            return float(self.problems)
+        return kish_number(np.bincount(self.codes).astype(np.float64))
+
     @cached_property
     def scaled(self) -> Floats:
         """The values on the scale of [0, 1], which bounded scores have."""
@@ -107,7 +115,7 @@ class GradedSample:
     @cached_property
     def closeness(self) -> float:
         """How close all scores are to 0 and 1: 1 if none lies between, soon 0 otherwise."""
-        return self.request.outcomes.required_graded().coin_share ** _SHARPNESS
+        return float(self.request.outcomes.required_graded().coin_share ** _SHARPNESS)
 
     @cached_property
     def noise(self) -> TrialNoise:
