@@ -24,7 +24,8 @@ from passband.types import Floats
 __all__ = ["TrialNoise", "pooled_variance", "trial_noise"]
 
 _LEAST_VARIANCE = 1e-13
-_TRUST = 10.0  # problems at which the measured variance counts as much as the fitted one
+_TRUST = 20.0  # problems at which the measured variance counts as much as the fitted one ...
+_TRUST_STRATUM = 10.0  # ... which of a stratum is partly that of the others
 _LEAST_FACTOR = 0.85  # of the fitted variance, however little noise was measured
 _LEAST_CARRIERS = 3.0
 
@@ -118,7 +119,7 @@ def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats |
     if segment.sharp is None and squares is not None:
         free = counts @ (values**2 - squares[cells]) / problems
         here = counts.sum(axis=-1)
-        trust = here / (here + _TRUST)
+        trust = here / (here + (_TRUST if len(mixture.strata) == 1 else _TRUST_STRATUM))
         variance = np.maximum(variance + trust * (free - variance), _LEAST_FACTOR * variance)
     joint = weights @ (grid.binomial * grid.spread(within))  # (..., pairs)
     marginal = np.maximum(weights @ grid.binomial, LEAST)

@@ -116,7 +116,7 @@ def _guarded(
     """Stretch the ends to where they would be if all problems had the least value, or the largest.
 
     With M problems at the least value, up to 1 - tail^(1/M) of all problems could have the largest.
-    One or two problems in between say nothing against that; five or more say how values spread.
+    A problem in between says nothing against that; four or more say how values spread.
     """
     count = float(mixture.counts.sum(axis=-1).flat[0])
     least, most = float(values.min()), float(values.max())
@@ -129,8 +129,8 @@ def _guarded(
 
 
 def _few(problems: Floats) -> Floats:
-    """Return 1 up to two problems, 0 from five on."""
-    share: Floats = np.minimum(np.maximum((5.0 - problems) / 3.0, 0.0), 1.0)
+    """Return 1 for one problem or none, 0 from four on."""
+    share: Floats = np.minimum(np.maximum((4.0 - problems) / 3.0, 0.0), 1.0)
     return share
 
 
