@@ -191,7 +191,7 @@ class Template:
     certify: bool
     calibrate: bool
 
-    def most_trials(self, _name: str) -> int:
+    def most_trials(self, _name: str, /) -> int:
         """Return the most trials of any problem, which is where the curve of a name ends."""
         return self.scored.most_trials()
 

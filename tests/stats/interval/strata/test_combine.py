@@ -211,12 +211,8 @@ def test_graded_scores_that_are_all_alike_have_no_interval_of_no_width() -> None
 
 
 def test_votes_are_means_over_problems_too() -> None:
-    table = {
-        "problem": [f"p{i}" for i in range(12) for _ in range(4)],
-        "prediction": ["1", "1", "2", "3"] * 6 + ["2", "1", "2", "3"] * 6,
-        "score": [1, 1, 0, 0] * 6 + [0, 1, 0, 0] * 6,
-    }
-    outcomes = Outcomes.from_table(table)
+    answers = [["1", "1", "2", "3"]] * 6 + [["2", "1", "2", "3"]] * 6
+    outcomes = Outcomes.from_answers(answers, targets=["1"] * 12)
     labels = ["a"] * 6 + ["b"] * 6
     for over in ("problems", "trials"):
         result = combine(

@@ -43,7 +43,7 @@ class Design:
             raise InvalidInput("by goes with weights: 'equal', 'size', or a share for each label.")
         return Design(template, by, weights, population)
 
-    def most_trials(self, name: str) -> int:
+    def most_trials(self, name: str, /) -> int:
         """Return the most trials of any problem; for a curve, of the poorest stratum's problems."""
         if self.by is None or "*" not in name:
             return self.template.scored.most_trials()
