@@ -9,7 +9,7 @@ from passband.report.abilities import ability_notes, ability_rows, half_open, sp
 from passband.report.render import Cell, Row
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.more_data import MoreData
-from passband.stats.decision.ranking import Ranking
+from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
@@ -65,9 +65,13 @@ def pair_rows(summary: ComparisonSummary) -> list[Row]:
             "p (BH)": _p(pair.p_bh),
         }
         for task in summary.tasks
-        for ranking in (*task.rankings, *task.abilities)
+        for ranking in _several(task)
         for pair in ranking.pairs
     ]
+
+
+def _several(task: TaskComparison) -> list[Ranking | Abilities]:
+    return [*task.rankings, *task.abilities]
 
 
 def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
