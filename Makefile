@@ -124,6 +124,7 @@ coverage: $(VENV)/.installed
 	@echo "of bands, of clusters, of single proportions, and of the other methods ..."
 	@$(PY) benchmarks/coverage_bands.py
 	@$(PY) benchmarks/coverage_clusters.py
+	@$(PY) benchmarks/coverage_compare.py
 	@echo "of ragged trials, unequal clusters, graded scores, votes, strata and five problems ..."
 	@$(PY) benchmarks/coverage_designs.py
 	@$(PY) benchmarks/proportions.py

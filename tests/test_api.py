@@ -46,6 +46,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 ASKED: dict[str, Any] = {
     "band": lambda data: passband.band(data, "pass@*"),
     "bounds": lambda data: passband.bounds(data, "pass@1"),
+    "combine": lambda data: passband.combine({"x": data, "y": _other(data)}, "pass@1"),
     "curve": lambda data: passband.curve(data, "pass@*"),
     "detectable": lambda data: passband.detectable(data, "pass@1"),
     "estimate": lambda data: passband.estimate(data, ["pass@1", "pass^2"]),

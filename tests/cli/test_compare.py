@@ -53,6 +53,47 @@ def test_json_holds_the_comparison_in_full(two: tuple[Path, Path]) -> None:
     assert found["n_shared"] == 30
 
 
+def test_a_margin_gives_a_verdict(two: tuple[Path, Path]) -> None:
+    done = run("compare", *two, "-m", "pass@1", "--margin", "0.02")
+    assert done.code == 0
+    assert done.out.splitlines()[0].split()[-1] == "verdict"
+    assert done.out.splitlines()[2].split()[-1] == "better"
+    assert "pass@1: b is better than a; " in done.err
+    assert "pass@1: moved most by T" in done.err
+    whole = json.loads(run("compare", *two, "-m", "pass@1", "--margin", "0.02", "--json").out)
+    assert (whole["margin"], whole["test"]) == (0.02, "interval")
+    found = whole["tasks"][0]["comparisons"][0]
+    assert found["decision"]["verdict"] == "better"
+    assert 0.5 < found["confidence"] < 1
+    assert len(found["influence"]["problems"]) == 5
+
+
+def test_an_open_question_says_what_would_settle_it(tmp_path: Path) -> None:
+    two = write(tmp_path / "a.csv", 0.0, 1), write(tmp_path / "b.csv", 0.01, 5)
+    done = run("compare", *two, "-m", "pass@1")
+    assert "pass@1: undecided; " in done.err
+    assert "more problems" in done.err
+    assert "80% power, if the true difference is the one seen" in done.err
+
+
+@pytest.mark.parametrize("margin", ["0", "-0.1", "nan", "1", "many"])
+def test_margins_that_mean_nothing(two: tuple[Path, Path], margin: str) -> None:
+    done = run("compare", *two, "--margin", margin)
+    assert (done.code, done.out) == (2, "")
+    assert "margin" in done.err
+
+
+def test_other_tests(two: tuple[Path, Path], tmp_path: Path) -> None:
+    exact = json.loads(run("compare", *two, "-m", "pass@1", "--test", "exact", "--json").out)
+    assert exact["tasks"][0]["comparisons"][0]["test"] == "exact sign flips"
+    apart = run("compare", *two, "--test", "mid-p", "--unpaired")
+    assert (apart.code, apart.out) == (2, "")
+    third = write(tmp_path / "c.csv", 0.1, 3)
+    many = run("compare", *two, third, "--margin", "0.02")
+    assert (many.code, many.out) == (2, "")
+    assert "for two models; there are 3" in many.err
+
+
 def test_one_file_with_several_models_is_ranked(tmp_path: Path) -> None:
     parts = [write(tmp_path / f"{m}.csv", s, i, m) for i, (m, s) in enumerate(MODELS.items())]
     whole = tmp_path / "all.csv"

@@ -24,7 +24,7 @@ _COMPARISON_FIELDS = (
     "level", "over", "method", "improved", "worsened", "flipped", "n_problems", "only_a", "only_b",
     "left_out", "test",
 )  # fmt: skip
-_DECISION_FIELDS = ("verdict", "margin", "p_no_worse", "p_no_better")
+_DECISION_FIELDS = ("verdict", "margin", "p_no_worse", "p_no_better", "p_equivalent")
 
 
 def rows(summary: ComparisonSummary) -> list[list[Row]]:

@@ -57,7 +57,11 @@ def summarize_run(
             summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
         ]
         check_population(groups, request)
-        definitions = task_groups(run.config for run in runs) if not tasks else []
+        definitions = [
+            definition
+            for definition in task_groups(run.config for run in runs)
+            if not tasks or set(definition.tasks) <= set(tasks)
+        ]
         strata = []
         if definitions or request.weights is not None:
             strata = [

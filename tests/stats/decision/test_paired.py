@@ -62,6 +62,20 @@ def test_no_p_value_is_surer_than_six_deviations() -> None:
     assert Paired(np.tile([0.9, 1.0], 500), None, 1.0).p_value == pytest.approx(1.97e-9, rel=0.01)
 
 
+@pytest.mark.parametrize("changed", [0.265, 1 / 3])
+def test_the_exact_size_with_one_trial_per_problem(changed: float) -> None:
+    # Two models that are alike differ on a binomial number of 30 problems, by a coin each.
+    size = 0.0
+    for total in range(31):
+        drawn = comb(30, total) * changed**total * (1 - changed) ** (30 - total)
+        for up in range(total + 1):
+            change = np.repeat([1.0, -1.0, 0.0], [up, total - up, 30 - total])
+            p_value = Paired(change, None, 1.0).p_value
+            assert p_value is not None
+            size += drawn * comb(total, up) / 2**total * (p_value < 0.05)
+    assert 0.03 < size < 0.05
+
+
 # -- clusters of unequal size --------------------------------------------------------------
 
 

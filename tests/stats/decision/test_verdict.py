@@ -69,10 +69,9 @@ def test_words_name_the_models() -> None:
     assert str(wide.decision) == "a and b are equivalent within the margin of 0.1"
     assert str(wide).endswith("are equivalent within the margin of 0.1")
     assert Decision("no-worse", 0.02, False, None, None).words("old", "new") == (
-        "new is no worse than old by the margin of 0.02"
+        "new is no worse than old within the margin of 0.02"
     )
     assert Decision("worse", None, None, None, None).words("old", "new") == "new is worse than old"
-    assert Decision("better", 0.1, True, None, None).p_equivalent is None
 
 
 @pytest.mark.parametrize("margin", [0, -0.1, float("nan"), float("inf"), 1.0, 2])
@@ -125,3 +124,17 @@ def test_the_other_targets_have_verdicts_too() -> None:
         assert found.decision.verdict == "equivalent"
         assert found.decision.p_equivalent is not None
         assert found.decision.p_equivalent < 0.025
+
+
+@pytest.mark.parametrize("trials", [6, 9])
+def test_votes_have_verdicts_too(trials: int) -> None:
+    rng = np.random.default_rng(3)
+    sides = [
+        Outcomes.from_answers(rng.choice(list("abc"), (20, n)).tolist(), targets=["a"] * 20)
+        for n in (6, trials)
+    ]
+    found = compare(*sides, "vote@3", margin=0.5)
+    assert found.decision.verdict in ("equivalent", "no-worse", "no-better")
+    assert found.influence is not None
+    if trials != 6:
+        assert found.method == "paired, and no narrower than the noise of the trials"

@@ -123,8 +123,8 @@ def compare(
     different problems on purpose: it gives up what the pairing buys, often half of the width.
 
     over="problems". With d_i the difference of the values of problem i, the interval is centred on
-    the mean of d: the average of Student's interval and one that follows the skewness of d. For
-    its spread two problems are added that deviate as much as the changed ones did, so that a few
+    the mean of d: between Student's interval and one that follows the skewness of d. For its
+    spread two problems are added that deviate as much as the changed ones did, so that a few
     changed problems do not pass for certainty. Where all d are equal it is the bound
     ``1 - tail**(1/M)`` on the share of problems of another kind, times the largest difference that
     such a problem can make (for 0.95 about 3.7/M). With clusters, whole clusters are left out in

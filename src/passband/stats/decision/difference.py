@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from statistics import NormalDist
 from typing import Protocol
@@ -19,6 +20,7 @@ from passband.stats.decision.pairing import (
     without_dust,
 )
 from passband.stats.decision.permuted import permuted_moments
+from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.estimate import Estimate, estimate
 from passband.stats.metric.metric import Metric
 
@@ -76,13 +78,13 @@ def contrast_of(
     if (a.trials == b.trials).all():
         return Paired(change, unit, high - low, notes)
     notes = (*notes, UNEVEN_TRIALS)
-    if a.is_binary and b.is_binary:
+    if a.is_binary and b.is_binary and not any(part.needs_answers for part in metric.parts):
         return Paired(change, unit, high - low, notes, permuted_moments(a, b, metric))
     return Uneven(Paired(change, unit, high - low, notes), independent(a, b, metric, "trials"))
 
 
 class Uneven(Tested):
-    """Paired differences of graded scores, the sides having different numbers of trials.
+    """Paired differences of graded scores or votes, with different numbers of trials.
 
     Then a difference is not symmetric even if the models are alike: the side with fewer trials is
     the rougher one, and its rare values all fall to one side. The interval is never narrower than
@@ -123,6 +125,7 @@ class Independent(Tested):
         notes: tuple[Note, ...] = (),
     ) -> None:
         self._a, self._b, self._metric, self._over = a, b, metric, over
+        self._known: dict[float, Ends | None] = {}
         first, second = self._sides(0.95)
         self.value = second.value - first.value
         self.se = None
@@ -139,6 +142,11 @@ class Independent(Tested):
         return first, second
 
     def ends(self, level: float) -> Ends | None:
+        if level not in self._known:
+            self._known[level] = self._joined(level)
+        return self._known[level]
+
+    def _joined(self, level: float) -> Ends | None:
         a, b = self._sides(level)
         if a.low is None or a.high is None or b.low is None or b.high is None:
             return None
@@ -156,28 +164,40 @@ _FARTHEST = 6.0  # standard deviations; beyond, no interval here is worth being 
 def _tail(value: float, ends: Callable[[float], Ends | None], at: float) -> float | None:
     """Return half of 1 - L, with L the level at which the near end is `at`.
 
-    The level is found on the scale of normal deviations, by false position with the Illinois
-    correction.
+    The level is found on the scale of normal deviations z. The distance of an end from the value
+    is nearly a power of z, so the secant of their logarithms is followed, within a bracket.
     """
     if ends(0.5) is None:
         return None
     if value == at:
         return 0.5
-    normal = NormalDist()
+    wanted = abs(value - at)
 
-    def gap(z: float) -> float:
-        low, high = ends(max(2.0 * normal.cdf(z) - 1.0, 1e-6)) or (at, at)
-        return low - at if value > at else at - high
+    def reached(z: float) -> float:
+        low, high = ends(max(level_of(z), 1e-6)) or (value, value)
+        return (value - low if value > at else high - value) / wanted
 
-    near, at_near = 0.0, abs(value - at)
-    far, at_far = _FARTHEST, gap(_FARTHEST)
-    while at_far < 0.0 and far - near > 1e-9:
-        z = near + (far - near) * at_near / (at_near - at_far)
-        gap_here = gap(z)
-        if gap_here == 0.0:
-            near = far = z
-        elif gap_here > 0.0:
-            near, at_near, at_far = z, gap_here, at_far / 2.0
-        else:
-            far, at_far, at_near = z, gap_here, at_near / 2.0
-    return normal.cdf(-far)
+    near, far = 0.0, _FARTHEST
+    previous, z = (far, reached(far)), 2.0 * _FARTHEST / 3.0
+    if previous[1] <= 1.0:
+        return NormalDist().cdf(-_FARTHEST)
+    z = min(far / previous[1], z)
+    while far - near > 1e-9:
+        here = reached(z)
+        near, far = (z, far) if here < 1.0 else (near, z)
+        if abs(here - 1.0) <= 1e-11:
+            break
+        last, previous = previous, (z, here)
+        z = _secant(last, previous)
+        if not near < z < far:
+            z = (near + far) / 2.0
+    return NormalDist().cdf(-far)
+
+
+def _secant(one: tuple[float, float], two: tuple[float, float]) -> float:
+    """Return where the power law through two points reaches 1; 0 if there is none."""
+    (x, f), (y, g) = one, two
+    if min(f, g) <= 0.0 or f == g or x == y:
+        return 0.0
+    slope = math.log(f / g) / math.log(x / y)
+    return y * math.exp(min(-math.log(g) / slope, 50.0)) if slope > 0.0 else 0.0

@@ -34,14 +34,8 @@ class Decision:
     within_margin: bool | None  #: whether the whole interval lies within +-margin
     p_no_worse: float | None  #: one-sided, of b being worse than a by the margin or more
     p_no_better: float | None  #: one-sided, of b being better than a by the margin or more
+    p_equivalent: float | None = None  #: of the two one-sided tests: the larger of the two
     more: MoreData | None = None  #: what would settle an open question, where it was asked for
-
-    @property
-    def p_equivalent(self) -> float | None:
-        """The p-value of the two one-sided tests: the larger of the two."""
-        if self.p_no_worse is None or self.p_no_better is None:
-            return None
-        return max(self.p_no_worse, self.p_no_better)
 
     def words(self, a: str = "a", b: str = "b") -> str:
         """Return the verdict in words.
@@ -55,8 +49,8 @@ class Decision:
             "better": f"{b} is better than {a}{small}",
             "worse": f"{b} is worse than {a}{small}",
             "equivalent": f"{a} and {b} are equivalent within the margin of {margin}",
-            "no-worse": f"{b} is no worse than {a} by the margin of {margin}",
-            "no-better": f"{b} is no better than {a} by the margin of {margin}",
+            "no-worse": f"{b} is no worse than {a} within the margin of {margin}",
+            "no-better": f"{b} is no better than {a} within the margin of {margin}",
             "undecided": "undecided",
         }[self.verdict]
 
@@ -104,7 +98,10 @@ def decide(
         return Decision(verdict, None, None, None, None)
     within = None if ends is None else -margin < ends[0] and ends[1] < margin
     below, above = _beyond(contrast, -margin), _beyond(contrast, margin)
-    return Decision(verdict, margin, within, below, None if above is None else 1.0 - above)
+    if below is None or above is None:
+        return Decision(verdict, margin, within, None, None)
+    no_better = 1.0 - above
+    return Decision(verdict, margin, within, below, no_better, max(below, no_better))
 
 
 def _beyond(contrast: Contrast, at: float) -> float | None:
