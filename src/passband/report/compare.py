@@ -65,12 +65,12 @@ def pair_rows(summary: ComparisonSummary) -> list[Row]:
             "p (BH)": _p(pair.p_bh),
         }
         for task in summary.tasks
-        for ranking in _orders(task)
+        for ranking in _several(task)
         for pair in ranking.pairs
     ]
 
 
-def _orders(task: TaskComparison) -> list[Ranking | Abilities]:
+def _several(task: TaskComparison) -> list[Ranking | Abilities]:
     return [*task.rankings, *task.abilities]
 
 
