@@ -26,9 +26,10 @@ __all__ = ["FEW_SETS", "MANY_SETS", "certified"]
 
 MANY_SETS = 500  #: data sets of each law
 FEW_SETS = 150  #: of each law, where a summary certifies by itself
-_CLUSTER_SHARE = 60  # percent of the data sets, where their intervals are made one by one
+_SINGLE_SHARE = 60  # percent of the data sets, where their intervals are made one by one
 _BLEND_SHARE = 25
 _BOUNDED_SHARE = 20  # of graded scores within bounds, each of which needs a fit
+_BOUNDED_TRIALS = 80  # of those, over trials
 _MOST_KEPT = 1 << 21  # numbers of a simulation that is kept for other metrics
 _MOST_PAIRS = 2048
 _MOST_VALUES = 4_000_000  # drawn for one certificate
@@ -96,7 +97,7 @@ def _simulations(request: IntervalRequest, sets: int, seed: int) -> list[Simulat
     problems = int((request.outcomes.trials >= request.k).sum())
     if not request.metric.is_mean:
         return "the metric is a blend, and the problems are in clusters"
-    number = _affordable(2 * sets * _CLUSTER_SHARE // 100, problems)
+    number = _affordable(2 * sets * _SINGLE_SHARE // 100, problems)
     return [cluster_sets(request, number, rng)] if number else _TOO_MANY.format(problems)
 
 
@@ -161,7 +162,8 @@ def _graded(
     if request.over == "problems":
         number = _affordable(sets, 2 * sample.problems)
         return problem_sets(sample, number, rng) if number else _TOO_MANY.format(sample.problems)
-    number = _affordable(sets * 4 // 5, len(scores))
+    share = _BOUNDED_TRIALS if sample.is_bounded else _SINGLE_SHARE
+    number = _affordable(max(sets * share // 100, 1), len(scores))
     if not number:
         return f"{len(scores)} trials are too many to simulate one by one"
     simulated = trial_sets(sample, number, rng)
