@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import platform
 import random
+import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -190,6 +191,36 @@ def _timed(what: str, took: float, target: float) -> Row:
     return {"what": what, **at_most("ms", took * 1e3, target, 3)}
 
 
+def many_models() -> Iterator[Row]:
+    """All pairs of many models, and of a few with many problems, in CPU time."""
+    rng = np.random.default_rng(1)
+    difficulty = rng.normal(0.0, 1.5, 500)
+    abilities = rng.normal(0.0, 0.4, 30)
+    odds = abilities[:, None] - difficulty
+    models = {
+        f"m{at}": passband.Outcomes.from_counts(rng.binomial(8, 1.0 / (1.0 + np.exp(-row))), 8)
+        for at, row in enumerate(odds)
+    }
+    trials = rng.integers(1, 65, PROBLEMS)
+    ragged = {
+        f"m{at}": passband.Outcomes.from_counts(
+            rng.binomial(trials, rng.beta(0.5, 0.7, PROBLEMS)), trials
+        )
+        for at in range(3)
+    }
+    for what, field in (("30 models x 500 x 8", models), ("3 models x 100,000 x 1-64", ragged)):
+        for over in ("problems", "trials"):
+            yield {"what": f"{what}, over {over}", **at_most("CPU s", cpu(field, over), 1.0, 2)}
+
+
+def cpu(models: dict[str, passband.Outcomes], over: str) -> float:
+    """Return the CPU seconds of comparing models of which nothing is remembered."""
+    asked = {name: fresh(outcomes) for name, outcomes in models.items()}
+    start = time.process_time()
+    passband.compare_all(asked, "pass@1", over=over)  # type: ignore
+    return time.process_time() - start
+
+
 def every_method() -> Iterator[Row]:
     for problems in (30, 1000, PROBLEMS):
         outcomes = simulated(problems)
@@ -225,6 +256,7 @@ def sections() -> Iterator[tuple[str, Iterator[Row]]]:
     yield "Memory of multinomial replicates, 100,000 problems", memory()
     yield "The exact law next to replicates, pass@1", agreement()
     yield "1,000 problems x 64 trials", default_and_posterior()
+    yield "Every pair of models with compare_all, pass@1", many_models()
     yield "Every method over problems, 64 trials each", every_method()
 
 

@@ -46,6 +46,7 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
 ASKED: dict[str, Any] = {
     "band": lambda data: passband.band(data, "pass@*"),
     "bounds": lambda data: passband.bounds(data, "pass@1"),
+    "combine": lambda data: passband.combine({"x": data, "y": _other(data)}, "pass@1"),
     "curve": lambda data: passband.curve(data, "pass@*"),
     "detectable": lambda data: passband.detectable(data, "pass@1"),
     "estimate": lambda data: passband.estimate(data, ["pass@1", "pass^2"]),
@@ -58,6 +59,7 @@ ASKED: dict[str, Any] = {
     "split_variance": lambda data: passband.split_variance(data, "pass@1"),
     "compare": lambda data: passband.compare(data, b=_other(data), metric="pass@1"),
     "compare_all": lambda data: passband.compare_all({"x": data, "y": _other(data)}, "pass@1"),
+    "rank_models": lambda data: passband.rank_models({"x": data, "y": _other(data)}, "pass@1"),
 }
 OTHER = Outcomes.from_array([row[::-1] for row in MATRIX[::-1]])
 

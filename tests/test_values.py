@@ -27,6 +27,12 @@ def counts(shift: int = 0) -> Outcomes:
     )
 
 
+def voted(shift: int = 0) -> Outcomes:
+    return Outcomes.from_answers(
+        [["a", "b", None], ["b", "b", "a"]], targets=["a", "ab"[shift % 2]]
+    )
+
+
 def graded(shift: int = 0) -> Outcomes:
     return Outcomes.from_array([[0.5, 0.25], [1.0, None], [0.125 * shift, 0.75]])
 
@@ -46,8 +52,13 @@ Make = Callable[[int], Any]
 
 #: For each public dataclass, how to make one; another argument makes another value.
 PUBLIC: dict[str, Make] = {
-    "Abilities": lambda shift: passband.rank_models({"x": counts(), "y": counts(1 + shift)}),
+    "Abilities": lambda shift: passband.rank_models(
+        {"x": counts(), "y": counts(1 + shift)}, "pass@1"
+    ),
     "Band": lambda shift: passband.band(counts(shift), "pass@*"),
+    "Certificate": lambda shift: (
+        passband.estimate(counts(shift), "pass@1", over="trials", certify=True).certificate
+    ),
     "Comparison": lambda shift: passband.compare(counts(), counts(1 + shift), "pass@1"),
     "Curve": lambda shift: passband.curve(counts(shift), "pass@*"),
     "Detectable": lambda shift: passband.detectable(counts(shift), "pass@1"),
@@ -64,6 +75,8 @@ PUBLIC: dict[str, Make] = {
 }
 MORE: dict[str, Make] = {
     "GradedScores": lambda shift: graded(shift).graded,
+    "Votes": lambda shift: voted(shift).votes,
+    "Outcomes with votes": lambda shift: voted(shift),
     "Histogram": lambda shift: counts(shift).histogram,
     "Interval": lambda shift: Interval(0.0, 1.0, 0.5 + shift, (Note("a", "b"),)),
     "Outcomes of graded scores": graded,

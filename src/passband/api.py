@@ -245,6 +245,7 @@ if TYPE_CHECKING:
         correlation: float | None = None,
         level: float = 0.95,
         power: float | None = None,
+        assurance: float | None = None,
         policy: Policy = "drop",
     ) -> Plan: ...
     def plan_difference(
@@ -258,6 +259,7 @@ if TYPE_CHECKING:
         trials: int | None = None,
         level: float = 0.95,
         power: float = 0.8,
+        assurance: float | None = None,
         metric: str | None = None,
         policy: Policy = "drop",
     ) -> Plan: ...
@@ -271,11 +273,12 @@ if TYPE_CHECKING:
         within: float | None = None,
         problems: int | None = None,
         level: float = 0.95,
+        assurance: float = 0.8,
         policy: Policy = "drop",
     ) -> Plan: ...
     def rank_models(
         models: Mapping[str, Data] | Data,
-        metric: str = "pass@1",
+        metric: str,
         *,
         model: RankingModel = "logit",
         over: Over = "problems",

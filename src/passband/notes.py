@@ -62,6 +62,9 @@ __all__ = [
     "OTHER_SCORER_VERSION",
     "OWN_ERRORS",
     "PAIRED_BY_POSITION",
+    "PILOT_ONE_TRIAL",
+    "PLAN_BY_MOMENTS",
+    "PLAN_BY_NUMBERS",
     "PLUG_IN_RATES",
     "PRIOR_ON_EDGE",
     "RELIABLE_CLUSTERS",
@@ -82,16 +85,21 @@ __all__ = [
     "assumed_correlation",
     "beyond_trials",
     "calibrated",
+    "circular_pairs",
     "compared_stopped",
     "dropped_items",
     "eva_unseen",
     "few_clusters",
+    "few_in_pilot",
     "few_informative",
     "few_informative_in_strata",
     "few_people",
     "few_repeats",
+    "few_telling",
+    "few_to_tell",
     "few_units",
     "fitted_prior",
+    "heavy_stratum",
     "held_slopes",
     "joined",
     "left_out",
@@ -119,6 +127,7 @@ __all__ = [
     "notes_as_json",
     "of_side",
     "one_cluster",
+    "order_differs",
     "planned",
     "posterior_mean",
     "prior_dominates",
@@ -132,6 +141,7 @@ __all__ = [
     "stopped_by_outcome",
     "task_errors",
     "tied_to_size",
+    "unbounded_abilities",
     "unequal_trials",
     "unscored",
     "unscored_by_model",
@@ -189,7 +199,7 @@ K_ABOVE_HALF = Note(
     "measured",
 )
 GRADED_K_ABOVE_HALF = Note(
-    "k-above-half",
+    "graded-k-above-half",
     "k > n/2, so any two sets of k trials overlap and the width is rough; 2k trials per problem "
     "would make it firm",
 )
@@ -343,10 +353,10 @@ def noise_unmeasured(trials: int) -> Note:
 # -- the coverage that was simulated ------------------------------------------------------------
 
 
-def low_coverage(sentence: str, *, is_widened: bool) -> Note:
+def low_coverage(sentence: str, is_widened: bool) -> Note:
     """Return the note on an interval that simulated data sets show to be too short.
 
-    >>> print(low_coverage("on data like yours this 95% interval covers 88%", is_widened=False))
+    >>> print(low_coverage("on data like yours this 95% interval covers 88%", False))
     on data like yours this 95% interval covers 88%, by simulation; calibrate=True or --calibrate \
 widens it
     """
@@ -465,6 +475,19 @@ def few_informative_in_strata(problems: int, informative: int) -> Note:
         "few-informative",
         f"{problems - informative} of {problems} problems share the commonest value of their "
         f"stratum; the interval rests on the other {informative}",
+    )
+
+
+def heavy_stratum(weight: float, problems: int) -> Note:
+    """Return the note on a mean that rests mostly on a small stratum.
+
+    >>> print(heavy_stratum(0.5, 3))
+    a stratum of 3 problems has a weight of 0.5, so the interval rests mostly on those and is rough
+    """
+    return Note(
+        "heavy-stratum",
+        f"a stratum of {_count(problems, 'problem')} has a weight of {weight:.2g}, so the interval "
+        "rests mostly on those and is rough",
     )
 
 
@@ -604,9 +627,8 @@ ALL_TRIALS_ALIKE = Note(
     "no interval: all trials have the same outcome, so the fitted prior has no spread",
 )
 TOO_MANY_COUNTS = Note(
-    "no-interval-too-many-counts",
-    "no interval: too many trials, or distinct trial counts, for the default interval; try "
-    "method='percentile'",
+    "too-many-counts",
+    "too many trials of a problem for the default interval; this is Student's t over problems",
 )
 
 
@@ -755,9 +777,16 @@ ONE_TRIAL_PRIOR = Note(
 )
 
 
-def posterior_mean(mean: float) -> Note:
-    """Return the note that gives the posterior mean."""
-    return Note("posterior-mean", f"posterior mean {mean:.4g}")
+def posterior_mean(observed: float) -> Note:
+    """Return the note that the value is a posterior mean, with the observed value.
+
+    >>> print(posterior_mean(0.6467))
+    the value is the posterior mean; the observed, unbiased value is 0.6467
+    """
+    return Note(
+        "posterior-mean",
+        f"the value is the posterior mean; the observed, unbiased value is {observed:.4g}",
+    )
 
 
 def fitted_prior(alpha: float, beta: float) -> Note:
@@ -780,7 +809,8 @@ def value_outside(observed: float) -> Note:
     """Return the note on an observed value outside a posterior interval."""
     return Note(
         "value-outside",
-        f"the observed value {observed:.4g} lies outside: the interval is for the latent value",
+        f"the observed value {observed:.4g} lies outside the interval, which is for the latent "
+        "value",
     )
 
 
@@ -851,10 +881,11 @@ def circular_pairs(total: float) -> Note:
 
 def few_to_tell(units: int) -> Note:
     """Return the note on abilities that have no interval."""
+    where = "no problem" if units == 0 else "a single problem or cluster"
     return Note(
         "no-interval-abilities",
-        f"models differ on {'no problem' if units == 0 else 'one problem or cluster only'}, which "
-        "does not show how abilities vary over problems",
+        f"no interval: models differ on {where}, which does not show how abilities vary over "
+        "problems",
     )
 
 
@@ -891,18 +922,23 @@ def order_differs(
     ability: float,
     plain: tuple[float, float],
     others: int,
+    *,
+    same_problems: bool,
 ) -> Note:
     """Return the note on two models whose abilities are in another order than their averages.
 
-    >>> print(order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 1))  # doctest: +ELLIPSIS
-    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0.6), as ...
+    >>> note = order_differs("pass@1", ("x", "y"), 0.5, (0.4, 0.6), 0, same_problems=True)
+    >>> print(note.text[:79])
+    x is better than y by 0.5 in ability, though its pass@1 is lower (0.4 against 0
     """
-    more = f"; so are {_count(others, 'other pair')}" if others else ""
+    reason = (
+        "the model weighs problems otherwise" if same_problems else "it was asked other problems"
+    )
+    more = f"; {_count(others, 'other pair')} likewise" if others else ""
     return Note(
         "order-differs",
         f"{models[0]} is better than {models[1]} by {ability:.3g} in ability, though its {metric} "
-        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}), as they were asked problems of "
-        f"different difficulty or differ most on problems that few models solve{more}",
+        f"is lower ({plain[0]:.3g} against {plain[1]:.3g}): {reason}{more}",
     )
 
 
@@ -1012,6 +1048,42 @@ CLUSTERED_PROBLEMS = Note(
     "clustered-problems",
     "problems come in clusters; a further problem is assumed to bring its share of a cluster",
 )
+
+
+PILOT_ONE_TRIAL = Note(
+    "pilot-one-trial",
+    "the pilot has one trial of each problem, which does not show how problems differ; what other "
+    "numbers of trials would bring is a guess",
+)
+PLAN_BY_MOMENTS = Note(
+    "plan-by-moments",
+    "planned with a t interval of the pilot's variance; the printed interval follows the skewness "
+    "of the scores as well and may be wider",
+)
+PLAN_BY_NUMBERS = Note(
+    "plan-by-numbers",
+    "approximate: a t interval with these very variances; near 0 or 1, and where the variances are "
+    "guesses, the printed interval may be wider",
+)
+
+
+def few_in_pilot(problems: int, informative: int) -> Note:
+    """Return the note on a pilot nearly all of whose problems share one value.
+
+    >>> print(few_in_pilot(30, 4))
+    26 of 30 problems of the pilot share one value; the plan allows for what the other 4 leave open
+    """
+    if informative == 0:
+        alone = "the pilot is of one problem"
+        text = f"all {problems} problems of the pilot share one value" if problems > 1 else alone
+        return Note(
+            "pilot-all-same-value", f"{text}; the plan rests on what could have been missed"
+        )
+    return Note(
+        "pilot-few-informative",
+        f"{problems - informative} of {problems} problems of the pilot share one value; the plan "
+        f"allows for what the other {informative} leave open",
+    )
 
 
 def assumed_correlation(correlation: float) -> Note:

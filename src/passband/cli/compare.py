@@ -20,6 +20,7 @@ from passband.cli.options import (
     PolicyOption,
     ProblemColumn,
     Quiet,
+    Rankings,
     ScoreColumn,
     SkipBad,
     StatusColumn,
@@ -68,6 +69,10 @@ def compare(
         Tests,
         typer.Option(help="P-value: from the interval, or by sign flips (exact, or mid-p)."),
     ] = Tests.interval,
+    ranking: Annotated[
+        Rankings | None,
+        typer.Option(help="Rank by a model of abilities; models may have different problems."),
+    ] = None,
     policy: PolicyOption = Policies.drop,
     format: FormatOption = Format.table,
     json: JsonOption = False,
@@ -83,7 +88,7 @@ def compare(
         files,
         Contest(
             tuple(metric or ()), over.value, level, not unpaired, policy.value, margin, test.value,
-            settle=True,
+            settle=True, ranking=None if ranking is None else ranking.value,
         ),
         columns={
             "problem": problem, "trial": trial, "score": score, "status": status,

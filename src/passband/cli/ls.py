@@ -42,7 +42,7 @@ def ls(json: JsonOption = False) -> None:
 def _remark(entry: TaskEntry) -> str:
     if entry.diagnostic is not None:
         return str(entry.diagnostic)
-    return ", ".join(entry.members or entry.tags)
+    return ", ".join(entry.member_names or entry.tags)
 
 
 def _shortened(text: str) -> str:
@@ -55,6 +55,6 @@ def _as_json(entry: TaskEntry) -> dict[str, Any]:
         "path": str(entry.path),
         "kind": entry.kind,
         "tags": list(entry.tags),
-        "members": list(entry.members),
+        "members": list(entry.member_names),
         "diagnostic": None if entry.diagnostic is None else str(entry.diagnostic),
     }

@@ -27,6 +27,7 @@ __all__ = [
     "PolicyOption",
     "ProblemColumn",
     "Quiet",
+    "Rankings",
     "ScoreColumn",
     "SkipBad",
     "StatusColumn",
@@ -74,6 +75,13 @@ class Tests(str, enum.Enum):
     interval = "interval"
     exact = "exact"
     mid_p = "mid-p"
+
+
+class Rankings(str, enum.Enum):
+    """Models of ability by which models are ranked."""
+
+    logit = "logit"
+    bradley_terry = "bradley-terry"
 
 
 class Policies(str, enum.Enum):

@@ -59,6 +59,13 @@ def plan(
         float | None,
         typer.Option(help="Power: probability of detecting the difference (default 0.8)."),
     ] = None,
+    assurance: Annotated[
+        float | None,
+        typer.Option(
+            help="Probability that the half-width is met, given the pilot (default 0.8); with "
+            "--difference, that the power is."
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the plan to this file, for passband stats --plan.")
     ] = None,
@@ -73,7 +80,7 @@ def plan(
         "half_width": half_width, "difference": difference, "pilot": pilot, "metric": metric,
         "over": None if over is None else over.value, "between": between, "within": within,
         "trials": trials, "problems": problems, "correlation": correlation, "level": level,
-        "power": power,
+        "power": power, "assurance": assurance,
     }  # fmt: skip
     with with_option_names():
         result = _planned({name: value for name, value in options.items() if value is not None})
@@ -101,7 +108,7 @@ def _planned(options: Mapping[str, Any]) -> Plan | Detectable:
         return plan
     if "pilot" not in options:
         raise InvalidInput("give --half-width, --difference, or a --pilot to see what it detects.")
-    for name in ("over", "between", "within", "trials", "problems"):
+    for name in ("over", "between", "within", "trials", "problems", "assurance"):
         if name in options:
             raise InvalidInput(f"{name} does not apply to a pilot alone; leave it out.")
     detectable: Detectable = api.detectable(
@@ -122,7 +129,10 @@ _OPTION_NAMES = (
     (r"\b(trials|problems)=(\d+)", r"--\1 \2"),
     (r"\ba pilot\b", "a --pilot"),
     (r"\bor difference\b", "or --difference"),
-    (r"^(trials|problems|power|level|correlation|over|metric)(?= (must|does|is))", r"--\1"),
+    (
+        r"^(trials|problems|power|level|assurance|correlation|over|metric)(?= (must|does|is))",
+        r"--\1",
+    ),
 )
 
 

@@ -4,6 +4,9 @@ Each metric is a function of the matrix; its companion ending in ``_ci`` returns
 mean, the posterior standard deviation, and a normal-approximation credible interval for the
 latent value, as ``(mu, sigma, lo, hi)``.
 
+`tailpass` returns the posterior of a whole profile of thresholds, `tailpass_empirical` the profile
+of the recorded trials; neither has a companion.
+
 Binary metrics take entries 0 and 1. Categorical ones take 0..C with a weight vector w. A masked
 entry is a missing trial; anything else that is missing is refused. `passband.Outcomes` counts it.
 """
@@ -29,6 +32,7 @@ from passband.eval._pass_family import (
     unanimous_at_k_ci,
 )
 from passband.eval._rewards import avg, avg_ci, bayes, bayes_ci, max_at_k, max_at_k_ci
+from passband.eval._tailpass import tailpass, tailpass_empirical
 from passband.eval._thresholds import (
     g_pass_at_k,
     g_pass_at_k_ci,
@@ -71,6 +75,8 @@ __all__ = [
     "pass_at_k_ci",
     "pass_hat_k",
     "pass_hat_k_ci",
+    "tailpass",
+    "tailpass_empirical",
     "threshold_spectrum_at_k",
     "threshold_spectrum_at_k_ci",
     "unanimous_at_k",

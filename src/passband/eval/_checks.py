@@ -240,6 +240,14 @@ def draws(k: Any, trials: Ints | None = None) -> int:
     return int(k)
 
 
+def several(name: str, given: Any) -> int:
+    """Check a whole number of at least 2."""
+    whole = isinstance(given, (int, np.integer)) and not isinstance(given, (bool, np.bool_))
+    if not whole or given < 2:
+        raise InvalidInput(f"{name} must be a whole number of at least 2; got {given!r}.")
+    return int(given)
+
+
 def prior(name: str, given: Any) -> float:
     """Check a parameter of the Beta prior."""
     scalar = isinstance(given, (int, float, np.integer, np.floating))

@@ -74,7 +74,7 @@ def layout_of(path: Path, options: Options) -> Layout | None:
     if isinstance(content, Outcomes):
         return None
     with error_prefix([str(path)]):
-        return content.layout(by=options.by, **options.columns)
+        return content.layout(by=options.by, answers=options.answers, **options.columns)
 
 
 def names_of(group: TableGroup) -> tuple[str | None, str | None]:

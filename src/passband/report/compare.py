@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from passband.report.abilities import ability_notes, ability_rows, half_open, span
 from passband.report.render import Cell, Row
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.more_data import MoreData
-from passband.stats.decision.ranking import Ranking
+from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
@@ -40,7 +41,13 @@ def rows(summary: ComparisonSummary) -> list[list[Row]]:
         for ranking in task.rankings
         for row in _standings(summary, ranking)
     ]
-    return [table for table in (differences, standings) if table]
+    abilities: list[Row] = [
+        _task(summary, task) | row
+        for task in summary.tasks
+        for ranking in task.abilities
+        for row in ability_rows(ranking, _interval(summary))
+    ]
+    return [table for table in (differences, standings, abilities) if table]
 
 
 def pair_rows(summary: ComparisonSummary) -> list[Row]:
@@ -51,15 +58,20 @@ def pair_rows(summary: ComparisonSummary) -> list[Row]:
             "metric": ranking.metric,
             "difference": f"{pair.b} - {pair.a}",
             "value": rounded_value(pair.value, pair.low, pair.high),
-            f"simultaneous {_interval(summary)}": rounded_interval(pair.low, pair.high),
+            f"simultaneous {_interval(summary)}": half_open(pair.low, pair.high),
             "p": _p(pair.p_value),
+            "p (all pairs)": _p(pair.p_adjusted),
             "p (Holm)": _p(pair.p_holm),
             "p (BH)": _p(pair.p_bh),
         }
         for task in summary.tasks
-        for ranking in task.rankings
+        for ranking in _several(task)
         for pair in ranking.pairs
     ]
+
+
+def _several(task: TaskComparison) -> list[Ranking | Abilities]:
+    return [*task.rankings, *task.abilities]
 
 
 def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
@@ -80,7 +92,13 @@ def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
         for ranking in task.rankings
         for standing in ranking.standings
     ]
-    return [table for table in (differences, standings) if table]
+    abilities: list[Row] = [
+        {**_task(summary, task), "metric": ranking.metric, **asdict(ability)}
+        for task in summary.tasks
+        for ranking in task.abilities
+        for ability in ranking.abilities
+    ]
+    return [table for table in (differences, standings, abilities) if table]
 
 
 def explanation(summary: ComparisonSummary) -> list[str]:
@@ -103,6 +121,8 @@ def _notes(task: TaskComparison) -> Iterator[str]:
         left_out = f"; left out: {dropped}" if dropped else ""
         yield f"{ranking.metric}: {ranking.n_problems} problems shared by all models{left_out}"
         yield from (f"{ranking.metric}: {note}" for note in ranking.notes)
+    for abilities in task.abilities:
+        yield from ability_notes(abilities)
 
 
 def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
@@ -130,6 +150,8 @@ def _more(more: MoreData) -> str:
 def _pairing(summary: ComparisonSummary) -> str:
     if not summary.contest.paired:
         return "Differences are not paired"
+    if summary.contest.ranking is not None:
+        return "Differences are of abilities"
     if summary.contest.over == "trials":
         return "Differences are on the shared problems, each model with the noise of its trials"
     return "Differences are paired by problem"
@@ -188,20 +210,16 @@ def _standings(summary: ComparisonSummary, ranking: Ranking) -> Iterator[dict[st
         low, high = standing.low, standing.high
         yield {
             "metric": ranking.metric,
-            "rank": _span(standing.rank_low, standing.rank_high),
+            "rank": span(standing.rank_low, standing.rank_high),
             "model": standing.model,
             "value": rounded_value(standing.value, low, high),
             _interval(summary): rounded_interval(low, high),
-            "P(best)": _rounded(standing.p_best),
+            "confidence best": _rounded(standing.p_best),
         }
 
 
 def _rounded(share: float | None) -> float | None:
     return None if share is None else round(share, 3)
-
-
-def _span(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low}-{high}"
 
 
 def _p(value: float | None) -> str:

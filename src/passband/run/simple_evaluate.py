@@ -23,8 +23,9 @@ from passband.run.session import Finished
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.stats.checks import as_level
+from passband.stats.interval.estimate import Estimate
 from passband.summary.metric_list import EntryResult
-from passband.summary.run_summary import RunSummary
+from passband.summary.run_summary import RunSummary, summarize_run
 from passband.summary.summary import Group, Request
 from passband.summary.wire import estimate_json, group_json
 from passband.tasks.task import Task
@@ -153,6 +154,7 @@ def _shaped(
             if log_samples:
                 rows = list(samples(task_run, run, summary))
                 shaped.setdefault("samples", {})[run.task] = rows
+    _add_groups(shaped, finished, request)
     shaped["config"] = {
         "model": finished.model,
         "num_repeats": finished.task_runs[0].n,
@@ -186,6 +188,26 @@ def _add_task(shaped: dict[str, Any], task_run: TaskRun, summary: RunSummary) ->
         shaped[section][task.name] = value
 
 
+def _add_groups(shaped: dict[str, Any], finished: Finished, request: Request) -> None:
+    """Add the means over groups of tasks to the results, and by themselves as `groups`."""
+    groups = {g.alias or g.name: g for run in finished.task_runs for g in run.task.groups}
+    if not groups:
+        return
+    names = [run.task.name for run in finished.task_runs]
+    shaped["groups"] = {}
+    for combined in summarize_run(finished.directory, request, tasks=names).combined:
+        group = groups[combined.name]
+        row = shaped["groups"].setdefault(group.name, {"name": group.name, "alias": combined.name})
+        for line in combined.lines:
+            if line.estimate is None:
+                warn(f"{group.name}: {line.metric} has no value: {line.reason}")
+            else:
+                row["sample_len"] = line.estimate.n_problems
+                row |= _entry_numbers(str(line.name), str(line.filter), line.estimate)
+        shaped["group_subtasks"][group.name] = list(group.tasks)
+    shaped["results"] |= shaped["groups"]
+
+
 def _overrides(settings: Settings) -> dict[str, Any]:
     """Return how the caller changed the sampling of all tasks."""
     names = ("temperature", "top_p", "max_tokens")
@@ -210,16 +232,22 @@ def _warn(task: str, group: Group, results: Sequence[EntryResult]) -> None:
             warn(f"{task}: {note}")
 
 
-def _key(result: EntryResult, suffix: str = "") -> str:
-    return f"{result.entry.name}{suffix},{result.entry.filter}"
+def _key(result: EntryResult) -> str:
+    return f"{result.entry.name},{result.entry.filter}"
 
 
 def _numbers(task: str, group: Group, results: Sequence[EntryResult]) -> dict[str, Any]:
     numbers: dict[str, Any] = {"name": task, "alias": task, "sample_len": group.n_problems}
     for result in results:
-        estimate = result.estimate
-        numbers[_key(result)] = None if estimate is None else estimate.value
-        numbers[_key(result, "_stderr")] = None if estimate is None else estimate.se
-        ends = None if estimate is None else [estimate.low, estimate.high]
-        numbers[_key(result, "_interval")] = ends
+        numbers |= _entry_numbers(result.entry.name, result.entry.filter, result.estimate)
     return numbers
+
+
+def _entry_numbers(name: str, filter: str, estimate: Estimate | None) -> dict[str, Any]:
+    """Return value, standard error and interval by lm-eval's keys."""
+    ends = None if estimate is None else [estimate.low, estimate.high]
+    return {
+        f"{name},{filter}": None if estimate is None else estimate.value,
+        f"{name}_stderr,{filter}": None if estimate is None else estimate.se,
+        f"{name}_interval,{filter}": ends,
+    }

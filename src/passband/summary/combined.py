@@ -120,7 +120,7 @@ def combined_line(
     outcomes = {name: sample.outcomes for name, sample in samples.items()}
     scored = {name: each.under(request.policy) for name, each in outcomes.items()}
     sample = next(iter(samples.values()))
-    metric = parse_metric(sample.metric, min(each.most_trials() for each in scored.values()))
+    metric = parse_metric(sample.metric, max(each.most_trials() for each in scored.values()))
     try:
         estimate, _ = combined_estimate(
             outcomes, scored, metric, weights, request.over, request.level, request.policy

@@ -19,16 +19,18 @@ from passband.stats.data.columns import matching
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.compare import Comparison, Test, compare
-from passband.stats.decision.ranking import Ranking, compare_all
+from passband.stats.decision.ranking import Abilities, Ranking, compare_all
+from passband.stats.decision.ranking.abilities import RankingModel
 from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import expand_metrics, needs_answers
+from passband.summary.abilities import ranked
 from passband.summary.default_metrics import default_metrics
 from passband.trials.reader import Trials, is_run_directory
 
 __all__ = ["ComparisonSummary", "Contest", "TaskComparison", "compare_sources"]
 
 FORMAT, VERSION = "comparison", 1
-_SETTINGS = ("over", "level", "paired", "policy", "margin", "test")
+_SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking")
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Contest:
     margin: float | None = None  #: the largest difference that does not matter
     test: Test = "interval"
     settle: bool | None = None  #: whether to say what would settle an open verdict
+    ranking: RankingModel | None = None  #: rank by a model of abilities instead
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class TaskComparison:
     models: tuple[str, ...]
     comparisons: tuple[Comparison, ...] = ()
     rankings: tuple[Ranking, ...] = ()
+    abilities: tuple[Abilities, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -197,11 +201,13 @@ def _refuse_same(sources: Sequence[str | Path]) -> None:
 
 def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest) -> TaskComparison:
     with error_prefix([task] if task is not None else []):
+        if contest.ranking is not None:
+            return TaskComparison(task, tuple(models), abilities=ranked(models, contest))
         names = _metrics(models, contest)
         if len(models) == 2:
             a, b = models.values()
             options = asdict(contest)
-            del options["metrics"]
+            del options["metrics"], options["ranking"]
             comparisons = tuple(compare(a, b, name, **options) for name in names)
             return TaskComparison(task, tuple(models), comparisons=comparisons)
         if not contest.paired:

@@ -26,7 +26,7 @@ from passband.summary.problem_scores import (
     read_problem_scores,
     read_scores_alone,
 )
-from passband.summary.recorded_scorer import clip_to_bounds
+from passband.summary.recorded_scorer import clip_to_bounds, refuse_best_as_failure
 from passband.summary.summary import Line, Request
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
@@ -140,6 +140,9 @@ class MetricList:
         outcomes = self._trials.outcomes(self._run, scorer)
         if entry.first is not None:
             outcomes = self._first_trials(entry, scorer.number)
+        refuse_best_as_failure(
+            scorer, outcomes, self._request.policy, higher_is_better=entry.higher_is_better
+        )
         remarks: tuple[Note, ...] = ()
         if needs_answers([entry.repeat_aggregation]) and outcomes.n_trials:
             recorded = stored_votes(self._trials, self._run, scorer, entry.first)

@@ -6,13 +6,44 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from passband.errors import InvalidInput
+from passband.trials.reader import ScorerRecord
 from passband.trials.records import Bounds
 
 if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Outcomes
     from passband.stats.interval.estimate import Estimate
     from passband.summary.summary import Line
 
-__all__ = ["clip_to_bounds", "clipped"]
+__all__ = ["clip_to_bounds", "clipped", "refuse_best_as_failure"]
+
+
+def refuse_best_as_failure(
+    record: ScorerRecord, outcomes: Outcomes, policy: str, *, higher_is_better: bool = True
+) -> None:
+    """Refuse to count trials without a score as 0 where lower scores are better.
+
+    A 0 would be the best score there is: every error would improve the mean.
+    """
+    if policy != "fail" or not outcomes.n_unscored:
+        return
+    if higher_is_better and not _falls(record):
+        return
+    raise InvalidInput(
+        f"lower scores of {record.name} are better, so the {outcomes.n_unscored} without a "
+        "score cannot count as 0, which would be the best; use policy 'drop'."
+    )
+
+
+def _falls(record: ScorerRecord) -> bool:
+    """Return whether a lower score of a scorer is the better one, as far as that is recorded."""
+    from passband.score.registry import scorers
+
+    name = str((record.spec or {}).get("function", ""))
+    if name not in scorers:
+        return False
+    function = scorers.get(name)
+    return function.best < function.worst
 
 
 def clip_to_bounds(estimate: Estimate, bounds: Bounds | None) -> Estimate:

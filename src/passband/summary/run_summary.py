@@ -23,7 +23,7 @@ from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
-from passband.summary.recorded_scorer import clipped
+from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
@@ -57,7 +57,11 @@ def summarize_run(
             summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
         ]
         check_population(groups, request)
-        definitions = task_groups(run.config for run in runs) if not tasks else []
+        definitions = [
+            definition
+            for definition in task_groups(run.config for run in runs)
+            if not tasks or set(definition.tasks) <= set(tasks)
+        ]
         strata = []
         if definitions or request.weights is not None:
             strata = [
@@ -117,6 +121,7 @@ class RunSummary:
             return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
         outcomes, told = self._outcomes
         told = (*name_notes(self._request.metrics, outcomes), *told)
+        refuse_best_as_failure(self._scorer, outcomes, self._request.policy)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
             outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan

@@ -52,6 +52,11 @@ class TaskEntry:
     diagnostic: Diagnostic | None = None  # why it cannot be run, where that is known already
     file: YamlFile | None = field(default=None, compare=False, repr=False)  # as it was read
 
+    @property
+    def member_names(self) -> tuple[str, ...]:
+        """The names of a group's members, also of groups that are written inside of it."""
+        return tuple(one if isinstance(one, str) else one.name for one in self.members)
+
 
 def find_task(name_or_path: str | Path) -> Path:
     """Return the file of exactly one task, by its path or its name."""

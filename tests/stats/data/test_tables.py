@@ -125,7 +125,7 @@ def test_every_usual_name_is_recognized(role: str) -> None:
     for name in ROLES[role]:
         needed = {"problem": "problem_id", "score": "score"} | {role: name}
         table = Table({written: ["1"] for written in needed.values()})
-        assert vars(table.roles())[role] == name
+        assert vars(table.layout(answers=True).roles)[role] == name
         shouted = name.upper().replace("_", " ")
         assert Table({**table.columns, shouted: ["1"]}).roles(**needed)
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from passband import InvalidInput, Outcomes, curve, estimate
 from passband.errors import WrongType
 from passband.notes import Note
-from passband.stats.interval.band import Band, band, critical_value
+from passband.stats.interval.band import Band, band
+from passband.stats.interval.critical import critical_value
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import families
@@ -111,15 +112,73 @@ def test_clusters_widen_a_band() -> None:
     assert (grouped.high - grouped.low > plain.high - plain.low).all()
 
 
+def rewards(scale: float) -> list[list[float]]:
+    rng = np.random.default_rng(2)
+    return [(scale * rng.beta(1, 2, n)).round(3).tolist() for n in [1, 3, 5, 5, 6, 6, 6, 4] * 3]
+
+
+@pytest.mark.parametrize("over", TARGETS)
+@pytest.mark.parametrize("scale", [1.0, 3.0, -1.0])
+@pytest.mark.parametrize("clusters", [None, [i // 2 for i in range(24)]])
+def test_a_band_of_graded_scores(over: Over, scale: float, clusters: list[int] | None) -> None:
+    outcomes = Outcomes.from_array(rewards(scale), clusters=clusters)
+    found = band(outcomes, "max@*", over=over)
+    line = curve(outcomes, "max@*")
+    assert found.value.tolist() == line.value.tolist()
+    low, high = pointwise(outcomes, found)
+    assert (found.low <= np.array(low) + ROUNDING).all()
+    assert (found.high >= np.array(high) - ROUNDING).all()
+    assert normal_quantile(0.95) < found.critical < bonferroni(0.95, 6)
+    assert np.isfinite(found.low).all()
+    if scale == 1.0:
+        assert found.low.min() >= 0.0
+        assert found.high.max() <= 1.0
+
+
+@pytest.mark.parametrize("over", TARGETS)
+def test_a_band_of_scores_close_to_0_and_1_is_nearly_that_of_0_and_1(over: Over) -> None:
+    bits = np.random.default_rng(5).random((40, 5)) < np.linspace(0, 1, 40)[:, None]
+    exact = band(Outcomes.from_counts(bits.sum(axis=1), 5), "max@*", over=over)
+    close = band(Outcomes.from_array(np.abs(bits - 1e-6)), "max@*", over=over)
+    assert close.critical == pytest.approx(exact.critical, abs=0.25)
+    assert close.low == pytest.approx(exact.low, abs=0.03)
+    assert close.high == pytest.approx(exact.high, abs=0.03)
+
+
+def test_a_band_of_unbounded_scores_that_are_all_the_same_is_open() -> None:
+    found = band(Outcomes.from_array([[2.0, 2.0]] * 4), "max@*")
+    assert found.low.tolist() == [-np.inf, -np.inf]
+    assert found.high.tolist() == [np.inf, np.inf]
+    assert [note.code for note in found.notes] == ["no-interval-no-spread"]
+
+
+@pytest.mark.parametrize("over", TARGETS)
+@pytest.mark.parametrize("name", ["geom-ds@*", "geospectrum@*:0.25"])
+def test_a_band_of_a_blend(over: Over, name: str) -> None:
+    outcomes = Outcomes.from_counts([0, 8, 3, 5, 1, 2, 7, 8] * 5, 8)
+    found = band(outcomes, name, over=over)
+    assert found.value.tolist() == curve(outcomes, name).value.tolist()
+    low, high = pointwise(outcomes, found)
+    assert (found.low <= np.array(low) + ROUNDING).all()
+    assert (found.high >= np.array(high) - ROUNDING).all()
+    assert found.critical < bonferroni(0.95, 8)
+
+
+def test_a_blend_with_a_factor_of_zero_has_a_band_of_its_factors() -> None:
+    outcomes = Outcomes.from_counts([0] * 9 + [1], 4)
+    found = band(outcomes, "geom-ds@*")
+    assert found.value[1:].tolist() == [0.0, 0.0, 0.0]
+    _, high = pointwise(outcomes, found)
+    assert (found.high[1:] >= np.array(high)[1:]).all()
+
+
 def test_what_has_no_band() -> None:
     outcomes = Outcomes.from_counts([1, 2, 3], 4)
     for name in ("pass@2", "pass@1,2", "avg"):
         with pytest.raises(InvalidInput, match="a curve needs a star"):
             band(outcomes, name)
-    with pytest.raises(InvalidInput, match="a band needs scores of 0 or 1 and one average per k"):
-        band(outcomes, "geom-ds@*")
-    with pytest.raises(InvalidInput, match="a band needs scores of 0 or 1"):
-        band(Outcomes.from_array([[0.5, 0.1]]), "max@*")
+    with pytest.raises(InvalidInput, match="needs scores of 0 or 1"):
+        band(Outcomes.from_array([[0.5, 0.1]]), "pass@*")
     with pytest.raises(WrongType, match="outcomes must be Outcomes"):
         band([[0, 1]], "pass@*")  # type: ignore[arg-type]
     with pytest.raises(WrongType, match="metric must be text"):
@@ -174,7 +233,8 @@ def test_a_band_says_what_was_left_out_and_under_which_policy() -> None:
 
 
 def test_every_family_with_a_curve_has_a_band() -> None:
-    outcomes = Outcomes.from_counts([1, 2, 3, 0], 4)
+    answers = [["1", "2", "3", "4"], ["1", "1", "2", "2"], ["1", "1", "1", "2"], ["2"] * 4]
+    outcomes = Outcomes.from_answers(answers, targets=["1"] * 4)
     for key in families:
         if key[-1] in "@^" and key not in ("spectrum@", "geom-ds@", "geospectrum@"):
             assert len(band(outcomes, f"{key}*")) == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -66,6 +66,25 @@ class GradedScores(ArrayValue):
             groups.append(ScoreGroup(problem, np.sort(rows, axis=1)))
         return groups
 
+    @cached_property
+    def extremes(self) -> tuple[float, float]:
+        """The smallest and the largest score; 0 and 0 if there is none."""
+        if len(self.values) == 0:
+            return 0.0, 0.0
+        return float(self.values.min()), float(self.values.max())
+
+    @cached_property
+    def coin_share(self) -> float:
+        """The variance of all scores as a share of that of a coin with their mean.
+
+        For scores within [0, 1] it is 1 if none lies between 0 and 1, and else less.
+        """
+        mean = float(self.values.mean())
+        coin = mean * (1.0 - mean)
+        if coin <= 0.0:
+            return 0.0
+        return max(1.0 - float((self.values * (1.0 - self.values)).mean()) / coin, 0.0)
+
     def means(self) -> Floats:
         """Return the mean score of each problem that has trials, in the order of `groups`."""
         return np.concatenate([group.ordered.mean(axis=1) for group in self.groups])
@@ -95,6 +114,7 @@ class GradedScores(ArrayValue):
             yield k, float(totals[-1]), problems
 
 
+@lru_cache(maxsize=4096)
 def best_weights(n: int, k: int) -> Floats:
     """Return P(the i-th smallest of n is the largest of a random k) = C(i-1, k-1) / C(n, k).
 
@@ -103,4 +123,4 @@ def best_weights(n: int, k: int) -> Floats:
     """
     rank = np.arange(n, 1, -1)
     ratios = np.maximum(rank - k, 0) / (rank - 1)
-    return np.cumprod(np.concatenate([[k / n], ratios]))[::-1]
+    return frozen(np.cumprod(np.concatenate([[k / n], ratios]))[::-1])

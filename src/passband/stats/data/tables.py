@@ -98,7 +98,7 @@ class Table:
 
         A column that is pooled though it looks like a condition is named in a warning.
         """
-        layout = self.layout(by=(), **columns)
+        layout = self.layout(by=(), answers=False, **columns)
         groups = layout.groups()
         if len(groups) > 1:
             raise InvalidInput(layout.refusal())

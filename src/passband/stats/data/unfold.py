@@ -44,7 +44,8 @@ def unfold(columns: Columns, chosen: Mapping[str, str | None]) -> Unfolded | Non
     if score is not None:
         if score not in columns:
             return None
-        answers = [chosen["answer"]] if chosen.get("answer") else matching(columns, ROLES["answer"])
+        answer = chosen.get("answer")
+        answers = [answer] if answer else matching(columns, ROLES["answer"])
         return _from_lists(columns, score, [name for name in answers if name in columns])
     wide = [name for name in columns if _is_numbered(name)]
     if len(wide) > 1:

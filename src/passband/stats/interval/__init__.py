@@ -19,6 +19,7 @@ How a request flows::
         v
     Estimate, which is written with digits by its error                  rounding.py
 
-`band` covers a whole curve at once, with the ends of `default`. `extrapolate` goes beyond the
+With ``certify=True`` the room `certify` simulates the user's own design, and the estimate has the
+coverage to expect. `band` covers a whole curve at once, with the ends of `default`. `extrapolate` goes beyond the
 trials, with the spiked Beta of `fit`. `seeds` makes seeds from names.
 """

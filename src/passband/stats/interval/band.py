@@ -7,7 +7,8 @@ different k are strongly correlated, so that quantile is about 2.4 and not the 3
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,21 +17,19 @@ from passband.notes import Note
 from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.values import ArrayValue
-from passband.stats.interval.default.auto import has_few_repeats, one_sided, target_notes
-from passband.stats.interval.default.clusters import over_clusters
-from passband.stats.interval.default.wilson import (
-    Ends,
-    level_of,
-    normal_quantile,
-    over_problems,
-    over_trials,
-    widened_distribution,
+from passband.stats.interval.band_counts import critical_of_counts, ends_of_counts
+from passband.stats.interval.band_graded import (
+    critical_of_graded,
+    ends_of_graded,
+    notes_of_graded,
+    samples_of,
 )
-from passband.stats.interval.fit.count_grid import CountGrid
-from passband.stats.interval.fit.mixture import Mixture
-from passband.stats.interval.request import IntervalRequest, mixture_of
+from passband.stats.interval.critical import critical_value
+from passband.stats.interval.default.auto import auto, target_notes
+from passband.stats.interval.default.wilson import level_of
+from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.vote_band import vote_band, vote_covariance
-from passband.stats.metric.measure import Curve, curve, curve_name
+from passband.stats.metric.measure import curve, curve_name
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.names import MetricName
 from passband.stats.metric.registry import expand_metrics
@@ -38,7 +37,6 @@ from passband.types import Floats, Ints
 
 __all__ = ["Band", "band"]
 
-_DRAWS = 1 << 13
 _MOST_CELLS = 4_000_000  # pairs (n, c) times k
 
 
@@ -86,51 +84,26 @@ def band(
     points = curve(scored, metric)
     metrics = expand_metrics(points.metric, scored.most_trials())
     if metrics[0].parts[0].needs_answers:
-        return _of_votes(scored, points, metrics, over, level, policy)
-    if not scored.is_binary or not all(m.is_mean for m in metrics):
-        raise InvalidInput(f"a band needs scores of 0 or 1 and one average per k; got {metric!r}.")
-    critical = _critical(scored, metrics, over, level)
-    ends = [_ends(scored, m, over, level, critical) for m in metrics]
+        drawn = _of_votes(scored, metrics, points.value, over, level)
+    else:
+        requests = [
+            _request(scored, metric, float(value), over, level)
+            for metric, value in zip(metrics, points.value, strict=True)
+        ]
+        drawn = _of_counts(requests) if scored.is_binary else _of_graded(requests)
     return Band(
         metric=points.metric,
         k=points.k,
         value=points.value,
-        low=np.minimum([low for low, _ in ends], points.value),
-        high=np.maximum([high for _, high in ends], points.value),
+        low=np.minimum([low for low, _ in drawn.ends], points.value),
+        high=np.maximum([high for _, high in drawn.ends], points.value),
         level=level,
         over=over,
-        critical=critical,
+        critical=drawn.critical,
         n_problems=points.n_problems,
         left_out=scored.n_problems - points.n_problems,
         policy=policy,
-        notes=_notes(scored, metrics, over, level),
-    )
-
-
-def _of_votes(
-    scored: Outcomes,
-    points: Curve,
-    metrics: list[Metric],
-    over: Over,
-    level: float,
-    policy: Policy,
-) -> Band:
-    """Return the band of a vote, which depends on answers and not on numbers of successes."""
-    critical = critical_value(vote_covariance(scored, metrics, over), level)
-    ends = vote_band(scored, metrics, points.value, over, critical)
-    return Band(
-        metric=points.metric,
-        k=points.k,
-        value=points.value,
-        low=np.minimum(ends.low, points.value),
-        high=np.maximum(ends.high, points.value),
-        level=level,
-        over=over,
-        critical=critical,
-        n_problems=points.n_problems,
-        left_out=scored.n_problems - points.n_problems,
-        policy=policy,
-        notes=ends.notes,
+        notes=drawn.notes,
     )
 
 
@@ -146,97 +119,51 @@ def _check_size(outcomes: Outcomes, name: MetricName) -> None:
         )
 
 
-def _notes(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) -> tuple[Note, ...]:
-    """Collect the notes of estimates at single k on too few problems, clusters or trials."""
-    notes: dict[str, Note] = {}  # by code: the counts in a text differ from k to k
-    for metric in metrics:
-        request = IntervalRequest(outcomes, metric, (), 0.0, over, level, None)
-        notes |= {note.code: note for note in target_notes(request, request.mixture())}
-    return tuple(notes.values())
+@dataclass(frozen=True)
+class _Drawn:
+    """The critical value of a band, its ends at every k, and notes on them."""
+
+    critical: float
+    ends: list[tuple[float, float]]
+    notes: tuple[Note, ...]
 
 
-def critical_value(covariance: Floats, level: float) -> float:
-    """Return the quantile that the largest of correlated standard normals stays within.
-
-    By simulation from a fixed seed: the same number in every run. Bonferroni's is the most.
-    """
-    sd = np.sqrt(np.diagonal(covariance))
-    kept = sd > 1e-9 * max(float(sd.max(initial=0.0)), 1e-300)
-    if not kept.any():
-        return normal_quantile(level)
-    correlation = covariance[np.ix_(kept, kept)] / np.outer(sd[kept], sd[kept])
-    size, vectors = np.linalg.eigh(correlation)
-    root = vectors * np.sqrt(np.maximum(size, 0.0))
-    draws = np.random.default_rng(0).standard_normal((_DRAWS, len(root)))
-    largest = np.abs(draws @ root.T).max(axis=1)
-    most = normal_quantile(1.0 - (1.0 - level) / len(root))
-    return min(max(float(np.quantile(largest, level)), normal_quantile(level)), most)
+def _request(
+    outcomes: Outcomes, metric: Metric, value: float, over: Over, level: float
+) -> IntervalRequest:
+    means = (value,) if metric.is_mean else tuple(metric.means(outcomes))
+    return IntervalRequest(outcomes, metric, means, value, over, level, None)
 
 
-def _critical(outcomes: Outcomes, metrics: list[Metric], over: Over, level: float) -> float:
-    mixture = mixture_of(outcomes, 1)
-    values, shares = _table(mixture, metrics)
-    if over == "problems":
-        return critical_value(_problem_covariance(mixture, values, shares), level)
-    return critical_value(_trial_covariance(mixture, values, shares), level)
+def _of_counts(requests: list[IntervalRequest]) -> _Drawn:
+    critical = critical_of_counts(requests)
+    ends = [ends_of_counts(request, critical) for request in requests]
+    return _Drawn(critical, ends, _by_code(target_notes(r, r.mixture()) for r in requests))
 
 
-def _table(mixture: Mixture, metrics: list[Metric]) -> tuple[Floats, Floats]:
-    """Return the value of each pair at each k, zero where n < k, and the share of n >= k."""
-    grid: CountGrid = mixture.grid
-    values = np.zeros((len(grid.trials), len(metrics)))
-    for column, metric in enumerate(metrics):
-        enough = grid.trials >= metric.k
-        trials, successes = grid.trials[enough], grid.successes[enough]
-        values[enough, column] = metric.parts[0].at(trials, successes, metric.k)
-    at_least = np.array(grid.ns)[:, None] >= np.array([metric.k for metric in metrics])
-    return values, mixture.shares @ at_least
+def _of_graded(requests: list[IntervalRequest]) -> _Drawn:
+    """Draw the band; a blend with a factor of zero has the interval of its factors."""
+    plain = [r for r in requests if not r.metric.has_zero_factor(r.means)]
+    samples = samples_of(plain)
+    critical = critical_of_graded(samples, requests[0].level)
+    by_k = {sample.request.k: ends_of_graded(sample, critical) for sample in samples}
+    for request in requests:
+        if request.k not in by_k:
+            interval = auto(replace(request, level=level_of(critical)))
+            by_k[request.k] = interval.low or 0.0, interval.high or 0.0
+    notes = _by_code(notes_of_graded(sample, by_k[sample.request.k]) for sample in samples)
+    return _Drawn(critical, [by_k[request.k] for request in requests], notes)
 
 
-def _problem_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Floats:
-    count = float(mixture.counts.sum())
-    distribution, _ = widened_distribution(mixture, count)
-    enough = mixture.grid.trials[:, None] > np.arange(values.shape[1])
-    away = np.where(enough, values - distribution @ values / shares, 0.0) / shares
-    covariance: Floats = away.T @ (distribution[:, None] * away)
-    return covariance
+def _of_votes(
+    outcomes: Outcomes, metrics: list[Metric], values: Floats, over: Over, level: float
+) -> _Drawn:
+    """Draw the band of a vote, which depends on answers and not on numbers of successes."""
+    critical = critical_value(vote_covariance(outcomes, metrics, over), level)
+    ends = vote_band(outcomes, metrics, values, over, critical)
+    return _Drawn(critical, list(zip(ends.low, ends.high, strict=True)), ends.notes)
 
 
-def _trial_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Floats:
-    grid = mixture.grid
-    scaled = values / shares
-    mixing = mixture.close  # k runs up to n
-    weight = grid.spread(mixture.shares) * mixing.marginal
-    covariance = scaled.T @ (weight[:, None] * scaled)
-    for share, start, n in zip(mixture.shares, grid.starts.tolist(), grid.ns, strict=True):
-        cells = slice(start, start + n + 1)
-        centre = grid.binomial[:, cells] @ scaled[cells]
-        covariance = covariance - share * centre.T @ (mixing.weights[:, None] * centre)
-    return covariance
-
-
-def _ends(
-    outcomes: Outcomes, metric: Metric, over: Over, level: float, critical: float
-) -> tuple[float, float]:
-    mixture = mixture_of(outcomes, metric.k)
-    low, high = metric.bounds
-    scale = high - low
-    grid = mixture.grid
-    at_pairs = metric.parts[0].at(grid.trials, grid.successes, metric.k)
-    mean = float(mixture.counts @ at_pairs / mixture.counts.sum())
-    if scale == 0.0:
-        return mean, mean
-    request = IntervalRequest(outcomes, metric, (mean,), mean, over, level_of(critical), None)
-    bound = one_sided(request, mixture)
-    if bound is not None and bound.low is not None and bound.high is not None:
-        return bound.low, bound.high
-    values = (at_pairs - low) / scale
-    ends: Ends
-    if over == "trials" and not has_few_repeats(mixture):
-        squares = request.squares(mixture, values)
-        ends = over_trials(mixture, values, metric.k, level, squares=squares, reach=critical)
-    elif outcomes.is_clustered and over == "problems":
-        ends = over_clusters(outcomes, mixture, values, metric.k, level, critical)
-    else:
-        ends = over_problems(mixture, values, level, critical, outer=1.0)
-    return low + scale * float(ends.low), low + scale * float(ends.high)
+def _by_code(several: Iterable[Iterable[Note]]) -> tuple[Note, ...]:
+    """Collect notes at single k, one of each code: the counts in a text differ from k to k."""
+    return tuple({note.code: note for notes in several for note in notes}.values())

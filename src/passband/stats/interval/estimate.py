@@ -45,7 +45,7 @@ class Estimate:
     """
 
     metric: str
-    value: float
+    value: float  #: observed; the posterior mean of a method with a prior
     low: float | None
     high: float | None
     se: float | None  #: standard error, on the scale of the value
@@ -164,16 +164,17 @@ def estimate(
     template = Template(
         outcomes, scored, over, method, level, policy, seed_of(seed), certify, calibrate
     )
-    fill, most = template.filled, scored.most_trials()
+    fill: Callable[[Metric], Estimate] = template.filled
+    most: Callable[[str], int] = template.most_trials
     if not is_plain:
         # Imported here, as they make estimates of this module.
         from passband.stats.interval.strata.design import Design
 
         design = Design.of(template, by, weights, population)
-        fill, most = design.filled, design.most_trials()
+        fill, most = design.filled, design.most_trials
     if isinstance(metrics, str):
-        return fill(parse_metric(metrics, most))
-    return [fill(metric) for name in names for metric in expand_metrics(name, most)]
+        return fill(parse_metric(metrics, most(metrics)))
+    return [fill(metric) for name in names for metric in expand_metrics(name, most(name))]
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,10 @@ class Template:
     certify: bool
     calibrate: bool
 
+    def most_trials(self, _name: str, /) -> int:
+        """Return the most trials of any problem, which is where the curve of a name ends."""
+        return self.scored.most_trials()
+
     def filled(self, metric: Metric) -> Estimate:
         means = metric.means(self.scored)
         value = metric.combine(means)
@@ -205,7 +210,8 @@ class Template:
         return with_certificate(result, request, calibrate=self.calibrate)
 
     def _estimate(self, request: IntervalRequest, interval: Interval) -> Estimate:
-        metric, value = request.metric, request.value
+        metric = request.metric
+        value = request.value if interval.value is None else interval.value
         tally = self.scored.trial_tally
         used = int(tally[metric.k :].sum())
         return Estimate(

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from passband.errors import InvalidInput, WrongType
 from passband.notes import Note
@@ -32,6 +32,7 @@ class Interval:
     se: float | None
     notes: tuple[Note, ...] = ()
     seed: int | None = None
+    value: float | None = None  #: to print in place of the observed one, such as a posterior mean
 
     def __post_init__(self) -> None:
         for note in self.notes:
@@ -45,7 +46,7 @@ class Interval:
 
     def with_notes(self, *notes: Note) -> Interval:
         """Return the interval with further notes."""
-        return Interval(self.low, self.high, self.se, (*self.notes, *notes), self.seed)
+        return replace(self, notes=(*self.notes, *notes))
 
 
 Make = Callable[[IntervalRequest], Interval]

@@ -8,6 +8,7 @@ import numpy as np
 
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.fit.coarse import coarsened
 from passband.stats.interval.fit.count_grid import grid_of
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.metric.metric import MeanMetric, Metric
@@ -83,21 +84,20 @@ class IntervalRequest:
 
         Scores that all lie within [0, 1] are taken to be bounded by it; others have no bounds.
         """
-        if not self.outcomes.is_binary and not _within_unit(self.outcomes.required_graded().values):
-            return -np.inf, np.inf
+        if not self.outcomes.is_binary:
+            least, most = self.outcomes.required_graded().extremes
+            if least < 0.0 or most > 1.0:
+                return -np.inf, np.inf
         return self.metric.bounds
-
-
-def _within_unit(scores: Floats) -> bool:
-    return bool(scores.min(initial=0.0) >= 0.0 and scores.max(initial=1.0) <= 1.0)
 
 
 def mixture_of(outcomes: Outcomes, k: int) -> Mixture:
     """Fit the problems with at least k trials, once for every metric on the same outcomes."""
-    pairs = outcomes.histogram.at_least(k)
-    grid = grid_of(pairs)
-    key = ("mixture", grid.ns)
+    pairs = coarsened(outcomes.histogram.at_least(k))
+    key = ("mixture", pairs.ns)
     if key not in outcomes.memo:
-        outcomes.memo[key] = fit_mixture(grid, grid.counts(pairs))
+        whole = mixture_of(outcomes, 1) if outcomes.histogram.ns[0] < k else None
+        grid = grid_of(pairs, None if whole is None else whole.grid)
+        outcomes.memo[key] = fit_mixture(grid, grid.counts(pairs), whole)
     mixture: Mixture = outcomes.memo[key]
     return mixture

@@ -102,6 +102,17 @@ class ProblemValue(ABC):
         """
         return None
 
+    @classmethod
+    def of_ordered(cls, values: Sequence[Self], ordered: Floats, ks: Sequence[int]) -> Floats:
+        """Return the value at each k (columns) of problems whose scores are rows in rising order.
+
+        ``values[i]`` is the value at ``ks[i]``; no k is larger than the number of scores.
+        """
+        n = ordered.shape[1]
+        graded = GradedScores(ordered.ravel(), np.arange(len(ordered) + 1) * n)
+        columns = [value.of_graded(graded, k) for value, k in zip(values, ks, strict=True)]
+        return np.stack(columns, axis=1)
+
     def trials_for_noise(self, k: int) -> int:
         """Return how many graded trials of a problem show how its value varies with sampling."""
         raise InvalidInput(_NO_NOISE)
@@ -225,6 +236,12 @@ class BestScore(ProblemValue):
 
     def of_graded(self, graded: GradedScores, k: int) -> Floats:
         return graded.best_of(k)
+
+    @classmethod
+    def of_ordered(cls, values: Sequence[Self], ordered: Floats, ks: Sequence[int]) -> Floats:
+        weights = np.stack([best_weights(ordered.shape[1], k) for k in ks], axis=1)
+        result: Floats = ordered @ weights
+        return result
 
     def trials_for_noise(self, k: int) -> int:
         return k + 1

@@ -138,7 +138,8 @@ def _product(sizes: Ints, count: Ints, v: int, width: int, choose: Floats) -> Fl
         longer = min(length + v, product.shape[2])
         product[:rows, :, :longer] = _multiplied(product[:rows, :, :length], factor, longer)
         length = longer
-    return np.einsum("uqd,q->ud", product, weight)
+    integral: Floats = np.einsum("uqd,q->ud", product, weight)
+    return integral
 
 
 def _multiplied(polynomial: Floats, factor: Floats, length: int) -> Floats:

@@ -136,7 +136,7 @@ def _without(sizes: Ints, own: Ints) -> Ints:
         return sizes
     place = (sizes == own[:, None]).argmax(axis=1)
     kept = np.arange(sizes.shape[1]) != place[:, None]
-    return sizes[kept].reshape(len(sizes), -1)
+    return np.asarray(sizes[kept].reshape(len(sizes), -1))
 
 
 def _distinct(cases: Ints) -> tuple[Ints, Ints]:

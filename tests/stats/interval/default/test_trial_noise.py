@@ -71,7 +71,7 @@ def test_measured_noise_counts_by_the_number_of_problems() -> None:
     fitted = float(trial_noise(mixture, values, 1, None).variance)
     measured = float(mixture.counts @ (values**2 - squares)) / 40
     found = trial_noise(mixture, values, 1, squares).variance
-    assert found == pytest.approx(max((10 * fitted + 40 * measured) / 50, 0.85 * fitted))
+    assert found == pytest.approx(max((20 * fitted + 40 * measured) / 60, 0.85 * fitted))
 
 
 @pytest.mark.parametrize("n", [2, 8, 32])

@@ -1,6 +1,7 @@
 """The quadratic behind the intervals, and its two uses."""
 
 import math
+from itertools import combinations_with_replacement
 from statistics import NormalDist
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
+from passband import Outcomes, estimate
 from passband.stats.interval.default.wilson import (
     Ends,
     between_ends,
@@ -143,3 +145,37 @@ def test_the_model_keeps_a_part_when_the_measured_noise_vanishes() -> None:
     found = over_trials(mixture, c / 4, 1, 0.95, squares=c * (c - 1) / 12)
     plain = over_trials(mixture, c / 4, 1, 0.95)
     assert 0.8 * plain.se < found.se <= plain.se
+
+
+# -- the edge ------------------------------------------------------------------------------------
+
+
+def high_end(counts: list[int], n: int, metric: str) -> float:
+    return estimate(Outcomes.from_counts(counts, n), metric).high or 0.0
+
+
+@pytest.mark.parametrize("metric", ["pass@1", "pass@2", "pass^2", "maj@3"])
+@pytest.mark.parametrize(("problems", "n"), [(3, 3), (10, 8)])
+def test_a_first_success_does_not_lower_the_upper_end(metric: str, problems: int, n: int) -> None:
+    none = high_end([0] * problems, n, metric)
+    assert none == pytest.approx(1 - 0.025 ** (1 / problems))
+    for few in ([1], [2], [n], [2, n]):
+        assert high_end(few + [0] * (problems - len(few)), n, metric) >= none - 1e-9
+
+
+@pytest.mark.parametrize(("problems", "n", "metric"), [(4, 3, "pass@1"), (5, 2, "pass@2")])
+def test_no_step_lowers_an_upper_end_by_much(problems: int, n: int, metric: str) -> None:
+    # Alike problems are evidence against a spread, so the end may fall a little between.
+    every = list(combinations_with_replacement(range(n + 1), problems))
+    high = {counts: high_end(list(counts), n, metric) for counts in every}
+    for counts, end in high.items():
+        for at in range(problems):
+            more = tuple(sorted((*counts[:at], counts[at] + 1, *counts[at + 1 :])))
+            assert more not in high or high[more] > end - 0.035
+
+
+def test_the_guard_ends_where_four_problems_show_the_spread() -> None:
+    ends = [high_end([1] * few + [0] * (30 - few), 8, "pass@1") for few in (1, 2, 3, 4)]
+    assert ends[0] == pytest.approx(1 - 0.025 ** (1 / 30))
+    assert ends == sorted(ends, reverse=True)
+    assert ends[3] < 0.06

@@ -14,7 +14,7 @@ from passband.stats.plan_file import content_hash, load_content, save_content
 
 __all__ = ["Design", "Goal", "Plan"]
 
-FORMAT = "passband plan 2"
+FORMAT = "passband plan 3"
 Goal = Literal["difference", "width"]
 
 
@@ -56,6 +56,7 @@ class Plan:
     within: tuple[float, ...]  #: variance of sampling per problem at `trials`, of each side
     options: tuple[Design, ...] = ()  #: other designs that do it
     notes: tuple[Note, ...] = ()  #: of the pilot, and on what was assumed
+    assurance: float | None = None  #: probability that the goal is met, given the pilot
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
@@ -108,4 +109,5 @@ class Plan:
         what = (
             f"a difference of {self.target:g}" if self.power else f"an interval of ±{self.target:g}"
         )
-        return f"{self.problems} x {self.trials} for {what} at level {self.level:g}{power}"
+        chance = "" if self.assurance is None else f", assurance {self.assurance:g}"
+        return f"{self.problems} x {self.trials} for {what} at level {self.level:g}{power}{chance}"

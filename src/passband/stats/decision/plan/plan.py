@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -19,27 +18,27 @@ from passband.stats.checks import (
     as_share,
     as_whole,
     check_outcomes,
-    check_over,
 )
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.file import Design, Plan
+from passband.stats.decision.plan.power import problems_for_power
 from passband.stats.decision.plan.variances import (
     CORRELATION,
-    from_numbers,
-    from_pilot,
     pair_of_numbers,
     pair_of_pilot,
+)
+from passband.stats.decision.plan.width import (
+    MOST_PROBLEMS,
+    TOO_SMALL,
+    numbers_of_trials,
+    plan_width,
+    widths_of,
 )
 from passband.stats.decision.variance import spread_of
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.metric.registry import parse_metric
 
 __all__ = ["Design", "Detectable", "Plan", "detectable", "plan", "plan_difference", "plan_width"]
-
-TRIALS = (1, 2, 4, 8, 16, 32, 64)
-MOST_TRIALS = 4096
-WORTH = 0.1  # of the problems: what twice the trials must save
-_MOST_PROBLEMS = 1e15
 
 
 def plan(
@@ -56,6 +55,7 @@ def plan(
     correlation: float | None = None,
     level: float = 0.95,
     power: float | None = None,
+    assurance: float | None = None,
     policy: Policy = "drop",
 ) -> Plan:
     """Return a plan for a half-width (`plan_width`) or for a difference (`plan_difference`).
@@ -81,6 +81,7 @@ def plan(
             within=within,
             problems=problems,
             level=level,
+            assurance=0.8 if assurance is None else assurance,
             policy=policy,
         )
     assert difference is not None
@@ -94,6 +95,7 @@ def plan(
         trials=trials,
         level=level,
         power=0.8 if power is None else power,
+        assurance=assurance,
         metric=metric,
         policy=policy,
     )
@@ -117,6 +119,7 @@ def plan_difference(
     trials: int | None = None,
     level: float = 0.95,
     power: float = 0.8,
+    assurance: float | None = None,
     metric: str | None = None,
     policy: Policy = "drop",
 ) -> Plan:
@@ -130,6 +133,10 @@ def plan_difference(
     2 (1 - correlation) times the pilot's. `trials` is by default the least that the metric needs.
 
         M = (z_{alpha/2} + z_beta)^2 (w^2 + s_a^2 / n + s_b^2 / n) / delta^2
+
+    That is for numbers, which are taken as known. The variances of a pilot are not: the power is
+    then its mean over those that the pilot leaves possible; with an `assurance` of, say, 0.8 it is
+    the power that four in five of them have at least.
 
     Use it before a run. It is a normal approximation and optimistic below some 30 problems.
 
@@ -150,14 +157,23 @@ def plan_difference(
         assumed = pair_of_pilot(pilot, metric or "pass@1", policy, correlation)
     else:
         _refuse("a difference without a pilot", correlation=correlation)
+        _refuse("a difference without a pilot", assurance=assurance)
         assumed = pair_of_numbers(between, within_a, within_b)
     n = assumed.fewest if trials is None else as_whole("trials", trials)
     if n < assumed.fewest:
         raise InvalidInput(f"{metric} needs {assumed.fewest} trials or more; got trials={n}.")
-    factor = _squared(_quantiles(level, power) / delta)
+    if pilot is not None:
+        widths = widths_of(pilot, metric or "pass@1", "problems", level, policy, share=1.0)
+        chance = None if assurance is None else as_share("assurance", assurance)
 
-    def problems_at(n: int) -> float:
-        return factor * (assumed.between + sum(assumed.noise(n)))
+        def problems_at(n: int) -> float:
+            variances = assumed.possible(*widths.variances(n))
+            return problems_for_power(variances, delta, level, power, chance)
+    else:
+        factor = _squared(_quantiles(level, power) / delta)
+
+        def problems_at(n: int) -> float:
+            return factor * (assumed.between + sum(assumed.noise(n)))
 
     chosen = _design(problems_at, n)
     return Plan(
@@ -172,99 +188,17 @@ def plan_difference(
         over="problems",
         between=assumed.between,
         within=assumed.noise(n),
-        options=tuple(_design(problems_at, n) for n in _numbers_of_trials(assumed.fewest)),
+        options=tuple(_design(problems_at, n) for n in numbers_of_trials(assumed.fewest)),
         notes=assumed.notes,
+        assurance=assurance,
     )
 
 
-def plan_width(
-    half_width: float,
-    *,
-    pilot: Outcomes | None = None,
-    metric: str = "pass@1",
-    over: Over = "problems",
-    between: float | None = None,
-    within: float | None = None,
-    problems: int | None = None,
-    level: float = 0.95,
-    policy: Policy = "drop",
-) -> Plan:
-    """Return designs whose interval reaches a half-width, and a sensible one among them.
-
-    The variances come from a pilot run, or are assumed: `between` as the variance across problems
-    of their values at unlimited trials, `within` as that of one trial's score around its problem's
-    value, which n trials divide by n. From a pilot the part of sampling is computed for the metric
-    at each n; n is then at least its k. With over="trials" only that part counts. `problems` fixes
-    their number, and asks for the fewest trials of each.
-
-    Fewest trials in all would always mean one trial of each problem, which cannot tell noise from
-    spread. So the chosen design is the first, of those in `options`, from which doubling the trials
-    saves less than 10 % of the problems. With over="trials" it is the one with the fewest trials in
-    all among those of at least 2 and, if there are any, at least 2k trials each.
-
-        M = z_{alpha/2}^2 (w^2 + s_n^2) / h^2
-
-    Use it before a run, with a pilot of some 30 problems or more; a plan is no better than its
-    pilot, and metrics near 0 or 1 come out wider than planned.
-
-    >>> plan = plan_width(0.05, between=0.08, within=0.12)
-    >>> [str(design) for design in plan.options[:4]]
-    ['308 x 1', '216 x 2', '170 x 4', '146 x 8']
-    """
-    half_width, level = as_positive("half_width", half_width), as_level(level)
-    check_over(over)
-    problems = None if problems is None else as_whole("problems", problems)
-    if pilot is None:
-        assumed = from_numbers(between, within, over)
-    elif between is None and within is None:
-        assumed = from_pilot(pilot, metric, policy)
-    else:
-        raise InvalidInput("give either a pilot or between and within, not both.")
-    spread = assumed.between if over == "problems" else 0.0
-    factor = _squared(normal_quantile(level) / half_width)
-
-    def problems_at(n: int) -> float:
-        return factor * (spread + sum(assumed.noise(n)))
-
-    options = tuple(_design(problems_at, n) for n in _numbers_of_trials(assumed.fewest))
-    if problems is not None:
-        fewest = assumed.fewest if over == "problems" else max(assumed.fewest, 2)
-        chosen = _with_problems(problems_at, problems, fewest, half_width, factor * spread)
-    else:
-        chosen = _worthwhile(options) if over == "problems" else _repeated(options, assumed.fewest)
-    return Plan(
-        goal="width",
-        target=half_width,
-        problems=chosen.problems,
-        trials=chosen.trials,
-        exact=chosen.exact,
-        level=level,
-        power=None,
-        metric=metric,
-        over=over,
-        between=spread if over == "problems" else None,
-        within=assumed.noise(chosen.trials),
-        options=options,
-        notes=assumed.notes,
-    )
-
-
-def _numbers_of_trials(fewest: int) -> tuple[int, ...]:
-    return tuple(n for n in TRIALS if n >= fewest) or (fewest, 2 * fewest, 4 * fewest)
-
-
-def _worthwhile(options: tuple[Design, ...]) -> Design:
-    """Return the first design from which doubling the trials saves too few problems."""
-    for now, double in itertools.pairwise(options):
-        if double.exact > (1.0 - WORTH) * now.exact:
-            return now
-    return options[-1]
-
-
-def _repeated(options: tuple[Design, ...], k: int) -> Design:
-    """Return the design with the fewest trials in all that shows the noise of sampling."""
-    enough = [design for design in options if design.trials >= 2 * k]
-    return min(enough or options[-1:], key=lambda design: (design.total, design.trials))
+def _design(problems_at: Callable[[int], float], trials: int) -> Design:
+    exact = problems_at(trials)
+    if not exact < MOST_PROBLEMS:
+        raise InvalidInput(TOO_SMALL)
+    return Design(max(math.ceil(exact - 1e-9), 1), trials, exact)
 
 
 @dataclass(frozen=True)
@@ -337,35 +271,6 @@ def detectable(
     variance = 2.0 * (1.0 - correlation) * (spread.total - within) + 2.0 * within
     delta = _quantiles(level, power) * math.sqrt(variance / spread.n_problems)
     return Detectable(wanted.name, delta, spread.n_problems, level, power, variance, notes)
-
-
-def _design(problems_at: Callable[[int], float], trials: int) -> Design:
-    exact = problems_at(trials)
-    if not exact < _MOST_PROBLEMS:
-        raise InvalidInput("no feasible design reaches a difference or half-width this small.")
-    return Design(max(math.ceil(exact - 1e-9), 1), trials, exact)
-
-
-def _with_problems(
-    problems_at: Callable[[int], float],
-    problems: int,
-    fewest: int,
-    half_width: float,
-    least: float,
-) -> Design:
-    """Return the fewest trials with which `problems` problems are enough, by bisection."""
-    if problems_at(MOST_TRIALS) > problems:
-        reason = (
-            f"the spread of the problems alone asks for {math.ceil(least)} of them"
-            if least > problems
-            else f"even {MOST_TRIALS} trials of each would leave it wider"
-        )
-        raise NotEnoughData(f"{problems} problems cannot give ±{half_width:g}: {reason}.")
-    low, high = fewest - 1, max(MOST_TRIALS, fewest)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if problems_at(middle) <= problems else (middle, high)
-    return Design(problems, high, problems_at(high))
 
 
 def _squared(value: float) -> float:

@@ -11,6 +11,7 @@ from passband.stats.checks import Over, as_correlation, as_variance, check_outco
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.variance import spread_of
 from passband.stats.metric.registry import parse_metric
+from passband.types import Floats
 
 __all__ = [
     "CORRELATION",
@@ -32,6 +33,11 @@ class Assumed:
     noise: Callable[[int], tuple[float, ...]]  #: of a problem's value of each side, by its trials
     fewest: int
     notes: tuple[Note, ...] = ()
+    correlation: float = 0.0  #: between the values of two models
+
+    def possible(self, between: Floats, within: Floats) -> Floats:
+        """Return the variances of a difference, given those of one model that are possible."""
+        return 2.0 * (1.0 - self.correlation) * between + 2.0 * within
 
 
 def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
@@ -55,7 +61,7 @@ def pair_of_pilot(
     one = from_pilot(pilot, metric, policy)
     notes = (*one.notes, assumed_correlation(shared))
     between = 2.0 * (1.0 - shared) * one.between
-    return Assumed(between, lambda n: one.noise(n) * 2, one.fewest, notes)
+    return Assumed(between, lambda n: one.noise(n) * 2, one.fewest, notes, shared)
 
 
 def pair_of_numbers(

@@ -55,7 +55,7 @@ class Abilities:
         >>> from passband import Outcomes, rank_models
         >>> models = {"x": Outcomes.from_array([[1], [0], [0]] * 8)}
         >>> models["y"] = Outcomes.from_array([[0], [1], [1]] * 8)
-        >>> round(rank_models(models).pair("x", "y").value, 4)  # log of 16 wins to 8
+        >>> round(rank_models(models, "pass@1").pair("x", "y").value, 4)  # log of 16 wins to 8
         0.6931
         """
         return found_pair(self.pairs, a, b)

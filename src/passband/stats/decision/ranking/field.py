@@ -27,7 +27,7 @@ from passband.types import Floats
 
 __all__ = ["Field", "rank_intervals"]
 
-_ENOUGH_MODELS = 4  # from which on tables of levels cost less than the searches they save
+_ENOUGH_MODELS = 3  # from which on tables of levels cost less than the searches they save
 
 
 class Field:

@@ -46,7 +46,7 @@ _FARTHEST = 6.0  # deviations; beyond, no interval here is worth being believed
 
 def rank_models(
     models: Mapping[str, Outcomes],
-    metric: str = "pass@1",
+    metric: str,
     *,
     model: RankingModel = "logit",
     over: Over = "problems",
@@ -89,7 +89,7 @@ def rank_models(
     ...     "asked all": Outcomes.from_counts(easy + hard, 8, problems="abcdefgh"),
     ...     "asked easy": Outcomes.from_counts([6, 7, 7, 5], 8, problems="abcd"),
     ... }
-    >>> for one in rank_models(models).abilities:
+    >>> for one in rank_models(models, "pass@1").abilities:
     ...     print(one.rank, one.model, round(one.value, 2), round(one.plain, 2))
     1 asked all 0.51 0.55
     2 asked easy -0.51 0.78
@@ -269,7 +269,7 @@ class _Table:
 
     def notes(self, pairs: tuple[Pair, ...]) -> tuple[Note, ...]:
         """Return notes on abilities without a bound, and on an order that plain averages turn."""
-        notes = []
+        notes: list[Note] = []
         if not self._is_known:
             notes.append(few_to_tell(self.fit.units))
         elif self.fit.units < _ENOUGH_UNITS and self._freedom < np.inf:
@@ -280,6 +280,10 @@ class _Table:
             above = names[~self.fit.bounded[group].all(axis=0)].tolist()
             below = names[~self.fit.bounded[:, group].all(axis=1)].tolist()
             notes.append(unbounded_abilities(above, below))
+        return (*notes, *self._turned(pairs))
+
+    def _turned(self, pairs: tuple[Pair, ...]) -> tuple[Note, ...]:
+        """Return a note on the pair of models furthest apart whose plain averages contradict it."""
         plain = {
             name: self._metric.value(side)
             for name, side in zip(self._answers.models, self._answers.sides, strict=True)
@@ -291,15 +295,16 @@ class _Table:
             and pair.p_adjusted is not None
             and pair.p_adjusted <= 1.0 - self._level
         ]
-        if turned:
-            most = max(turned, key=lambda pair: plain[pair.a] - plain[pair.b])
-            notes.append(
-                order_differs(
-                    self._metric.name,
-                    (most.b, most.a),
-                    most.value,
-                    (plain[most.b], plain[most.a]),
-                    len(turned) - 1,
-                )
-            )
-        return tuple(notes)
+        if not turned:
+            return ()
+        most = max(turned, key=lambda pair: pair.value)
+        rows = [self._answers.rows[self._answers.models.index(n)] for n in (most.a, most.b)]
+        note = order_differs(
+            self._metric.name,
+            (most.b, most.a),
+            most.value,
+            (plain[most.b], plain[most.a]),
+            len(turned) - 1,
+            same_problems=np.array_equal(np.sort(rows[0]), np.sort(rows[1])),
+        )
+        return (note,)

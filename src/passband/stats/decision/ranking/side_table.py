@@ -31,6 +31,8 @@ _STEP = 0.25
 _NODES = 25  # normal deviations 0, 0.25, ..., 6
 _DEGREE = 5
 _LEAST_LEVEL = 1e-6
+_HALVES = 0.5 ** np.arange(_DEGREE + 1)
+_SURE = 1e-9
 _ACCURACY = 1e-7  # of the deviation at which an interval touches 0
 
 
@@ -56,8 +58,14 @@ class Curve:
         last = min(cell, len(self._differences) - 1)
         order = np.argsort(self._differences[first : last + 1], kind="stable")[:2]
         best, *others = (self._through(first + int(start), cell) for start in order)
-        middle = 0.5 ** np.arange(_DEGREE + 1)
-        return best, max((abs(float(middle @ (best - other))) for other in others), default=np.inf)
+        return best, max((abs(float(_HALVES @ (best - other))) for other in others), default=np.inf)
+
+    def middle(self, cell: int) -> float | None:
+        """Return the value in the middle of a cell; None where it is not sure to nine digits."""
+        piece, error = self.piece(cell)
+        if error > _SURE * abs(float(self.nodes[cell + 1] - self.nodes[cell])):
+            return None
+        return float(_HALVES @ piece)
 
     def _through(self, start: int, cell: int) -> Floats:
         """Return the coefficients of the polynomial through six nodes."""
@@ -90,10 +98,17 @@ class SideTable:
     @cached_property
     def curves(self) -> tuple[Curve, Curve] | None:
         """Distances of the lower and the upper end; None where there is no interval."""
-        nodes = [self._distances(_STEP * node) for node in range(_NODES)]
-        if any(distances is None for distances in nodes):
+        every_other = [self._distances(_STEP * node) for node in range(0, _NODES, 2)]
+        if any(distances is None for distances in every_other):
             return None
-        down, up = np.array(nodes, dtype=np.float64).T
+        coarse = [Curve(nodes, abs) for nodes in np.array(every_other, dtype=np.float64).T]
+        down, up = np.empty(_NODES), np.empty(_NODES)
+        down[::2], up[::2] = coarse[0].nodes, coarse[1].nodes
+        for node in range(1, _NODES, 2):
+            middle = [curve.middle(node // 2) for curve in coarse]
+            if any(value is None for value in middle):
+                middle = list(self._distances(_STEP * node) or (np.nan, np.nan))
+            down[node], up[node] = middle
         return Curve(down, self._down), Curve(up, self._up)
 
     @cached_property

@@ -16,6 +16,8 @@ from passband.stats.interval.certify.design import Design
 from passband.stats.interval.certify.graded import problem_sets, trial_sets
 from passband.stats.interval.certify.laws import fitted_laws
 from passband.stats.interval.certify.simulation import Simulation
+from passband.stats.interval.default.graded_sample import GradedSample
+from passband.stats.interval.fit.coarse import is_too_large
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.interval.seeds import generator, seed_of_data
 from passband.stats.metric.components import BestScore, MeanScore
@@ -24,11 +26,14 @@ __all__ = ["FEW_SETS", "MANY_SETS", "certified"]
 
 MANY_SETS = 500  #: data sets of each law
 FEW_SETS = 150  #: of each law, where a summary certifies by itself
-_BLEND_SHARE = 4  # of a blend, whose data sets are asked about one by one, so many times fewer
+_CLUSTER_SHARE = 60  # percent of the data sets, where their intervals are made one by one
+_BLEND_SHARE = 25
+_BOUNDED_SHARE = 20  # of graded scores within bounds, each of which needs a fit
 _MOST_KEPT = 1 << 21  # numbers of a simulation that is kept for other metrics
 _MOST_PAIRS = 2048
 _MOST_VALUES = 4_000_000  # drawn for one certificate
 _LEAST_SETS = 100
+_LEAST_BOUNDED = 30
 
 _UNSEEN = "trials stopped by their own outcome, or difficulties that no problem of the sample has"
 _UNSEEN_CLUSTERS = f"{_UNSEEN}, or clusters whose values go along with their size"
@@ -78,17 +83,20 @@ def _simulations(request: IntervalRequest, sets: int, seed: int) -> list[Simulat
     if high == low:
         return "the metric has the same value whatever the trials show"
     clustered = request.outcomes.is_clustered and request.over == "problems"
-    if clustered and request.outcomes.n_units(request.k) < 2:
-        return "a single cluster does not show how clusters differ"
+    if request.over == "problems" and request.outcomes.n_units(request.k) < 2:
+        noun = "cluster" if clustered else "problem"
+        return f"a single {noun} does not show how {noun}s differ"
     rng = generator(seed)
     if not request.outcomes.is_binary:
         return _graded(request, sets, rng)
+    if is_too_large(request.outcomes.histogram.at_least(request.k)):
+        return "there are too many trials of a problem"
     if not clustered:
         return _counts(request, sets, seed)
     problems = int((request.outcomes.trials >= request.k).sum())
     if not request.metric.is_mean:
         return "the metric is a blend, and the problems are in clusters"
-    number = _affordable(2 * sets, problems)
+    number = _affordable(2 * sets * _CLUSTER_SHARE // 100, problems)
     return [cluster_sets(request, number, rng)] if number else _TOO_MANY.format(problems)
 
 
@@ -112,7 +120,7 @@ def _counts(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] 
     fixed = replace(request, outcomes=Outcomes.from_counts(0 * trials, trials))
     if request.metric.is_mean:
         return [CountSets(drawn, fixed) for drawn in _drawn(request, design, sets, seed)]
-    few = _drawn(request, design, sets // _BLEND_SHARE, seed)
+    few = _drawn(request, design, max(sets * _BLEND_SHARE // 100, 1), seed)
     return [blend_sets(drawn, fixed) for drawn in few]
 
 
@@ -141,15 +149,20 @@ def _graded(
     if not isinstance(part, (MeanScore, BestScore)):
         return f"{request.metric.name} of graded scores cannot be simulated"
     scores = request.outcomes.required_graded().values
+    if scores.min() == scores.max():
+        return "all scores are the same"
     with np.errstate(over="ignore", invalid="ignore"):
-        if not np.isfinite(scores.var() ** 2) or scores.var() < 1e-200:
-            return "the scores are too large or too small to simulate"
+        square = scores.var() ** 2
+    if not 0.0 < square < np.inf:
+        return "the scores are too large or too small to simulate"
+    sample = GradedSample.of(request)
+    if sample.is_bounded:
+        sets = max(sets * _BOUNDED_SHARE // 100, min(sets, _LEAST_BOUNDED))
     if request.over == "problems":
-        problems = int((request.outcomes.trials >= request.k).sum())
-        number = _affordable(sets, 2 * problems)
-        return problem_sets(request, number, rng) if number else _TOO_MANY.format(problems)
-    number = _affordable(sets, len(scores))
+        number = _affordable(sets, 2 * sample.problems)
+        return problem_sets(sample, number, rng) if number else _TOO_MANY.format(sample.problems)
+    number = _affordable(sets * 4 // 5, len(scores))
     if not number:
         return f"{len(scores)} trials are too many to simulate one by one"
-    simulated = trial_sets(request, number, rng)
+    simulated = trial_sets(sample, number, rng)
     return [simulated] if simulated else "no problem shows any noise between its trials"

@@ -12,7 +12,7 @@ from passband.stats.interval.certify.design import Design
 from passband.stats.interval.certify.simulation import SimulatedEnds, Simulation, with_edges
 from passband.stats.interval.default.cluster_notes import clusters_of
 from passband.stats.interval.default.clusters import ClusteredValues, expected_of
-from passband.stats.interval.fit.count_grid import CountGrid, points
+from passband.stats.interval.fit.count_grid import CountGrid, grid_for, points
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.types import Floats, Ints
@@ -56,7 +56,7 @@ def cluster_sets(request: IntervalRequest, sets: int, rng: np.random.Generator) 
     copula = Copula.of(points(), weights / weights.sum(), between_variance(shares, codes))
     design = Design.of(request.outcomes.histogram.at_least(request.k), request.k)
     trials = design.nearest(trials)
-    grid = CountGrid(tuple(np.unique(trials).tolist()))
+    grid = grid_for(tuple(np.unique(trials).tolist()))
     successes = rng.binomial(trials, points()[copula.draw(codes, sets, rng)])
     places = grid.starts[np.searchsorted(grid.ns, trials)] + successes
     truth = request.metric.combined(request.metric.latent(points()) @ copula.weights)

@@ -45,7 +45,8 @@ class Copula:
         shared = rng.standard_normal((sets, int(codes.max()) + 1))[:, codes]
         own = rng.standard_normal((sets, len(codes)))
         normal = self.rho**0.5 * shared + (1.0 - self.rho) ** 0.5 * own
-        return np.searchsorted(_edges(self.weights), normal)
+        places: Ints = np.searchsorted(_edges(self.weights), normal)
+        return places
 
 
 def _edges(weights: Floats) -> Floats:

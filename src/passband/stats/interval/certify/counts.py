@@ -21,11 +21,11 @@ from passband.stats.interval.certify.simulation import (
     with_edges,
 )
 from passband.stats.interval.default.auto import ends_of
-from passband.stats.interval.fit.count_grid import CountGrid, points
+from passband.stats.interval.fit.count_grid import CountGrid, grid_for, points
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.metric import Metric
-from passband.types import Floats
+from passband.types import Floats, Ints
 
 __all__ = ["CountSets", "DrawnCounts", "blend_sets", "draw_counts", "latent_values"]
 
@@ -46,7 +46,7 @@ def draw_counts(
 ) -> DrawnCounts:
     """Draw data sets of a design from a law, and fit them."""
     weights = np.stack([law.at(n) for n in design.ns])
-    grid = CountGrid(design.ns)
+    grid = grid_for(design.ns)
     places, counts = [], []
     for index, (n, problems) in enumerate(zip(design.ns, design.problems, strict=True)):
         (some,) = weights[index].nonzero()
@@ -61,7 +61,7 @@ def draw_counts(
     return DrawnCounts(law.name, design, mixture, np.stack(places, axis=1), weights)
 
 
-def _successes(places: Floats, chances: Floats, rng: np.random.Generator) -> Floats:
+def _successes(places: Ints, chances: Floats, rng: np.random.Generator) -> Floats:
     """Return how many problems have each count of successes, per data set."""
     total = np.zeros((len(places), chances.shape[1]))
     for column, chance in zip(places.T, chances, strict=True):
@@ -98,7 +98,7 @@ def _truth(drawn: DrawnCounts, request: IntervalRequest) -> Floats:
         share = np.array(drawn.design.problems)[:, None] * drawn.expected
         means = np.tensordot(latent, share, axes=2)[None]
     else:
-        means = np.tensordot(drawn.places, latent, axes=[(1, 2), (1, 2)])
+        means = np.tensordot(drawn.places, latent, axes=((1, 2), (1, 2)))
     truth = request.metric.combined(means / drawn.design.n_problems)
     return np.broadcast_to(truth, len(drawn.places))
 

@@ -2,135 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from passband.stats.data.graded import GradedScores, ScoreGroup
-from passband.stats.data.labels import problem_labels
-from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.values import frozen
 from passband.stats.interval.certify.copula import Copula, between_variance
 from passband.stats.interval.certify.rewards import ValueLaw, pooled_residuals, problem_laws
-from passband.stats.interval.certify.simulation import Simulation, SingleSets
-from passband.stats.interval.request import IntervalRequest
-from passband.stats.metric.components import BestScore, MeanScore
-from passband.stats.metric.metric import MeanMetric
+from passband.stats.interval.certify.simulation import SimulatedEnds, Simulation
+from passband.stats.interval.default.graded import graded_ends
+from passband.stats.interval.default.graded_sample import GradedSample
+from passband.stats.metric.components import BestScore
 from passband.types import Floats, Ints
 
-__all__ = ["problem_sets", "trial_sets"]
+__all__ = ["GradedSets", "problem_sets", "trial_sets"]
+
+
+@dataclass(frozen=True, eq=False)
+class GradedSets(Simulation):
+    """Data sets of graded scores."""
+
+    law: str
+    truth: Floats
+    samples: Sequence[GradedSample]
+
+    def ends(self, level: float) -> SimulatedEnds:
+        pairs = np.array([_ends(sample, level) for sample in self.samples])
+        return SimulatedEnds(pairs[:, 0], pairs[:, 1])
+
+
+def _ends(sample: GradedSample, level: float) -> tuple[float, float]:
+    """Return the ends as `graded_interval` has them, cut to the scale and containing the mean."""
+    ends = graded_ends(sample, level)
+    if ends is None:
+        return np.nan, np.nan
+    low, high = np.clip([float(ends.low), float(ends.high)], *sample.request.range())
+    return min(low, sample.mean), max(high, sample.mean)
 
 
 # -- over problems: one value per problem ------------------------------------------------------
 
 
-def problem_sets(request: IntervalRequest, sets: int, rng: np.random.Generator) -> list[Simulation]:
-    """Draw data sets of as many problems from laws of a problem's value.
-
-    The rule over problems reads one value per problem, so each is simulated as a single score.
-    """
-    graded = request.outcomes.required_graded()
-    values = request.metric.parts[0].of_graded(graded, request.k)
-    if request.outcomes.is_clustered:
-        order = np.concatenate([g.problem for g in graded.groups if g.n >= request.k])
-        return [_clustered(request, values, request.outcomes.cluster_codes(order), sets, rng)]
-    low, high = request.range()
-    if not np.isfinite(low) and values.min() >= 0.0:
-        low = 0.0
-    laws = problem_laws(values, low, high)
+def problem_sets(sample: GradedSample, sets: int, rng: np.random.Generator) -> list[Simulation]:
+    """Draw data sets of as many problems with as many trials from laws of a problem's value."""
+    if sample.codes is not None:
+        return [_clustered(sample, sample.codes, 2 * sets, rng)]
+    low, high = sample.request.range()
+    laws = problem_laws(sample.values, 0.0 if sample.sign == 1 else low, high)
     each = max(2 * sets // len(laws), 1)
-    return [_drawn(request, law, len(values), each, rng) for law in laws]
+    return [_drawn(sample, law, each, rng) for law in laws]
 
 
-def _drawn(
-    request: IntervalRequest, law: ValueLaw, problems: int, sets: int, rng: np.random.Generator
-) -> Simulation:
-    rows = law.draw(rng, (sets, problems))
-    requests = [_of_values(request, row, None) for row in rows]
-    return SingleSets(law.name, np.full(sets, law.mean), requests)
+def _drawn(sample: GradedSample, law: ValueLaw, sets: int, rng: np.random.Generator) -> GradedSets:
+    rows = law.draw(rng, (sets, sample.problems))
+    samples = [replace(sample, values=row) for row in rows]
+    return GradedSets(law.name, np.full(sets, law.mean), samples)
 
 
 def _clustered(
-    request: IntervalRequest, values: Floats, codes: Ints, sets: int, rng: np.random.Generator
-) -> Simulation:
-    ordered = np.sort(values)
-    shares = np.full(len(values), 1.0 / len(values))
-    copula = Copula.of(ordered, shares, between_variance(values, codes))
-    rows = ordered[copula.draw(codes, 2 * sets, rng)]
-    labels = codes.tolist()
-    requests = [_of_values(request, row, labels) for row in rows]
-    return SingleSets("copula", np.full(len(rows), copula.mean), requests)
-
-
-def _of_values(
-    request: IntervalRequest, row: Floats, clusters: list[int] | None
-) -> IntervalRequest:
-    """Return the request for problems with these values."""
-    if np.isin(row, (0.0, 1.0)).all():  # these would be counts
-        outcomes = Outcomes.from_counts(row.astype(np.int64), 1, clusters=clusters)
-    else:
-        ones = np.ones(len(row), dtype=np.int64)
-        outcomes = _outcomes(ones, row, clusters)
-    metric = MeanMetric(request.metric.name, 1, MeanScore())
-    mean = float(row.mean())
-    return replace(request, outcomes=outcomes, metric=metric, means=(mean,), value=mean)
-
-
-def _outcomes(trials: Ints, scores: Floats, clusters: list[int] | None = None) -> Outcomes:
-    graded = GradedScores(frozen(scores.copy()), frozen(np.r_[0, np.cumsum(trials)]))
-    labels = None if clusters is None else tuple(map(str, clusters))
-    return Outcomes(problem_labels(None, len(trials)), trials, None, graded, labels)
+    sample: GradedSample, codes: Ints, sets: int, rng: np.random.Generator
+) -> GradedSets:
+    ordered = np.sort(sample.values)
+    shares = np.full(sample.problems, 1.0 / sample.problems)
+    copula = Copula.of(ordered, shares, between_variance(sample.values, codes))
+    rows = ordered[copula.draw(codes, sets, rng)]
+    samples = [replace(sample, values=row) for row in rows]
+    return GradedSets("copula", np.full(sets, copula.mean), samples)
 
 
 # -- over trials: these problems, their scores drawn again -------------------------------------
 
 
-def trial_sets(request: IntervalRequest, sets: int, rng: np.random.Generator) -> Simulation | None:
+def trial_sets(sample: GradedSample, sets: int, rng: np.random.Generator) -> GradedSets | None:
     """Draw the scores of these problems again; None where no problem shows any noise."""
-    graded = request.outcomes.required_graded()
-    groups = [group for group in graded.groups if group.n >= request.k]
+    groups = sample.groups
     pool = pooled_residuals([group.ordered for group in groups])
     if not len(pool):
         return None
-    trials = np.repeat([group.n for group in groups], [len(group.problem) for group in groups])
-    means = np.concatenate([group.ordered.mean(axis=1) for group in groups])
-    spread = _spreads(groups)
-    truth = float((means + spread * _latent(request, pool)).mean())
-    rows = _rows(np.repeat(means, trials), np.repeat(spread, trials), pool, sets, rng)
-    requests = [_redrawn(request, trials, row) for row in rows]
-    return SingleSets("residuals", np.full(sets, truth), requests)
+    low, high = sample.request.range()
+    spreads = _spreads(groups)
+    levels = [
+        np.clip(group.ordered.mean(axis=1)[:, None] + spread[:, None] * pool, low, high)
+        for group, spread in zip(groups, spreads, strict=True)
+    ]  # what a problem can score, in rising order
+    truth = float((np.concatenate(levels) @ _weights(sample, len(pool))).mean())
+    samples = [_redrawn(sample, levels, rng) for _ in range(sets)]
+    return GradedSets("residuals", np.full(sets, truth), samples)
 
 
-def _spreads(groups: list[ScoreGroup]) -> Floats:
+def _spreads(groups: Sequence[ScoreGroup]) -> list[Floats]:
     """Return the standard deviation of each problem's scores; of a single score, the others'."""
-    sds = [g.ordered.std(axis=1, ddof=1) for g in groups if g.n > 1]
-    shared = float(np.sqrt((np.concatenate(sds) ** 2).mean()))
-    return np.concatenate(
-        [
-            np.full(len(g.problem), shared) if g.n == 1 else g.ordered.std(axis=1, ddof=1)
-            for g in groups
-        ]
-    )
+    sds = [g.ordered.std(axis=1, ddof=1) if g.n > 1 else None for g in groups]
+    shared = float(np.sqrt(np.concatenate([sd**2 for sd in sds if sd is not None]).mean()))
+    return [
+        np.full(len(g.problem), shared) if sd is None else sd
+        for g, sd in zip(groups, sds, strict=True)
+    ]
 
 
-def _latent(request: IntervalRequest, pool: Floats) -> float:
-    """Return the expected value of a problem with mean 0 and standard deviation 1."""
-    if not isinstance(request.metric.parts[0], BestScore):
-        return 0.0
-    ordered = np.sort(pool)
-    reached = (np.arange(len(pool) + 1) / len(pool)) ** request.k
-    return float(np.diff(reached) @ ordered)
+def _weights(sample: GradedSample, size: int) -> Floats:
+    """Return the probabilities that the value of a problem is each of its levels."""
+    is_best = isinstance(sample.request.metric.parts[0], BestScore)
+    reached: Floats = (np.arange(size + 1) / size) ** (sample.request.k if is_best else 1)
+    return np.diff(reached)
 
 
-def _rows(
-    means: Floats, spread: Floats, pool: Floats, sets: int, rng: np.random.Generator
-) -> Iterator[Floats]:
-    for _ in range(sets):
-        yield means + spread * pool[rng.integers(0, len(pool), len(means), dtype=np.int32)]
+def _redrawn(
+    sample: GradedSample, levels: Sequence[Floats], rng: np.random.Generator
+) -> GradedSample:
+    groups = tuple(_scores(sample.groups, levels, rng))
+    values = np.concatenate([_values(sample, group) for group in groups])
+    return replace(sample, groups=groups, values=values)
 
 
-def _redrawn(request: IntervalRequest, trials: Ints, row: Floats) -> IntervalRequest:
-    outcomes = _outcomes(trials, row)
-    means = tuple(request.metric.means(outcomes))
-    return replace(request, outcomes=outcomes, means=means, value=request.metric.combine(means))
+def _values(sample: GradedSample, group: ScoreGroup) -> Floats:
+    """Return the value of each problem of a group, as its part of the metric defines it."""
+    trials = np.arange(len(group.problem) + 1) * group.n
+    graded = GradedScores(frozen(group.ordered.ravel()), frozen(trials))
+    return sample.request.metric.parts[0].of_graded(graded, sample.request.k)
+
+
+def _scores(
+    groups: Sequence[ScoreGroup], levels: Sequence[Floats], rng: np.random.Generator
+) -> Iterator[ScoreGroup]:
+    for group, each in zip(groups, levels, strict=True):
+        drawn = rng.integers(0, each.shape[1], group.ordered.shape, dtype=np.int32)
+        yield ScoreGroup(group.problem, np.sort(np.take_along_axis(each, drawn, axis=1), axis=1))

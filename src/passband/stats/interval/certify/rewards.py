@@ -21,6 +21,7 @@ from passband.types import Floats
 __all__ = ["ValueLaw", "pooled_residuals", "problem_laws"]
 
 _NODES = 64  # steps of the smoothing noise, so that the mean of a smoothed law is a finite sum
+_MOST_RESIDUALS = 512
 _SMOOTHING = 0.7  # of Silverman's width
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
@@ -96,9 +97,10 @@ def _normal(mean: float, variance: float) -> ValueLaw:
 
 
 def pooled_residuals(groups: list[Floats]) -> Floats:
-    """Return the residuals of all problems with a spread, of mean 0 and variance 1.
+    """Return the residuals of all problems with a spread, in order, of mean 0 and variance 1.
 
-    A group holds problems with as many trials, a row each.
+    A group holds problems with as many trials, a row each. Of many residuals some are kept, evenly
+    by rank.
     """
     pooled = [np.empty(0)]
     for scores in groups:
@@ -108,4 +110,9 @@ def pooled_residuals(groups: list[Floats]) -> Floats:
             sd = away.std(axis=1, ddof=1)
             some = sd > 0.0
             pooled.append((away[some] / sd[some, None] * (n / (n - 1.0)) ** 0.5).ravel())
-    return np.concatenate(pooled)
+    residuals = np.sort(np.concatenate(pooled))
+    if len(residuals) <= _MOST_RESIDUALS:
+        return residuals
+    kept = residuals[np.linspace(0, len(residuals) - 1, _MOST_RESIDUALS).round().astype(np.int64)]
+    standardised: Floats = (kept - kept.mean()) / kept.std()
+    return standardised

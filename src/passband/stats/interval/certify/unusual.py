@@ -26,6 +26,8 @@ def is_unusual(request: IntervalRequest) -> bool:
     that could be simulated.
     """
     outcomes = request.outcomes
+    if not outcomes.is_binary and request.over == "trials" and np.isfinite(request.range()).all():
+        return False  # bounded scores have wide intervals over trials, and dear ones
     units = outcomes.n_units(request.k) if request.over == "problems" else _problems(request)
     if units < 2:
         return False
@@ -54,7 +56,8 @@ def _skewness(request: IntervalRequest) -> float:
     if scale == 0.0:
         return 0.0
     away = away / scale
-    return abs(float((away**3).mean())) / float((away**2).mean()) ** 1.5
+    second, third = float((away**2).mean()), float((away**3).mean())
+    return float(abs(third) / second**1.5)
 
 
 def _is_related(request: IntervalRequest) -> bool:
@@ -62,7 +65,7 @@ def _is_related(request: IntervalRequest) -> bool:
     pairs = request.outcomes.histogram.at_least(request.k)
     shares = pairs.successes / pairs.trials
     correlation = _correlation(np.log(pairs.trials), shares, pairs.problems.astype(np.float64))
-    return abs(correlation) > _RELATED / pairs.n_problems**0.5
+    return bool(abs(correlation) > _RELATED / pairs.n_problems**0.5)
 
 
 def _correlation(first: Floats, second: Floats, weights: Floats) -> float:

@@ -131,11 +131,5 @@ def cluster_values(outcomes: Outcomes, mixture: Mixture, values: Floats, k: int)
     """Return the value of each problem with at least k trials, and its cluster."""
     enough = outcomes.trials >= max(k, 1)
     successes = outcomes.required_successes()[enough]
-    place = _positions(mixture, outcomes.trials[enough], successes)
+    place = mixture.grid.places(outcomes.trials[enough], successes)
     return ClusteredValues(values[place], clusters_of(outcomes, k))
-
-
-def _positions(mixture: Mixture, trials: Ints, successes: Ints) -> Ints:
-    ns = np.array(mixture.grid.ns)
-    result: Ints = mixture.grid.starts[np.searchsorted(ns, trials)] + successes
-    return result

@@ -36,11 +36,11 @@ from passband.stats.interval.default.wilson import Ends
 from passband.stats.interval.methods import Interval
 from passband.stats.interval.request import IntervalRequest
 
-__all__ = ["graded_ends", "graded_interval", "graded_notes"]
+__all__ = ["graded_ends", "graded_interval", "graded_notes", "reason_for_none"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
-_SKEWED = 0.06  # squared skewness over the number of problems; and the skewness is at least 1
+_SKEWED = 0.08  # squared skewness over the number of problems; and the skewness is at least 1
 
 
 def graded_interval(request: IntervalRequest) -> Interval:
@@ -51,7 +51,7 @@ def graded_interval(request: IntervalRequest) -> Interval:
         return Interval(request.value, request.value, 0.0, (CONSTANT_METRIC,))
     ends = graded_ends(sample, request.level)
     if ends is None:
-        return Interval.none(_reason(sample))
+        return Interval.none(reason_for_none(sample))
     low, high = (min(max(float(end), least), most) for end in (ends.low, ends.high))
     low, high = min(low, request.value), max(high, request.value)
     return Interval(low, high, float(ends.se) or None, graded_notes(sample))
@@ -75,7 +75,7 @@ def graded_ends(sample: GradedSample, level: float, *, outer: float | None = Non
 def graded_notes(sample: GradedSample) -> tuple[Note, ...]:
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = _trial_notes(sample) if sample.request.over == "trials" else _problem_notes(sample)
-    informative = sample.informative()
+    informative = sample.informative(_ENOUGH_INFORMATIVE)
     if sample.problems > 1 and informative < _ENOUGH_INFORMATIVE:
         notes.append(few_informative(sample.problems, informative))
     return tuple(notes)
@@ -89,7 +89,7 @@ def _has_repeats(sample: GradedSample) -> bool:
 
 def _has_little_noise(sample: GradedSample) -> bool:
     """Return whether too few problems have repeated trials to measure the noise of sampling."""
-    return _are_few(len(sample.noise), sample.problems)
+    return _are_few(sample.measured, sample.problems)
 
 
 def _are_few(repeated: int, problems: int) -> bool:
@@ -104,18 +104,18 @@ def _problem_notes(sample: GradedSample) -> list[Note]:
 
 
 def _is_skewed(sample: GradedSample) -> bool:
-    """Return whether the skewness is too large for the number of problems."""
+    """Return whether the skewness is too large for the number of problems, or of clusters."""
     if sample.problems < 2 or sample.is_constant:
         return False
     away = sample.values - sample.mean
     away = away / np.abs(away).max()
     skewness = float((away**3).mean()) / float((away**2).mean()) ** 1.5
-    return bool(skewness**2 > max(_SKEWED * sample.problems, 1.0))
+    return bool(skewness**2 > max(_SKEWED * sample.units, 1.0))
 
 
 def _trial_notes(sample: GradedSample) -> list[Note]:
     least = trials_for_noise(sample.request.metric)
-    measured, problems = len(sample.noise), sample.problems
+    measured, problems = sample.measured, sample.problems
     if sample.groups[-1].n == 1:
         return [ONE_TRIAL]
     if _has_little_noise(sample):
@@ -129,7 +129,7 @@ def _trial_notes(sample: GradedSample) -> list[Note]:
     return notes
 
 
-def _reason(sample: GradedSample) -> Note:
+def reason_for_none(sample: GradedSample) -> Note:
     """Return why scores without bounds have no interval."""
     if sample.request.over == "trials" and not _has_little_noise(sample):
         return NO_TRIAL_NOISE

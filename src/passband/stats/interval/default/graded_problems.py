@@ -32,6 +32,7 @@ from passband.types import Floats
 __all__ = ["graded_over_problems", "missed_share"]
 
 _LEAST = 1e-13
+_LEAN = 1.5  # a sample understates the skewness of a long tail
 _FARTHEST = 3.0  # e^3 = 20 times the mean: farther out, a log-normal law says nothing
 
 
@@ -143,12 +144,17 @@ class _Moments:
     tilt: float
     units: float
     freedom: float
+    is_clustered: bool = False
 
     def ends(self, level: float, sign: int) -> tuple[float, float]:
         q = student_quantile(level, self.freedom)
         mean, variance = np.asarray(self.mean), np.asarray(self.variance)
-        skewed = roots(mean, variance, np.asarray(self.tilt), 0.0, q, self.units)
+        tilt = np.asarray(self.tilt if sign == 0 else _LEAN * self.tilt)
+        skewed = roots(mean, variance, tilt, 0.0, q, self.units)
         low, high = float(skewed[0]), float(skewed[1])
+        if self.is_clustered:  # a few large clusters do not show which way the values lean
+            reach = q * (self.variance / self.units) ** 0.5
+            low, high = min(low, self.mean - reach), max(high, self.mean + reach)
         if sign == 0 or self.mean == 0.0:
             return low, high
         log = np.log1p(self.variance / self.mean**2)
@@ -193,4 +199,4 @@ def _of_clusters(values: Floats, sample: GradedSample) -> _Moments | None:
     third = float((sums**3).sum()) / len(values)
     tilt = spread.effective * third / square if square > 0.0 else 0.0
     units = spread.effective
-    return _Moments(alone.mean, units * variance, tilt, units, spread.freedom)
+    return _Moments(alone.mean, units * variance, tilt, units, spread.freedom, is_clustered=True)

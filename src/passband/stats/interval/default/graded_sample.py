@@ -9,7 +9,8 @@ import numpy as np
 
 from passband.stats.data.graded import ScoreGroup
 from passband.stats.interval.default.cluster_notes import clusters_of
-from passband.stats.interval.default.graded_noise import TrialNoise
+from passband.stats.interval.default.cluster_spread import kish_number
+from passband.stats.interval.default.graded_noise import TrialNoise, trials_for_noise
 from passband.stats.interval.default.shared_counts import SharedCounts, share_out
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING, ROUNDING_DIGITS
@@ -18,6 +19,7 @@ from passband.types import Floats, Ints
 __all__ = ["GradedSample"]
 
 _SHARPNESS = 6.0  # how close to 0 and 1 scores must be to be taken for successes and failures
+_MANY_PROBLEMS = 10_000  # by their share in the spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,9 @@ class GradedSample:
     request: IntervalRequest
     groups: tuple[ScoreGroup, ...]  # of problems with at least k trials, fewest trials first
     values: Floats  # in the order of the groups
+    noisy: tuple[ScoreGroup, ...] | None = (
+        None  # the problems that the noise is measured on, if not all
+    )
 
     @staticmethod
     def of(request: IntervalRequest) -> GradedSample:
@@ -44,10 +49,10 @@ class GradedSample:
     @cached_property
     def sign(self) -> int:
         """1 if no score is below 0, -1 if none is above, 0 if there are both."""
-        scores = self.request.outcomes.required_graded().values
-        if self.values.min() >= 0.0 <= scores.min():
+        least, most = self.request.outcomes.required_graded().extremes
+        if self.values.min() >= 0.0 <= least:
             return 1
-        return -1 if self.values.max() <= 0.0 >= scores.max() else 0
+        return -1 if self.values.max() <= 0.0 >= most else 0
 
     @property
     def problems(self) -> int:
@@ -73,6 +78,13 @@ class GradedSample:
         codes: Ints = clusters_of(self.request.outcomes, self.request.k)[rank]
         return codes
 
+    @property
+    def units(self) -> float:
+        """The number of problems, or what the clusters are worth."""
+        if self.codes is None:
+            return float(self.problems)
+        return kish_number(np.bincount(self.codes).astype(np.float64))
+
     @cached_property
     def scaled(self) -> Floats:
         """The values on the scale of [0, 1], which bounded scores have."""
@@ -81,7 +93,14 @@ class GradedSample:
 
     @cached_property
     def shared(self) -> SharedCounts | None:
-        """The problems shared out among counts of successes, which bounded scores allow."""
+        """The problems shared out among counts of successes, which bounded scores allow.
+
+        None where it would add nothing: a spread that rests on many problems is well known.
+        """
+        away = self.scaled - self.scaled.mean()
+        square = away @ away
+        if square**2 > _MANY_PROBLEMS * float(away**2 @ away**2):
+            return None
         low, high = self.request.range()
 
         def at(trials: Ints, successes: Ints) -> Floats:
@@ -96,19 +115,30 @@ class GradedSample:
     @cached_property
     def closeness(self) -> float:
         """How close all scores are to 0 and 1: 1 if none lies between, soon 0 otherwise."""
-        scores = self.request.outcomes.required_graded().values
-        mean = float(scores.mean())
-        coin = mean * (1.0 - mean)
-        between = float((scores * (1.0 - scores)).mean())
-        return max(1.0 - between / coin, 0.0) ** _SHARPNESS if coin > 0.0 else 0.0
+        return float(self.request.outcomes.required_graded().coin_share ** _SHARPNESS)
 
     @cached_property
     def noise(self) -> TrialNoise:
         """The noise of sampling, of the problems with enough trials to show it."""
-        return TrialNoise.of(self.groups, self.request.metric, self.request.means)
+        groups = self.groups if self.noisy is None else self.noisy
+        return TrialNoise.of(groups, self.request.metric, self.request.means)
 
-    def informative(self) -> int:
-        """Return the number of problems that differ from the commonest value."""
-        size = 2.0 ** float(np.frexp(np.abs(self.values).max())[1])
-        _, counts = np.unique(np.round(self.values / size, ROUNDING_DIGITS), return_counts=True)
-        return self.problems - int(counts.max())
+    @cached_property
+    def measured(self) -> int:
+        """The number of problems with enough trials to show the noise of sampling."""
+        least = trials_for_noise(self.request.metric)
+        return sum(len(group.problem) for group in self.groups if group.n >= least)
+
+    def informative(self, enough: int) -> int:
+        """Return the number of problems that differ from the commonest value, or `enough` of them.
+
+        If that many of some problems do, then at least as many of all of them do.
+        """
+        for step in (max(self.problems // 1_000, 1), 1):
+            some = self.values[::step]
+            size = 2.0 ** float(np.frexp(np.abs(some).max())[1])
+            _, counts = np.unique(np.round(some / size, ROUNDING_DIGITS), return_counts=True)
+            differing = len(some) - int(counts.max())
+            if differing >= enough:
+                return enough
+        return differing

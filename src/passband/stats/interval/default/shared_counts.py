@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.stats.data.graded import ScoreGroup
-from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.count_grid import grid_for
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats, Ints
@@ -54,7 +54,7 @@ def share_out(
     """
     if groups[-1].n > _MOST_TRIALS:
         return None
-    grid = CountGrid(_joined_trials([group.n for group in groups]))
+    grid = grid_for(_joined_trials([group.n for group in groups]))
     at_pairs = values_at(grid.trials, grid.successes)
     counts, start = np.zeros(len(grid.trials)), 0
     for group in groups:

@@ -17,14 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from passband.stats.interval.fit.count_grid import CountGrid
-from passband.stats.interval.fit.law import LEAST, Mixing
+from passband.stats.interval.fit.law import LEAST, Law, Mixing
 from passband.stats.interval.fit.mixture import Mixture
 from passband.types import Floats
 
 __all__ = ["TrialNoise", "pooled_variance", "trial_noise"]
 
 _LEAST_VARIANCE = 1e-13
-_TRUST = 10.0  # problems at which the measured variance counts as much as the fitted one
+_TRUST = 20.0  # problems at which the measured variance counts as much as the fitted one ...
+_TRUST_STRATUM = 10.0  # ... which of a stratum is partly that of the others
 _LEAST_FACTOR = 0.85  # of the fitted variance, however little noise was measured
 _LEAST_CARRIERS = 3.0
 
@@ -52,6 +53,7 @@ class _Segment:
 
     grid: CountGrid  # a part of the whole grid
     ns: slice
+    cells: slice  # its pairs in the whole grid
     mixing: Mixing
     sharp: Mixing | None  # where the variance has to be extrapolated
 
@@ -76,7 +78,7 @@ def trial_noise(mixture: Mixture, values: Floats, k: int, squares: Floats | None
 
 def pooled_variance(mixture: Mixture, values: Floats, k: int, squares: Floats | None) -> Floats:
     """Return the variance if the number of trials had nothing to do with the problems."""
-    segment = _Segment(mixture.grid, slice(None), mixture.mixing(k), None)
+    segment = _Segment(mixture.grid, slice(None), slice(None), mixture.mixing(k), None)
     usable = squares if 2 * k <= mixture.grid.ns[0] else None
     return _part(mixture, segment, values, usable).variance
 
@@ -86,20 +88,23 @@ def _segments(mixture: Mixture, k: int) -> Iterator[_Segment]:
         law, ns = stratum.law, stratum.ns
         short = bisect_left(law.grid.ns, 2 * k)
         if short in (0, len(law.grid.ns)):
-            parts = [(law.grid, ns, short == 0)]
+            yield _segment(law, law.grid, ns, stratum.cells, short == 0)
         else:
             cut = ns.start + short
-            first, last = slice(ns.start, cut), slice(cut, ns.stop)
-            parts = [(mixture.grid.part(first), first, False)]
-            parts += [(mixture.grid.part(last), last, True)]
-        for grid, span, is_measured in parts:
-            mixing = law.near if is_measured else law.close
-            yield _Segment(grid, span, mixing, None if is_measured else law.sharp)
+            for span in (slice(ns.start, cut), slice(cut, ns.stop)):
+                part = mixture.grid.part(span)
+                yield _segment(law, part, span, part.cells, span.start == cut)
+
+
+def _segment(law: Law, grid: CountGrid, ns: slice, cells: slice, is_measured: bool) -> _Segment:
+    if is_measured:
+        return _Segment(grid, ns, cells, law.near, None)
+    return _Segment(grid, ns, cells, law.close, law.sharp)
 
 
 def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats | None) -> _Part:
     grid, weights = segment.grid, segment.mixing.weights
-    cells = grid.cells
+    cells = segment.cells
     values, counts = values[cells], mixture.counts[..., cells]
     shares = mixture.shares[..., segment.ns]
     problems = mixture.counts.sum(axis=-1)
@@ -114,10 +119,12 @@ def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats |
     if segment.sharp is None and squares is not None:
         free = counts @ (values**2 - squares[cells]) / problems
         here = counts.sum(axis=-1)
-        trust = here / (here + _TRUST)
+        trust = here / (here + (_TRUST if len(mixture.strata) == 1 else _TRUST_STRATUM))
         variance = np.maximum(variance + trust * (free - variance), _LEAST_FACTOR * variance)
     joint = weights @ (grid.binomial * grid.spread(within))  # (..., pairs)
-    marginal = np.maximum(weights @ grid.binomial, LEAST)
+    marginal = segment.mixing.marginal
+    if marginal.shape[-1] != len(values):  # a part of a stratum
+        marginal = np.maximum(weights @ grid.binomial, LEAST)
     expected = joint / marginal  # variance of a value, given the pair that was observed
     apart = expected * (weights @ (grid.binomial * grid.spread(centre)))
     tilt = (grid.spread(shares) * (joint * values - apart)).sum(axis=-1)

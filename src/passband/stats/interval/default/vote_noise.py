@@ -49,6 +49,12 @@ class Replicates:
         away = self._away()[:, :, k - 1]
         return float((away**2).mean()) * self._correction
 
+    def tilt(self, k: int) -> float:
+        """Return the third central moment of a problem's value over the second."""
+        away = self._away()[:, :, k - 1]
+        second = float((away**2).mean())
+        return float((away**3).mean()) / second if second > 0.0 else 0.0
+
     @property
     def _correction(self) -> float:
         count = float(self.tables.shape[1])

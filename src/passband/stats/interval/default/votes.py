@@ -18,7 +18,7 @@ from passband.notes import (
 )
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.default.vote_noise import AnswerModel, replicates_of
-from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.interval.default.wilson import level_of, roots, student_quantile
 from passband.stats.interval.methods import Interval
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.vote import Vote
@@ -35,13 +35,21 @@ _COUNTED = 200  # problems that a hidden answer is tried on
 def vote_over_trials(request: IntervalRequest, reach: float | None = None) -> Interval:
     """Return the interval for these problems, the model being sampled again.
 
-    A band over several k gives `reach`, a larger quantile than the level's own.
+    A band over several k gives `reach`, a larger quantile than the level's own, and takes the
+    outer of these ends and of those that follow the skewness.
     """
-    outcomes = request.outcomes
-    problems = int((outcomes.trials >= request.k).sum())
-    se = float(np.sqrt(replicates_of(outcomes, request.k).variance(request.k) / problems))
-    q = student_quantile(request.level, 4.0 * problems) if reach is None else reach
+    outcomes, k = request.outcomes, request.k
+    problems = int((outcomes.trials >= k).sum())
+    replicates = replicates_of(outcomes, k)
+    se = float(np.sqrt(replicates.variance(k) / problems))
+    fewest = int(outcomes.trials[outcomes.trials >= k].min())
+    freedom = (4.0 if 2 * k <= fewest else 2.0) * problems
+    q = student_quantile(request.level if reach is None else level_of(reach), freedom)
     low, high = request.value - q * se, request.value + q * se
+    if reach is not None:
+        value, variance = np.asarray(request.value), np.asarray(se**2 * problems)
+        ends = roots(value, variance, np.asarray(replicates.tilt(k)), 0.0, q, float(problems))
+        low, high = min(low, float(ends[0])), max(high, float(ends[1]))
     if _all_alike(outcomes):
         low, high = _hidden_ends(request)
     return Interval(

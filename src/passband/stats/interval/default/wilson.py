@@ -23,6 +23,7 @@ import numpy as np
 
 from passband.stats.interval.default.trial_noise import trial_noise
 from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.tolerance import ROUNDING
 from passband.types import Floats
 
 __all__ = [
@@ -105,7 +106,32 @@ def over_problems(
     skewed = roots(mean, variance, third / second, share, q, count)
     towards = min(max(1.0 - 5.0 / count, 0.5), 1.0) if outer is None else outer
     low, high = between_ends(wilson, skewed, towards)
+    low, high = _guarded(mixture, values, low, high, 1.0 - level_of(z))
     return Ends(low, high, np.sqrt(variance / count)).containing(mean)
+
+
+def _guarded(
+    mixture: Mixture, values: Floats, low: Floats, high: Floats, error: float
+) -> tuple[Floats, Floats]:
+    """Stretch the ends to where they would be if all problems had the least value, or the largest.
+
+    With M problems at the least value, up to 1 - tail^(1/M) of all problems could have the largest.
+    A problem in between says nothing against that; four or more say how values spread.
+    """
+    count = float(mixture.counts.sum(axis=-1).flat[0])
+    least, most = float(values.min()), float(values.max())
+    reach = (1.0 - (error / 2.0) ** (1.0 / count)) * (most - least)
+    above = mixture.counts @ (values > least + ROUNDING)
+    below = mixture.counts @ (values < most - ROUNDING)
+    high = high + _few(above) * np.maximum(least + reach - high, 0.0)
+    low = low - _few(below) * np.maximum(low - (most - reach), 0.0)
+    return low, high
+
+
+def _few(problems: Floats) -> Floats:
+    """Return 1 for one problem or none, 0 from four on."""
+    share: Floats = np.minimum(np.maximum((4.0 - problems) / 3.0, 0.0), 1.0)
+    return share
 
 
 def widened_distribution(mixture: Mixture, count: float) -> tuple[Floats, float]:

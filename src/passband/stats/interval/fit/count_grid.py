@@ -16,11 +16,10 @@ from passband.stats.data.counts import Histogram
 from passband.stats.metric.pmf import binomial_pmf, log_choose
 from passband.types import Floats, Ints
 
-__all__ = ["GRID_POINTS", "CountGrid", "grid_of", "is_too_large"]
+__all__ = ["GRID_POINTS", "CountGrid", "grid_for", "grid_of"]
 
 GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
 _MEANS = 24
-_MOST_PAIRS = 200_000  # two tables of 240 numbers each: about a gigabyte
 _MOST_PAIRS_KEPT = 1_024  # 4 MB of tables
 _ROOT_CORRELATIONS = np.concatenate([[0.003], np.linspace(0.04, 0.98, 9)])
 
@@ -83,11 +82,19 @@ class CountGrid:
 
     def counts(self, histogram: Histogram) -> Floats:
         """Return the number of problems with each pair."""
-        start = dict(zip(self.ns, self.starts.tolist(), strict=True))
-        place = np.array([start[n] for n in histogram.trials.tolist()]) + histogram.successes
         counts = np.zeros(len(self.trials))
-        counts[place] = histogram.problems
+        counts[self.places(histogram.trials, histogram.successes)] = histogram.problems
         return counts
+
+    def places(self, trials: Ints, successes: Ints) -> Ints:
+        """Return the position of each pair, or of one nearby where its n is not in the grid."""
+        ns = np.array(self.ns)
+        at = np.minimum(np.searchsorted(ns, trials), len(ns) - 1)
+        before = np.maximum(at - 1, 0)
+        at = np.where(trials - ns[before] < ns[at] - trials, before, at)
+        shared = np.rint(successes * (ns[at] / trials)).astype(np.int64)
+        result: Ints = self.starts[at] + np.where(ns[at] == trials, successes, shared)
+        return result
 
     def per_n(self, values: Floats) -> Floats:
         """Add up the last axis over the pairs of each n."""
@@ -104,19 +111,20 @@ class CountGrid:
 _kept_grid = lru_cache(maxsize=32)(CountGrid)
 
 
-def grid_of(histogram: Histogram) -> CountGrid:
-    """Return the grid of the numbers of trials that occur, with its tables kept if small."""
-    kept = _pairs(histogram) <= _MOST_PAIRS_KEPT
-    return _kept_grid(histogram.ns) if kept else CountGrid(histogram.ns)
+def grid_of(histogram: Histogram, whole: CountGrid | None = None) -> CountGrid:
+    """Return the grid of the numbers of trials that occur, with its tables kept if small.
+
+    If it is the end of a `whole` grid, as where k grows, it is a part of that.
+    """
+    ns = histogram.ns
+    if whole is not None and whole.ns != ns and whole.ns[-len(ns) :] == ns:
+        return whole.part(slice(len(whole.ns) - len(ns), len(whole.ns)))
+    return grid_for(ns)
 
 
-def is_too_large(histogram: Histogram) -> bool:
-    """Return whether the tables of the grid would not fit into memory."""
-    return _pairs(histogram) > _MOST_PAIRS
-
-
-def _pairs(histogram: Histogram) -> int:
-    return sum(histogram.ns) + len(histogram.ns)
+def grid_for(ns: tuple[int, ...]) -> CountGrid:
+    """Return the grid of some numbers of trials, with its tables kept if small."""
+    return _kept_grid(ns) if sum(ns) + len(ns) <= _MOST_PAIRS_KEPT else CountGrid(ns)
 
 
 @lru_cache(maxsize=1)

@@ -30,6 +30,12 @@ class Mixture:
     predictive: Floats  # (..., pairs) probabilities of one further problem, n as observed
     shares: Floats  # (..., ns) share of the problems that have each n
     smooth: Floats  # (..., points) the averaged beta-binomial's success probabilities
+    whole: Mixture | None = None  # of all problems, where some have too few trials for k
+
+    @property
+    def problems(self) -> int:
+        """The number of problems of the first data set; coarse counts add up to it."""
+        return round(float(self.counts.sum(axis=-1).flat[0]))
 
     @cached_property
     def pooled(self) -> Law:
@@ -62,11 +68,17 @@ class Mixture:
 
     def _stratum(self, ns: slice) -> Stratum:
         part = self.grid.part(ns)
-        return Stratum(ns, part.cells, Law(part, self.counts[..., part.cells], self.near.weights))
+        whole = self if self.whole is None else self.whole
+        same = [] if whole is self else [s.law for s in whole.strata if s.law.grid.ns == part.ns]
+        own = Law(part, self.counts[..., part.cells], whole.near.weights)
+        return Stratum(ns, part.cells, same[0] if same else own)
 
 
-def fit_mixture(grid: CountGrid, counts: Floats) -> Mixture:
-    """Fit the distributions to counts over the pairs of a grid."""
+def fit_mixture(grid: CountGrid, counts: Floats, whole: Mixture | None = None) -> Mixture:
+    """Fit the distributions to counts over the pairs of a grid.
+
+    If these are the problems with enough trials of a `whole`, their strata start at its fit.
+    """
     shares = grid.per_n(counts) / counts.sum(axis=-1, keepdims=True)
     log_likelihood = counts @ grid.log_beta_binomial.T
     weight = np.exp(log_likelihood - log_likelihood.max(axis=-1, keepdims=True))
@@ -74,4 +86,4 @@ def fit_mixture(grid: CountGrid, counts: Floats) -> Mixture:
     predictive = weight @ grid.beta_binomial * grid.spread(shares)
     smooth = weight @ beta_masses() + 1e-9
     smooth /= smooth.sum(axis=-1, keepdims=True)
-    return Mixture(grid, counts, predictive, shares, smooth)
+    return Mixture(grid, counts, predictive, shares, smooth, whole)

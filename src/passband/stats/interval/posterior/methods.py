@@ -6,8 +6,9 @@ of n successes and independent problems give the mean of g over the problems a d
 ends are equal-tailed quantiles of it, not its mean plus or minus z standard deviations, and no
 random numbers are drawn.
 
-Use these where a prior is part of the request. They are about the latent value and need not
-contain the observed one. A prior on every single problem does not wear off with more problems: a
+Use these where a prior is part of the request. They are about the latent value: the value that goes
+with them is the posterior mean, and the observed one, which they need not contain, is in the notes.
+A prior on every single problem does not wear off with more problems: a
 uniform one reads 30 problems that failed 8 times out of 8 as a pass@8 of 0.47. The notes of an
 estimate say when that happens. The default method, "auto", keeps an unbiased centre.
 
@@ -167,14 +168,14 @@ class _Posterior:
 
 
 def _interval(request: IntervalRequest, posterior: _Posterior) -> Interval:
-    """Return the interval, with its mean and with a note where the prior outweighs the data."""
+    """Return the interval around its mean, with a note where the prior outweighs the data."""
     mean, sd, seen = posterior.mean, posterior.sd, request.value
-    notes = [posterior_mean(mean)]
+    notes = [posterior_mean(seen)]
     if abs(mean - seen) > 2.0 * sd + ROUNDING:
         notes.append(prior_dominates(mean, seen, sd))
     if not posterior.low - ROUNDING <= seen <= posterior.high + ROUNDING:
         notes.append(value_outside(seen))
-    return Interval(posterior.low, posterior.high, sd, tuple(notes))
+    return Interval(posterior.low, posterior.high, sd, tuple(notes), value=mean)
 
 
 def _need_latent(request: IntervalRequest) -> None:

@@ -14,6 +14,7 @@ from passband.stats.checks import Over, as_level, check_outcomes, check_over
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.estimate import Estimate, estimate
 from passband.stats.interval.methods import Interval
+from passband.stats.interval.reduced import reduced
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.interval import strata_interval
 from passband.stats.interval.strata.partition import check_names
@@ -73,7 +74,7 @@ def combine(
     level = as_level(level)
     _check(strata)
     scored = {name: outcomes.under(policy) for name, outcomes in strata.items()}
-    wanted = parse_metric(metric, min(part.most_trials() for part in scored.values()))
+    wanted = parse_metric(metric, max(part.most_trials() for part in scored.values()))
     combined, shares = combined_estimate(strata, scored, wanted, weights, over, level, policy)
     options: dict[str, Any] = {"over": over, "level": level, "policy": policy}
     own = {name: estimate(part, wanted.name, **options) for name, part in strata.items()}
@@ -144,7 +145,8 @@ def _with_trials(name: str, stratum: Outcomes, metric: Metric) -> Outcomes:
 
 def _request(stratum: Outcomes, metric: Metric, over: Over, level: float) -> IntervalRequest:
     means = metric.means(stratum)
-    return IntervalRequest(stratum, metric, tuple(means), metric.combine(means), over, level, None)
+    value = metric.combine(means)
+    return reduced(IntervalRequest(stratum, metric, tuple(means), value, over, level, None))
 
 
 def _interval(

@@ -43,9 +43,9 @@ class Design:
             raise InvalidInput("by goes with weights: 'equal', 'size', or a share for each label.")
         return Design(template, by, weights, population)
 
-    def most_trials(self) -> int:
-        """Return the most trials of any problem, or of any problem of the poorest stratum."""
-        if self.by is None:
+    def most_trials(self, name: str, /) -> int:
+        """Return the most trials of any problem; for a curve, of the poorest stratum's problems."""
+        if self.by is None or "*" not in name:
             return self.template.scored.most_trials()
         strata = split_by(self.template.scored, self.by)
         return min(stratum.most_trials() for stratum in strata.values())

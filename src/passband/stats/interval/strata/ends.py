@@ -29,17 +29,21 @@ from passband.stats.interval.default.wilson import (
     over_trials,
     roots,
 )
-from passband.stats.interval.fit.count_grid import grid_of
-from passband.stats.interval.fit.mixture import fit_mixture
+from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.methods import Interval
-from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.spread import Spread
-from passband.types import Floats
+from passband.types import Floats, Ints
 
-__all__ = ["edge_over_problems", "square_and_add", "strata_over_problems", "strata_over_trials"]
+__all__ = [
+    "edge_over_problems",
+    "square_and_add",
+    "strata_over_problems",
+    "strata_over_trials",
+    "weighted_counts",
+]
 
 _LEAST = 1e-13
-_SHRINK = 8.0  # keeps what is scaled by it clear of 0 and 1, where ends are cut
+_SHRINK = 0.125  # keeps what is scaled by it clear of 0 and 1, where ends are cut
 
 
 def strata_over_problems(
@@ -96,35 +100,41 @@ def edge_over_problems(weights: Floats, counts: Floats, tail: float) -> float:
 
 
 def strata_over_trials(
-    mean: float,
-    pooled: IntervalRequest,
-    weights: Floats,
-    low: float,
-    scale: float,
+    mean: Floats, mixture: Mixture, values: Floats, k: int, level: float, squares: Floats | None
 ) -> Ends:
     """Return the interval for these problems, each problem having a weight of its own.
 
     Over trials a stratum is nothing but a weight a of each of its problems. The variance is the
-    sum of a^2 v, that of (sum a)^2 / (sum a^2) problems drawn with probabilities like a^2, and the
-    default interval of those is moved to the weighted mean.
+    sum of a^2 v, that of (sum a)^2 / (sum a^2) problems drawn with probabilities like a^2, which
+    is what `weighted_counts` makes of them. The default interval of those, taken clear of 0 and 1
+    where its ends would be cut, is moved to the weighted mean.
     """
-    pairs = pooled.outcomes.histogram.at_least(pooled.k)
-    grid = grid_of(pairs)
-    place = grid.starts[np.searchsorted(grid.ns, pooled.outcomes.trials)]
-    place = place + pooled.outcomes.required_successes()
+    away = (1.0 - _SHRINK) / 2.0
+    inner = away + _SHRINK * values
+    known = squares
+    if squares is not None:
+        known = away**2 + 2.0 * away * _SHRINK * values + _SHRINK**2 * squares
+    ends = over_trials(mixture, inner, k, level, squares=known)
+    middle = mixture.counts @ inner / mixture.counts.sum(axis=-1)
+    return Ends(
+        mean + (ends.low - middle) / _SHRINK,
+        mean + (ends.high - middle) / _SHRINK,
+        ends.se / _SHRINK,
+    )
+
+
+def weighted_counts(weights: Floats, places: Ints, pairs: int) -> Floats:
+    """Return problems of different weights as counts over the pairs of a grid.
+
+    `places` are the pairs of the problems; leading axes are data sets. The counts add up to the
+    number of problems of one weight that the weighted mean is worth.
+    """
     squares = weights**2
     effective = float(weights.sum()) ** 2 / float(squares.sum())
-    counts: Floats = np.zeros(len(grid.trials))
-    np.add.at(counts, place, squares / squares.sum() * effective)
-    mixture = fit_mixture(grid, counts)
-    values = (pooled.values(mixture) - low) / scale
-    known = pooled.squares(mixture, values)
-    shift = 0.5 - float(counts @ values) / effective / _SHRINK
-    if known is not None:
-        known = shift**2 + 2.0 * shift * values / _SHRINK + known / _SHRINK**2
-    ends = over_trials(mixture, shift + values / _SHRINK, pooled.k, pooled.level, squares=known)
-    below, above = (mean + (end - 0.5) * _SHRINK for end in (ends.low, ends.high))
-    return Ends(below, above, ends.se * _SHRINK)
+    counts: Floats = np.zeros((*places.shape[:-1], pairs))
+    for index in np.ndindex(places.shape[:-1]):
+        np.add.at(counts[index], places[index], squares / squares.sum() * effective)
+    return counts
 
 
 def square_and_add(

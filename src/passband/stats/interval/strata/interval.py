@@ -10,6 +10,7 @@ from passband.errors import InvalidInput
 from passband.notes import (
     Note,
     few_informative_in_strata,
+    heavy_stratum,
     no_stratum_interval,
     single_problem_strata,
 )
@@ -18,7 +19,9 @@ from passband.stats.interval.default.auto import (
     has_few_repeats,
     target_notes,
 )
-from passband.stats.interval.fit.count_grid import grid_of, is_too_large
+from passband.stats.interval.fit.coarse import is_too_large
+from passband.stats.interval.fit.count_grid import grid_of
+from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.methods import Interval, interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.ends import (
@@ -26,6 +29,7 @@ from passband.stats.interval.strata.ends import (
     square_and_add,
     strata_over_problems,
     strata_over_trials,
+    weighted_counts,
 )
 from passband.stats.interval.strata.spread import Spread, spread_of_counts, spread_of_values
 from passband.stats.tolerance import ROUNDING_DIGITS
@@ -52,7 +56,7 @@ def strata_interval(
     _check_clusters(requests)
     if first.over == "trials":
         interval = _over_trials(value, requests, weights)
-    elif _has_values(strata):
+    elif _has_values(strata) and not _is_thin(strata):
         interval = _over_problems(value, strata, weights)
     else:
         interval = _squared(value, requests, weights)
@@ -71,7 +75,7 @@ def _check_clusters(requests: Mapping[str, IntervalRequest]) -> None:
     """Refuse clusters with problems in two strata, which are then not independent."""
     home: dict[str, str] = {}
     for name, request in requests.items():
-        for cluster in set(request.outcomes.clusters or ()):
+        for cluster in dict.fromkeys(request.outcomes.clusters or ()):
             if home.setdefault(cluster, name) != name and request.over == "problems":
                 raise InvalidInput(
                     f"cluster {cluster!r} has problems in the strata {home[cluster]!r} and "
@@ -86,6 +90,16 @@ def _has_values(strata: Sequence[IntervalRequest]) -> bool:
     )
 
 
+def _is_thin(strata: Sequence[IntervalRequest]) -> bool:
+    """Return whether graded scores differ so little that their moments say too little.
+
+    Counts have a family of distributions to say what could have been missed; graded scores have
+    the rules of their own default interval.
+    """
+    is_graded = not all(request.outcomes.is_binary for request in strata)
+    return is_graded and sum(map(_informative, strata)) < _ENOUGH_INFORMATIVE
+
+
 def _range(strata: Sequence[IntervalRequest]) -> tuple[float, float]:
     ranges = [request.range() for request in strata]
     return min(low for low, _ in ranges), max(high for _, high in ranges)
@@ -95,7 +109,7 @@ def _range(strata: Sequence[IntervalRequest]) -> tuple[float, float]:
 
 
 def _over_problems(value: float, strata: Sequence[IntervalRequest], weights: Floats) -> Interval:
-    notes = _notes(strata)
+    notes = _notes(strata, weights)
     low, high = _range(strata)
     bounded = bool(np.isfinite(high - low))
     start, scale = (low, high - low) if bounded else (0.0, _unit(strata))
@@ -137,6 +151,12 @@ def _has_grid(request: IntervalRequest) -> bool:
     return request.outcomes.is_binary and not is_too_large(request.outcomes.histogram)
 
 
+def _is_counted(request: IntervalRequest) -> bool:
+    """Return whether counts say all of a metric that is a mean over problems."""
+    metric = request.metric
+    return metric.is_mean and _has_grid(request) and not metric.parts[0].needs_answers
+
+
 def _linear(request: IntervalRequest, parts: Floats) -> Floats:
     """Return one value per row of the metric's parts; their mean in the stratum is its value."""
     return request.metric.linear(list(parts.T), request.means)
@@ -159,20 +179,30 @@ def _edge(strata: Sequence[IntervalRequest]) -> float | None:
     return 0.0 if successes == 0 else 1.0 if successes == trials else None
 
 
-def _notes(strata: Sequence[IntervalRequest]) -> tuple[Note, ...]:
+def _notes(strata: Sequence[IntervalRequest], weights: Floats) -> tuple[Note, ...]:
     notes: list[Note] = []
     counts = [request.outcomes.n_problems for request in strata]
     single = counts.count(1)
     if single:
         notes.append(single_problem_strata(single, len(counts)))
-    return (*notes, *_informative_notes(strata))
+    return (*notes, *_informative_notes(strata, weights))
 
 
-def _informative_notes(strata: Sequence[IntervalRequest]) -> tuple[Note, ...]:
-    counts = [request.outcomes.n_problems for request in strata]
-    informative = sum(map(_informative, strata))
-    if informative < _ENOUGH_INFORMATIVE:
-        return (few_informative_in_strata(sum(counts), informative),)
+def _informative_notes(strata: Sequence[IntervalRequest], weights: Floats) -> tuple[Note, ...]:
+    """Return a note where few problems differ from others of their stratum, or few that weigh.
+
+    If all problems were alike, stratum h had the part g of the variance. Its informative problems
+    then count as 1 / sum(g^2 / informative), which is their number if strata weigh by size.
+    """
+    counts = np.array([float(request.outcomes.n_problems) for request in strata])
+    informative = np.array([float(_informative(request)) for request in strata])
+    total = int(informative.sum())
+    if total < _ENOUGH_INFORMATIVE:
+        return (few_informative_in_strata(int(counts.sum()), total),)
+    parts = weights**2 / counts / float((weights**2 / counts).sum())
+    if 1.0 / float((parts**2 / np.maximum(informative, 0.5)).sum()) < _ENOUGH_INFORMATIVE:
+        heaviest = int(parts.argmax())
+        return (heavy_stratum(float(weights[heaviest]), int(counts[heaviest])),)
     return ()
 
 
@@ -190,13 +220,13 @@ def _over_trials(
     value: float, requests: Mapping[str, IntervalRequest], weights: Floats
 ) -> Interval:
     strata = list(requests.values())
-    if not all(_has_grid(request) and request.metric.is_mean for request in strata):
+    if not all(map(_is_counted, strata)):
         return _squared(value, requests, weights)
     pooled = _pooled(strata, value)
     if is_too_large(pooled.outcomes.histogram):
         return _squared(value, requests, weights)
     mixture = pooled.mixture()
-    notes = (*target_notes(pooled, mixture), *_informative_notes(strata))
+    notes = (*target_notes(pooled, mixture), *_informative_notes(strata, weights))
     if has_few_repeats(mixture):
         return _over_problems(value, strata, weights).with_notes(*target_notes(pooled, mixture))
     low, high = pooled.range()
@@ -211,11 +241,24 @@ def _over_trials(
     edge = _edge(strata)
     if edge is not None:
         return _hidden(value, pooled, each, edge).with_notes(*notes)
-    ends = strata_over_trials((value - low) / (high - low), pooled, each, low, high - low)
     scale = high - low
+    weighted = _weighted(pooled, each)
+    values = (pooled.values(weighted) - low) / scale
+    squares = pooled.squares(weighted, values)
+    mean = np.asarray((value - low) / scale)
+    ends = strata_over_trials(mean, weighted, values, pooled.k, pooled.level, squares)
     return Interval(
         low + scale * float(ends.low), low + scale * float(ends.high), scale * float(ends.se), notes
     )
+
+
+def _weighted(pooled: IntervalRequest, weights: Floats) -> Mixture:
+    """Fit the problems as their weights have them count."""
+    outcomes = pooled.outcomes
+    grid = grid_of(outcomes.histogram)
+    start = grid.starts[np.searchsorted(grid.ns, outcomes.trials)]
+    places = start + outcomes.required_successes()
+    return fit_mixture(grid, weighted_counts(weights, places, len(grid.trials)))
 
 
 def _pooled(strata: Sequence[IntervalRequest], value: float) -> IntervalRequest:

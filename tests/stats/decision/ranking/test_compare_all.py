@@ -1,16 +1,12 @@
-"""Many models at once: adjusted p-values by hand, simultaneous intervals, ranks, chances."""
+"""Many models at once: simultaneous intervals, ranks, the confidence of being the best."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
 from passband.stats.decision.compare import compare
-from passband.stats.decision.ranking import benjamini_hochberg, compare_all, holm
+from passband.stats.decision.ranking.compare_all import compare_all
 from passband.stats.interval.default.wilson import normal_quantile
-
-chances = st.lists(st.floats(0, 1), min_size=1, max_size=9)
 
 
 def field(seed: int, shifts: list[float], problems: int = 40, n: int = 8) -> dict[str, Outcomes]:
@@ -20,35 +16,6 @@ def field(seed: int, shifts: list[float], problems: int = 40, n: int = 8) -> dic
         f"m{at}": Outcomes.from_counts(rng.binomial(n, np.clip(p + shift, 0, 1)), n)
         for at, shift in enumerate(shifts)
     }
-
-
-# -- adjusted p-values ---------------------------------------------------------------------
-
-
-def test_holm_by_hand() -> None:
-    # sorted .005 .01 .03 .04 times 4 3 2 1 is .02 .03 .06 .04, and the last may not fall
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.6, 0.5]) == [1, 1]
-    assert holm([]) == []
-
-
-def test_benjamini_hochberg_by_hand() -> None:
-    # sorted .005 .01 .03 .04 times 4 4/2 4/3 1 is .02 .02 .04 .04
-    assert benjamini_hochberg([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.02, 0.04, 0.04, 0.02])
-    # .04 * 3/2 = .06 may not exceed what the larger .045 gets
-    assert benjamini_hochberg([0.045, 0.001, 0.04]) == pytest.approx([0.045, 0.003, 0.045])
-    assert benjamini_hochberg([]) == []
-
-
-@given(chances)
-def test_adjusted_p_values_keep_the_order_and_only_grow(p: list[float]) -> None:
-    for adjust in (holm, benjamini_hochberg):
-        found = adjust(p)
-        assert all(a >= b - 1e-15 for a, b in zip(found, p, strict=True))
-        assert max(found) <= 1
-        order = np.argsort(p, kind="stable")
-        assert (np.diff(np.array(found)[order]) >= -1e-15).all()
-    assert all(h >= b - 1e-15 for h, b in zip(holm(p), benjamini_hochberg(p), strict=True))
 
 
 # -- two models ----------------------------------------------------------------------------
@@ -172,11 +139,82 @@ def test_over_trials_and_graded_scores() -> None:
     assert compare_all(graded, "max@2").standings[0].model == "b"
 
 
-def test_unknown_spread_gives_no_chance_and_says_so() -> None:
+def test_models_without_a_standard_error_still_have_a_confidence() -> None:
     models = {"a": Outcomes.from_counts([0, 0, 0], 4), "b": Outcomes.from_counts([4, 4, 2], 4)}
     found = compare_all(models, "pass@1", over="trials")
-    assert [s.p_best for s in found.standings] == [None, None]
-    assert any("no probability of being the best" in note.text for note in found.notes)
+    plain = compare(models["a"], models["b"], "pass@1", over="trials").confidence
+    assert plain is not None
+    assert [s.p_best for s in found.standings] == pytest.approx([plain, 1 - plain])
+
+
+def test_differences_without_an_interval_give_no_confidence_and_say_so() -> None:
+    models = {name: Outcomes.from_array([[0.5, 0.5]] * 4) for name in "abc"}
+    found = compare_all(models, "avg")
+    assert [s.p_best for s in found.standings] == [None] * 3
+    assert [pair.p_adjusted for pair in found.pairs] == [None] * 3
+    assert any(note.code == "no-p-best" for note in found.notes)
+
+
+# -- coherence -----------------------------------------------------------------------------
+
+
+def uneven(seed: int, models: int, problems: int = 30) -> dict[str, Outcomes]:
+    """Return models with very different numbers of trials, in clusters."""
+    rng = np.random.default_rng(seed)
+    p, trials = rng.beta(0.8, 0.8, problems), (64, 2, 8, 1, 16)
+    shift = rng.normal(0, 0.08, models)
+    return {
+        f"m{at}": Outcomes.from_counts(
+            rng.binomial(trials[at % 5], np.clip(p + shift[at], 0, 1)),
+            trials[at % 5],
+            clusters=np.arange(problems) // 2,
+        )
+        for at in range(models)
+    }
+
+
+@pytest.mark.parametrize("over", ["problems", "trials"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_is_no_surer_than_any_of_its_pairs(seed: int, over: str) -> None:
+    for models in (uneven(seed, 3), field(seed, [0.0, 0.02, 0.03, -0.05], problems=20, n=2)):
+        found = compare_all(models, "pass@1", over=over)  # type: ignore[arg-type]
+        confident = {s.model: s.p_best for s in found.standings}
+        for standing in found.standings:
+            pairs = [
+                found.pair(m, standing.model).confidence for m in models if m != standing.model
+            ]
+            known = [confidence for confidence in pairs if confidence is not None]
+            assert standing.p_best is not None
+            assert standing.p_best <= min(known) + 1e-12
+        assert sum(p for p in confident.values() if p is not None) == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("over", ["problems", "trials"])
+def test_two_models_share_the_confidence_of_their_comparison(over: str) -> None:
+    models = uneven(7, 2)
+    found = compare_all(models, "pass@1", over=over)  # type: ignore[arg-type]
+    plain = compare(models["m0"], models["m1"], "pass@1", over=over).confidence  # type: ignore[arg-type]
+    assert {s.model: s.p_best for s in found.standings}["m1"] == pytest.approx(plain, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_adjusted_p_values_interval_and_ranks_are_one_statement(level: float) -> None:
+    shifts = [0.0, 0.03, 0.06, 0.09, 0.12, 0.3]
+    for over in ("problems", "trials"):
+        found = compare_all(field(11, shifts), "pass@1", over=over, level=level)  # type: ignore[arg-type]
+        beaten = dict.fromkeys(found.dropped, 0)
+        for pair in found.pairs:
+            assert pair.low is not None
+            assert pair.high is not None
+            assert pair.p_adjusted is not None
+            assert pair.p_value is not None
+            assert (
+                pair.p_value <= pair.p_adjusted <= min(1, len(found.pairs) * pair.p_value) + 1e-12
+            )
+            is_apart = pair.low > 0 or pair.high < 0
+            assert is_apart == (pair.p_adjusted <= 1 - level)
+            beaten[pair.a if pair.low > 0 else pair.b] += is_apart
+        assert {s.model: s.rank_low - 1 for s in found.standings} == beaten
 
 
 def test_nonsense_is_refused() -> None:

@@ -1,0 +1,51 @@
+"""Abilities of models as text: rows for the tables, and what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from passband.report.render import Cell
+from passband.stats.decision.ranking.abilities import Abilities
+from passband.stats.interval.rounding import rounded_interval, rounded_value
+
+__all__ = ["ability_notes", "ability_rows", "half_open", "span"]
+
+_NAMES = {"logit": "the logit of models and problems", "bradley-terry": "Bradley-Terry"}
+
+
+def ability_rows(ranking: Abilities, interval: str) -> Iterator[dict[str, Cell]]:
+    """Return a row per model, best first; `interval` is the head of that column."""
+    for one in ranking.abilities:
+        yield {
+            "rank": span(one.rank_low, one.rank_high),
+            "model": one.model,
+            "ability": rounded_value(one.value, one.low, one.high),
+            interval: half_open(one.low, one.high),
+            "confidence best": None if one.p_best is None else round(one.p_best, 3),
+            ranking.metric: round(one.plain, 3),
+            "problems": one.n_problems,
+        }
+
+
+def ability_notes(ranking: Abilities) -> Iterator[str]:
+    """Return how the abilities are made, and the notes on them."""
+    unit = "success" if ranking.model == "logit" else f"a higher {ranking.metric} on a problem"
+    yield (
+        f"Abilities are log odds of {unit}, by {_NAMES[ranking.model]}, around the mean of the "
+        f"models; {ranking.n_problems} problems, each model on those that it was asked."
+    )
+    yield from (str(note) for note in ranking.notes)
+
+
+def half_open(low: float | None, high: float | None) -> str | None:
+    """Return an interval that may be open on one side."""
+    if low is not None and high is None:
+        return f"above {low:.2g}"
+    if high is not None and low is None:
+        return f"below {high:.2g}"
+    return rounded_interval(low, high)
+
+
+def span(low: int, high: int) -> str:
+    """Return a span of ranks."""
+    return str(low) if low == high else f"{low}-{high}"

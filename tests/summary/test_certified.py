@@ -1,0 +1,110 @@
+"""Certificates in a summary: on request, by themselves, in JSON and on the command line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commands import run
+from passband import Outcomes, Summary, summarize
+from passband.errors import InvalidInput
+from passband.report.summary import explanation, full_rows, rows
+from passband.summary.certified import for_groups
+from passband.summary.summary import Request
+
+SPIKES = Outcomes.from_counts([5, 0, 5, 5, 0, 4, 0, 5, 0, 1, 5, 0], 5)  # two carry all the noise
+USUAL = Outcomes.from_counts([0, 1, 3, 4, 6, 8] * 10, 8)
+
+
+def codes(summary: Summary) -> list[list[str]]:
+    return [[note.code for note in line.notes] for _, line in summary.lines()]
+
+
+def test_an_unusual_design_is_tried_unasked() -> None:
+    summary = summarize(SPIKES, ["pass@1", "pass@4"], over="trials")
+    first, second = (line.estimate for _, line in summary.lines())
+    assert first is not None
+    assert first.certificate is not None
+    assert first.certificate.sets == 300
+    assert "low-coverage" in codes(summary)[0]
+    assert second is not None
+    assert second.certificate is None  # it was found to cover
+    assert any("Simulated coverage cannot see" in line for line in explanation(summary))
+    assert "coverage" not in rows(summary)[0]
+
+
+def test_it_can_be_forbidden() -> None:
+    summary = summarize(SPIKES, "pass@1", over="trials", certify=False)
+    assert "low-coverage" not in codes(summary)[0]
+
+
+def test_a_usual_design_is_left_alone() -> None:
+    summary = summarize(USUAL, "pass@1")
+    assert summary.estimate("pass@1").certificate is None
+    assert json.loads(summary.to_json())["version"] == 1
+    assert "certify" not in json.loads(summary.to_json())
+
+
+def test_on_request() -> None:
+    summary = summarize(USUAL, ["pass@1", "pass@2"], certify=True)
+    certificate = summary.estimate("pass@1").certificate
+    assert certificate is not None
+    assert rows(summary)[0]["coverage"] == certificate.percent
+    assert full_rows(summary)[0]["coverage"] == certificate.coverage
+    text = "\n".join(explanation(summary))
+    assert "on data like yours this 95% interval covers about" in text
+    assert text.count("Simulated coverage cannot see") == 1
+
+
+def test_calibrated() -> None:
+    summary = summarize(SPIKES, "pass@1", over="trials", calibrate=True)
+    plain = summarize(SPIKES, "pass@1", over="trials", certify=False)
+    wide, narrow = (each.estimate("pass@1") for each in (summary, plain))
+    assert wide.method == "auto, calibrated"
+    assert wide.low is not None
+    assert narrow.low is not None
+    assert wide.low < narrow.low
+    assert "calibrated" in codes(summary)[0]
+
+
+@pytest.mark.parametrize("options", [{"certify": True}, {"calibrate": True}, {}])
+def test_json_keeps_it(options: dict[str, bool]) -> None:
+    summary = summarize(SPIKES, ["pass@1", "pass@2"], over="trials", **options)
+    assert Summary.from_json(summary.to_json()) == summary
+    assert json.loads(summary.to_json())["version"] == 2
+
+
+def test_only_the_default_method() -> None:
+    with pytest.raises(InvalidInput, match="method 'auto'; got 'bca'"):
+        summarize(USUAL, "pass@1", method="bca", certify=True)
+    assert summarize(SPIKES, "pass@1", method="bca").estimate("pass@1").certificate is None
+
+
+def test_many_groups_are_not_tried_unasked() -> None:
+    assert for_groups(Request(), 4).certify is None
+    assert for_groups(Request(), 5).certify is False
+    assert for_groups(Request(certify=True), 5).certify is True
+
+
+def test_many_lines_are_not_tried_unasked() -> None:
+    outcomes = Outcomes.from_counts(np.repeat(SPIKES.successes, 1) * 4, 20)
+    summary = summarize(outcomes, "pass@*", over="trials")
+    tried = [line.estimate.certificate for _, line in summary.lines() if line.estimate]
+    assert not any(tried[8:])
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "trials.csv"
+    lines = [f"{i},{t},{int(t < c)}" for i, c in enumerate(SPIKES.successes) for t in range(5)]
+    path.write_text("problem,trial,score\n" + "\n".join(lines) + "\n")
+    asked = ("stats", path, "-m", "pass@1", "--over", "trials")
+    done = run(*asked, "--certify")
+    assert done.code == 0
+    assert done.out.splitlines()[0].split() == [
+        "metric", "value", "95%", "interval", "coverage", "problems", "trials",
+    ]  # fmt: skip
+    assert "low-coverage" in run(*asked, "--json").out
+    assert "low-coverage" not in run(*asked, "--json", "--no-certify").out
+    assert "widened to a normal quantile" in run(*asked, "--calibrate").err
+    assert "got 'bca'" in run("stats", path, "--certify", "--method", "bca").err
