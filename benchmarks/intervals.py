@@ -208,6 +208,7 @@ def many_models() -> Iterator[Row]:
         )
         for at in range(3)
     }
+    passband.compare_all({name: models[name] for name in ("m0", "m1", "m2")}, "pass@1")  # imports
     for what, field in (("30 models x 500 x 8", models), ("3 models x 100,000 x 1-64", ragged)):
         for over in ("problems", "trials"):
             yield {"what": f"{what}, over {over}", **at_most("CPU s", cpu(field, over), 1.0, 2)}
