@@ -93,6 +93,7 @@ __all__ = [
     "held_slopes",
     "joined",
     "left_out",
+    "left_out_differ",
     "misfit",
     "model_based",
     "moved_server",
@@ -216,6 +217,53 @@ def few_repeats(repeated: int, problems: int) -> Note:
     )
 
 
+def single_trials(single: int, problems: int) -> Note:
+    """Return the note on problems whose only trial cannot show its noise."""
+    return Note(
+        "single-trials",
+        f"{single} of {problems} problems have a single trial, which cannot show its noise: they "
+        "count as if all of their spread were noise, so the interval errs to the wide side",
+    )
+
+
+def noise_by_trials(own: float, pooled: float) -> Note:
+    """Return the note on sampling noise that differs with the number of trials."""
+    return Note(
+        "noise-by-trials",
+        "problems with few trials are of another kind than those with many, so the noise is "
+        f"measured for each number of trials (standard error {own:.2g}; {pooled:.2g} if they were "
+        "alike)",
+    )
+
+
+def trials_related(correlation: float) -> Note:
+    """Return the note on numbers of trials that go along with the share of successes.
+
+    >>> print(trials_related(-0.4).text[:61])
+    problems with more trials succeeded less often (correlation -
+    """
+    word = "more" if correlation > 0 else "less"
+    return Note(
+        "trials-related",
+        f"problems with more trials succeeded {word} often (correlation {correlation:+.2f}); the "
+        "interval holds if their numbers were fixed beforehand, not if outcomes decided them",
+    )
+
+
+def left_out_differ(left: float, kept: float, problems: int, k: int) -> Note:
+    """Return the note on problems with too few trials that are unlike the others.
+
+    >>> print(left_out_differ(0.91, 0.24, 12, 4))
+    12 problems with fewer than 4 trials are left out, and differ: their pass@1 is 0.910, that of \
+the others 0.240
+    """
+    return Note(
+        "left-out-differ",
+        f"{_count(problems, 'problem')} with fewer than {k} trials are left out, and differ: their "
+        f"pass@1 is {left:.3f}, that of the others {kept:.3f}",
+    )
+
+
 def noise_partly_measured(measured: int, problems: int, trials: int) -> Note:
     """Return the note on sampling noise that only some problems have enough trials to show."""
     return Note(
@@ -322,9 +370,8 @@ ALL_TRIALS_ALIKE = Note(
     "no interval: all trials have the same outcome, so the fitted prior has no spread",
 )
 TOO_MANY_COUNTS = Note(
-    "no-interval-too-many-counts",
-    "no interval: too many trials, or distinct trial counts, for the default interval; try "
-    "method='percentile'",
+    "too-many-counts",
+    "too many trials of a problem for the default interval; this is Student's t over problems",
 )
 
 
@@ -726,18 +773,33 @@ def until(text: str) -> Note:
     return Note("until", text)
 
 
+def _looks_stopped(p_value: float, problems: int, cap: int) -> str:
+    return (
+        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
+        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')})"
+    )
+
+
 def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
-    """Return the note on trials whose outcomes seem to have decided when to stop.
+    """Return the note on a mean of c/n over trials whose outcomes seem to have ended them.
 
     >>> print(stopped_by_outcome(0.0021, 8, 8))  # doctest: +ELLIPSIS
     every problem with fewer than 8 trials succeeded in exactly one ...
     """
     return Note(
-        "no-estimate-stopped-by-outcome",
-        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
-        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
-        f"of c/n is then far too large: use --stopped-after 1 --cap {cap}, or --stopped-after 0 if "
-        f"the numbers of trials were fixed beforehand",
+        "stopped-by-outcome",
+        f"{_looks_stopped(p_value, problems, cap)}; this estimate is then wrong, far too large for "
+        f"pass@1: passband.stats.sequential.unstopped.estimate_stopped gives the share solved "
+        f"within k",
+    )
+
+
+def taken_as_stopped(p_value: float, problems: int, cap: int) -> Note:
+    """Return the note on an estimate that takes trials as stopped by their outcome."""
+    return Note(
+        "taken-as-stopped",
+        f"{_looks_stopped(p_value, problems, cap)}, and so it is counted; --stopped-after 0 if the "
+        f"numbers of trials were fixed beforehand, --cap if the limit was above {cap}",
     )
 
 
@@ -745,9 +807,8 @@ def compared_stopped(p_value: float, problems: int, cap: int) -> Note:
     """Return the note on compared trials whose outcomes seem to have decided when to stop."""
     return Note(
         "compared-stopped-by-outcome",
-        f"every problem with fewer than {cap} trials succeeded in exactly one of them, as if each "
-        f"was tried until it succeeded (p {p_value:.2g}, {_count(problems, 'problem')}); the mean "
-        f"of c/n is then far too large, and the difference wrong: compare first trials alone",
+        f"{_looks_stopped(p_value, problems, cap)}; the mean of c/n is then far too large, and the "
+        f"difference wrong: compare first trials alone",
     )
 
 

@@ -1,12 +1,13 @@
-"""Trials that look stopped by their own outcome: refused, or estimated as they must be."""
+"""Trials that look stopped by their own outcome: estimated as they must be."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from commands import run
-from passband import Outcomes, Summary, summarize
+from passband import Outcomes, Summary, estimate, summarize
 from passband.errors import InvalidInput
 from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped
 
@@ -19,13 +20,22 @@ def retried() -> Outcomes:
     return Outcomes.from_counts(scores.any(axis=1).astype(int), tried)
 
 
-def test_the_mean_is_refused(retried: Outcomes) -> None:
-    summary = summarize(retried, ["pass@1", "avg"])
-    for _, line in summary.lines():
-        assert line.estimate is None
-        assert line.reason is not None
-        assert line.reason.code == "no-estimate-stopped-by-outcome"
-        assert "--stopped-after 1 --cap 8" in line.reason.text
+def test_it_is_recognised_and_estimated_as_such(retried: Outcomes) -> None:
+    lines = {line.metric: line for _, line in summarize(retried, ["pass@1,4,16", "avg"]).lines()}
+    for name in ("pass@1", "pass@4", "pass@16"):
+        expected = estimate_stopped(retried, name, StoppingRule(1, 8))
+        found = lines[name].estimate
+        assert found is not None
+        assert replace(found, notes=found.notes[1:]) == expected
+        assert found.notes[0].code == "taken-as-stopped"
+        assert "--stopped-after 0" in found.notes[0].text
+    assert lines["avg"].estimate is None
+    assert "as if each was tried until it succeeded" in str(lines["avg"].reason)
+
+
+def test_the_library_says_that_the_mean_is_wrong(retried: Outcomes) -> None:
+    (note,) = (n for n in estimate(retried, "pass@1").notes if n.code == "stopped-by-outcome")
+    assert "estimate_stopped" in note.text
 
 
 def test_it_is_estimated_where_the_rule_is_given(retried: Outcomes) -> None:
@@ -47,6 +57,7 @@ def test_fixed_numbers_are_believed(retried: Outcomes) -> None:
     (line,) = (line for _, line in summarize(retried, "pass@1", stopped_after=0).lines())
     assert line.estimate is not None
     assert line.estimate.method == "auto"
+    assert "stopped-by-outcome" not in {note.code for note in line.estimate.notes}
     (line,) = (line for _, line in summarize(Outcomes.from_counts([1, 2], 4), "pass@1").lines())
     assert line.estimate is not None
 
@@ -69,11 +80,13 @@ def test_the_command(retried: Outcomes, tmp_path: Path) -> None:
         rows += [f"{name},0"] * int(n - c) + [f"{name},1"] * int(c)
     path = tmp_path / "retried.csv"
     path.write_text("\n".join(rows) + "\n")
-    refused = run("stats", path)
-    assert refused.code == 2
-    assert "as if each was tried until it succeeded" in refused.err
+    recognised = run("stats", path)
+    assert recognised.code == 0
+    assert "as if each was tried until it succeeded" in recognised.err
+    assert "--over trials" not in recognised.err  # which is refused
     done = run("stats", path, "--stopped-after", 1, "--cap", 8)
     assert done.code == 0
+    assert done.out == recognised.out
     assert "solved within 8 trials" in done.err
     assert "--over trials" not in done.err  # which is refused
     assert run("stats", path, "--stopped-after", 1, "--cap", 8, "--over", "trials").code == 2

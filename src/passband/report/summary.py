@@ -125,11 +125,19 @@ def meaning(summary: Summary) -> str:
 def explanation(summary: Summary) -> list[str]:
     """Return what the intervals are for and where they are weak."""
     is_only = all(group.adaptive is not None for group in summary.groups)
-    is_only |= bool(summary.request.stopped_after)  # these have no interval over trials
+    is_only |= _all_stopped(summary)  # these have no interval over trials
     lines = [meaning(summary) + ("." if is_only else _OTHER_TARGET[summary.request.over])]
     if any("*" in name for name in summary.request.metrics):
         lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
     return lines + note_lines(summary)
+
+
+def _all_stopped(summary: Summary) -> bool:
+    """Return whether every estimate is of trials that were stopped by their outcome."""
+    methods = {line.estimate.method for _, line in summary.lines() if line.estimate is not None}
+    return bool(summary.request.stopped_after) or (
+        bool(methods) and all(method.startswith("unstopped") for method in methods)
+    )
 
 
 def note_lines(summary: Summary) -> list[str]:

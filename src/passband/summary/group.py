@@ -16,7 +16,7 @@ from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
-from passband.summary.stopped import refusal, stopped_lines
+from passband.summary.stopped import looks_stopped, stopped_lines
 from passband.summary.summary import Group, Line, Request, ScorerCounts
 
 __all__ = ["group_of", "metric_lines", "unscored_notes", "with_tally"]
@@ -78,15 +78,13 @@ def metric_lines(
 ) -> list[Line]:
     """Estimate metrics by name; one that these outcomes do not allow has a reason instead.
 
-    A name that no metric has is an error. Trials that look stopped by their own outcome have the
-    reason why no mean of them is given, unless the request says how they were stopped.
+    A name that no metric has is an error. Trials that look stopped by their own outcome are
+    estimated as such, with a note, unless the request says how they were stopped.
     """
     counted = outcomes.under(request.policy)
-    if request.stopped_after:
-        return stopped_lines(outcomes, names, request, scorer)
-    refused = refusal(counted, request)
-    if refused is not None:
-        return [Line(name, scorer, None, refused) for name in dict.fromkeys(names)]
+    stopping = looks_stopped(counted, request)
+    if request.stopped_after or stopping is not None:
+        return stopped_lines(outcomes, names, request, scorer, stopping)
     lines: list[Line] = []
     for name in dict.fromkeys(names):
         try:
@@ -120,6 +118,9 @@ def _line(outcomes: Outcomes, metric: str, request: Request, scorer: str | None)
         raise
     except InvalidInput as error:
         return Line(metric, scorer, None, _reason(error))
+    if request.stopped_after == 0:  # the numbers of trials were fixed, whatever they look like
+        kept = tuple(note for note in result.notes if note.code != "stopped-by-outcome")
+        result = replace(result, notes=kept)
     return Line(result.metric, scorer, result)
 
 

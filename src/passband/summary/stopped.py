@@ -1,39 +1,44 @@
-"""Lines of trials that were stopped by their own outcome: refused, or estimated as they must be."""
+"""Lines of trials that were stopped by their own outcome, estimated as they must be."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from passband import notes
 from passband.errors import InvalidInput, UnknownName
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.stopping import Stopping, stopping_of
+from passband.stats.interval.estimate import Estimate
 from passband.stats.metric.names import parse_name
 from passband.summary.default_metrics import default_metrics
 from passband.summary.summary import Line, Request
 
-__all__ = ["refusal", "stopped_lines"]
+__all__ = ["looks_stopped", "stopped_lines"]
 
 
-def refusal(outcomes: Outcomes, request: Request) -> Note | None:
-    """Return why the mean of c/n is refused: the trials look stopped by their own outcome.
+def looks_stopped(outcomes: Outcomes, request: Request) -> Stopping | None:
+    """Return why the trials are taken as stopped by their own outcome, if they are.
 
-    A request that says how trials were stopped, or that they were not, is not refused.
+    A request that says how trials were stopped, or that they were not, is believed.
     """
-    from passband.stats.sequential.detect import detect_by_counts
-
-    if request.stopped_after is not None:
+    if request.stopped_after is not None or outcomes.successes is None:
         return None
-    detection = detect_by_counts(outcomes)
-    if not detection.is_alarm:
+    if not outcomes.most_trials():
         return None
-    return notes.stopped_by_outcome(detection.p_value, detection.problems, outcomes.most_trials())
+    stopping = stopping_of(outcomes.histogram)
+    return stopping if stopping.is_alarm else None
 
 
 def stopped_lines(
-    outcomes: Outcomes, names: Sequence[str], request: Request, scorer: str | None
+    outcomes: Outcomes,
+    names: Sequence[str],
+    request: Request,
+    scorer: str | None,
+    stopping: Stopping | None = None,
 ) -> list[Line]:
-    """Estimate pass@k of trials that the request says were stopped by their outcome."""
+    """Estimate pass@k of trials that were stopped by their outcome, as given or as they look."""
     from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped
 
     counted = outcomes.under(request.policy)
@@ -47,10 +52,23 @@ def stopped_lines(
         except UnknownName:
             raise
         except InvalidInput as error:
-            lines.append(Line(name, scorer, None, notes.not_measurable(str(error))))
+            lines.append(Line(name, scorer, None, _reason(str(error), stopping)))
         else:
-            lines.append(Line(name, scorer, result))
+            lines.append(Line(name, scorer, replace(result, notes=_notes(result, stopping))))
     return lines
+
+
+def _notes(result: Estimate, stopping: Stopping | None) -> tuple[Note, ...]:
+    return result.notes if stopping is None else (_taken(stopping), *result.notes)
+
+
+def _reason(message: str, stopping: Stopping | None) -> Note:
+    reason = message if stopping is None else f"{message} {_taken(stopping)}."
+    return notes.not_measurable(reason)
+
+
+def _taken(stopping: Stopping) -> Note:
+    return notes.taken_as_stopped(stopping.p_value, stopping.problems, stopping.cap)
 
 
 def _single(name: str, cap: int) -> list[str]:

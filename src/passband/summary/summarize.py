@@ -56,9 +56,9 @@ def summarize(
     that cannot be read are left out and counted.
 
     Where each problem was tried until it had succeeded some number of times, give that as
-    `stopped_after`, and the most trials of a problem as `cap`. Trials that look so are refused
-    otherwise, as the mean of c/n is far too large for them; ``stopped_after=0`` says that their
-    numbers were fixed beforehand.
+    `stopped_after`, and the most trials of a problem as `cap`. Trials that look stopped at the
+    first success are taken so, with a note, as the mean of c/n is far too large for them;
+    ``stopped_after=0`` says that their numbers were fixed beforehand.
 
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)

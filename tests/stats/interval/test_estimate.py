@@ -469,11 +469,12 @@ def test_a_metric_that_cannot_vary_says_so() -> None:
     assert found.notes == (notes.CONSTANT_METRIC,)
 
 
-def test_too_many_trials_have_no_interval_but_a_value() -> None:
-    found = estimate(Outcomes.from_counts([3, 5], 300_000), "pass@1")
+def test_too_many_trials_have_the_textbook_interval() -> None:
+    outcomes = Outcomes.from_counts([3, 5], 300_000)
+    found, textbook = estimate(outcomes, "pass@1"), estimate(outcomes, "pass@1", method="t")
     assert found.value == pytest.approx(4 / 300_000)
-    assert (found.low, found.high, found.se) == (None, None, None)
-    assert found.notes == (notes.TOO_MANY_COUNTS,)
+    assert ends(found) == ends(textbook)
+    assert notes.TOO_MANY_COUNTS in found.notes
 
 
 def test_a_metric_that_rises_and_falls_has_both_ends_where_all_trials_are_alike() -> None:

@@ -21,6 +21,7 @@ from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.tolerance import ROUNDING
@@ -166,7 +167,7 @@ class _Template:
             n_unscored=self.outcomes.n_unscored,
             policy=self.policy,
             seed=interval.seed,
-            notes=interval.notes,
+            notes=(*trial_count_notes(self.scored, metric.k, self.over), *interval.notes),
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.fit.coarse import coarsened
 from passband.stats.interval.fit.count_grid import grid_of
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.metric.metric import MeanMetric, Metric
@@ -94,10 +95,11 @@ def _within_unit(scores: Floats) -> bool:
 
 def mixture_of(outcomes: Outcomes, k: int) -> Mixture:
     """Fit the problems with at least k trials, once for every metric on the same outcomes."""
-    pairs = outcomes.histogram.at_least(k)
-    grid = grid_of(pairs)
-    key = ("mixture", grid.ns)
+    pairs = coarsened(outcomes.histogram.at_least(k))
+    key = ("mixture", pairs.ns)
     if key not in outcomes.memo:
-        outcomes.memo[key] = fit_mixture(grid, grid.counts(pairs))
+        whole = mixture_of(outcomes, 1) if outcomes.histogram.ns[0] < k else None
+        grid = grid_of(pairs, None if whole is None else whole.grid)
+        outcomes.memo[key] = fit_mixture(grid, grid.counts(pairs), whole)
     mixture: Mixture = outcomes.memo[key]
     return mixture

@@ -1,10 +1,7 @@
 """Detectors of trials that were stopped by their own outcome, with a bounded rate of false alarms.
 
 *By counts.* Every problem with fewer trials than the most has exactly one success, and none with
-the most has more. If the numbers of trials had nothing to do with the outcomes, that would have
-probability at most the product of (1 - 1/n)^(n - 1) over the problems with 2 <= n < max: for any
-success rate p, P(c = 1 | n) = n p (1 - p)^(n - 1), which is largest at p = 1/n. The product is a
-p-value.
+the most has more: see `passband.stats.data.stopping`.
 
 *By order.* Among problems that succeeded in some trials and failed in others, the last trial is a
 success too often. With n fixed beforehand and trials alike, each order of c successes among n is as
@@ -23,11 +20,12 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.stats.checks import check_outcomes
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.stopping import STOPPING_LEVEL, stopping_of
 from passband.types import ArrayLike, Bools, Floats
 
 __all__ = ["LEVEL", "Detection", "detect_by_counts", "detect_by_order", "poisson_binomial"]
 
-LEVEL = 0.01  #: at which a table is taken to be stopped by its outcomes
+LEVEL = STOPPING_LEVEL  #: at which a table is taken to be stopped by its outcomes
 
 
 @dataclass(frozen=True)
@@ -55,15 +53,8 @@ def detect_by_counts(outcomes: Outcomes) -> Detection:
     check_outcomes("outcomes", outcomes)
     if outcomes.successes is None or not outcomes.most_trials():
         return Detection("counts", 1.0, 0)
-    tried = outcomes.trials > 0
-    n, c = outcomes.trials[tried].astype(np.float64), outcomes.successes[tried]
-    is_short = n < outcomes.most_trials()
-    fits = bool((c[is_short] == 1).all() and (c[~is_short] <= 1).all())
-    telling = n[is_short & (n >= 2)]
-    if not fits or not len(telling):
-        return Detection("counts", 1.0, 0)
-    logs = (telling - 1.0) * np.log1p(-1.0 / telling)
-    return Detection("counts", float(np.exp(logs.sum())), len(telling))
+    found = stopping_of(outcomes.histogram)
+    return Detection("counts", found.p_value, found.problems)
 
 
 def detect_by_order(scores: ArrayLike) -> Detection:

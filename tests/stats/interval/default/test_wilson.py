@@ -1,6 +1,7 @@
 """The quadratic behind the intervals, and its two uses."""
 
 import math
+from itertools import combinations_with_replacement
 from statistics import NormalDist
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, t
 
+from passband import Outcomes, estimate
 from passband.stats.interval.default.wilson import (
     Ends,
     between_ends,
@@ -18,9 +20,8 @@ from passband.stats.interval.default.wilson import (
     over_trials,
     roots,
     student_quantile,
-    trial_moments,
 )
-from passband.stats.interval.fit.count_grid import CountGrid, points
+from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 
 
@@ -86,37 +87,6 @@ def test_quantiles_next_to_certainty_are_finite() -> None:
     assert level_of(50.0) == top
 
 
-# -- the noise of trials -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("k", "n"), [(1, 6), (2, 6), (6, 6)])
-def test_trial_moments_are_those_of_the_definition(k: int, n: int) -> None:
-    lattice = CountGrid((n,))
-    mixture = fit_mixture(lattice, np.array([5.0, 1, 0, 2, 0, 1, 4]))
-    values = 1 - np.array([math.comb(n - c, k) / math.comb(n, k) for c in range(n + 1)])
-    weights = mixture.mixing(k).weights
-    law = [[math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)] for p in points()]
-    table = np.array(law)
-    centre = table @ values
-    within = table @ values**2 - centre**2
-    # the expected variance of a value given c; it goes along with the value by the tilt
-    given_c = (weights * within) @ table / (weights @ table)
-    covariance = weights @ (table @ (given_c * values) - (table @ given_c) * centre)
-    variance, tilt = trial_moments(mixture, values, k)
-    assert variance == pytest.approx(weights @ within)
-    assert tilt == pytest.approx(covariance / (weights @ within))
-
-
-@pytest.mark.parametrize("n", [2, 8, 32])
-def test_the_noise_of_the_mean_is_binomial(n: int) -> None:
-    p = np.random.default_rng(5).beta(1, 1, 4000)
-    successes = np.random.default_rng(6).binomial(n, p)
-    counts = np.bincount(successes, minlength=n + 1).astype(float)
-    mixture = fit_mixture(CountGrid((n,)), counts)
-    variance, _ = trial_moments(mixture, np.arange(n + 1) / n, 1)
-    assert variance == pytest.approx((p * (1 - p)).mean() / n, rel=0.1)
-
-
 def test_many_data_sets_at_once_are_each_alone() -> None:
     rng = np.random.default_rng(7)
     lattice = CountGrid((3, 6))
@@ -175,3 +145,37 @@ def test_the_model_keeps_a_part_when_the_measured_noise_vanishes() -> None:
     found = over_trials(mixture, c / 4, 1, 0.95, squares=c * (c - 1) / 12)
     plain = over_trials(mixture, c / 4, 1, 0.95)
     assert 0.8 * plain.se < found.se <= plain.se
+
+
+# -- the edge ------------------------------------------------------------------------------------
+
+
+def high_end(counts: list[int], n: int, metric: str) -> float:
+    return estimate(Outcomes.from_counts(counts, n), metric).high or 0.0
+
+
+@pytest.mark.parametrize("metric", ["pass@1", "pass@2", "pass^2", "maj@3"])
+@pytest.mark.parametrize(("problems", "n"), [(3, 3), (10, 8)])
+def test_a_first_success_does_not_lower_the_upper_end(metric: str, problems: int, n: int) -> None:
+    none = high_end([0] * problems, n, metric)
+    assert none == pytest.approx(1 - 0.025 ** (1 / problems))
+    for few in ([1], [2], [n], [2, n]):
+        assert high_end(few + [0] * (problems - len(few)), n, metric) >= none - 1e-9
+
+
+@pytest.mark.parametrize(("problems", "n", "metric"), [(4, 3, "pass@1"), (5, 2, "pass@2")])
+def test_no_step_lowers_an_upper_end_by_much(problems: int, n: int, metric: str) -> None:
+    # Alike problems are evidence against a spread, so the end may fall a little between.
+    every = list(combinations_with_replacement(range(n + 1), problems))
+    high = {counts: high_end(list(counts), n, metric) for counts in every}
+    for counts, end in high.items():
+        for at in range(problems):
+            more = tuple(sorted((*counts[:at], counts[at] + 1, *counts[at + 1 :])))
+            assert more not in high or high[more] > end - 0.035
+
+
+def test_the_guard_ends_where_four_problems_show_the_spread() -> None:
+    ends = [high_end([1] * few + [0] * (30 - few), 8, "pass@1") for few in (1, 2, 3, 4)]
+    assert ends[0] == pytest.approx(1 - 0.025 ** (1 / 30))
+    assert ends == sorted(ends, reverse=True)
+    assert ends[3] < 0.06

@@ -1,7 +1,5 @@
 """The tables behind the fit: every (n, c), and its probabilities."""
 
-import math
-
 import numpy as np
 import pytest
 from scipy.stats import betabinom, binom
@@ -13,7 +11,6 @@ from passband.stats.interval.fit.count_grid import (
     beta_grid,
     beta_masses,
     grid_of,
-    is_too_large,
     points,
 )
 
@@ -77,11 +74,3 @@ def test_the_masses_of_each_beta_add_up_to_one() -> None:
     alpha, beta = beta_grid()
     mean = beta_masses() @ points()
     assert mean == pytest.approx(alpha / (alpha + beta), abs=0.02)
-
-
-def test_what_is_too_large() -> None:
-    assert not is_too_large(Histogram.of_tally(100_000, np.array([1])))
-    assert is_too_large(Histogram.of_tally(10**6, np.array([1])))
-    many = np.arange(1, 1000)
-    assert is_too_large(Histogram.of_counts(many, many))
-    assert not is_too_large(Histogram.of_counts(many[: math.isqrt(200_000)], many[:447] * 0))

@@ -19,7 +19,7 @@ from passband.stats.interval.bootstrap.units import data_seed
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.estimate import estimate
 from passband.stats.interval.fit.count_grid import CountGrid, beta_masses
-from passband.stats.interval.fit.mixture import Mixing, Mixture, fit_mixture
+from passband.stats.interval.fit.mixture import Mixture, fit_mixture
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
 from passband.stats.metric.metric import Metric
@@ -163,8 +163,8 @@ def _predicted(grid: CountGrid, counts: Floats) -> Mixture:
     """Fit what the interval over problems needs: a further problem, and no noise of the trials."""
     weight = posterior_of_betas(grid, counts)
     predictive = weight @ grid.beta_binomial
-    mixing = Mixing(weight @ beta_masses(), predictive)
-    return Mixture(grid, counts, predictive, mixing, mixing, np.ones((*counts.shape[:-1], 1)))
+    shares = np.ones((*counts.shape[:-1], 1))
+    return Mixture(grid, counts, predictive, shares, weight @ beta_masses())
 
 
 @lru_cache(maxsize=16)

@@ -37,11 +37,13 @@ from passband.notes import (
 )
 from passband.stats.interval.bootstrap.draws import REPLICATES, Replicates, bootstrap_totals
 from passband.stats.interval.bootstrap.exact import MeanDistribution, distribution_of_mean
+from passband.stats.interval.bootstrap.smooth import distribution_of_groups
 from passband.stats.interval.bootstrap.units import (
     Units,
     data_seed,
     redrawn_graded,
     redrawn_trials,
+    trial_groups,
     trial_pools,
     two_level_units,
     units_of,
@@ -147,8 +149,9 @@ def studentized(request: IntervalRequest) -> Interval:
     if reason:
         return Interval.none(reason)
     seed = units.seed(request.seed)
+    drawn = units.gathered()
     sums = bootstrap_totals(
-        units.with_squares, units.shares, units.draws, REPLICATES, generator(seed)
+        drawn.with_squares, drawn.shares, drawn.draws, REPLICATES, generator(seed)
     )
     values = units.statistic(sums[:, : units.rows.shape[1]])
     away = _distances(values - request.value, units.standard_error(sums))
@@ -258,6 +261,8 @@ def _distribution_over_trials(request: IntervalRequest) -> tuple[Distribution, i
     pairs = request.outcomes.histogram.at_least(request.k)
     if request.metric.is_mean and len(pairs.trials) <= _MOST_POOLS:
         return distribution_of_mean(trial_pools(request), pairs.n_problems), None
+    if request.metric.is_mean:
+        return distribution_of_groups(trial_groups(request), pairs.n_problems), None
     made = data_seed(request.metric, pairs.trials, pairs.successes, pairs.problems)
     seed = made if request.seed is None else request.seed
     return Replicates(redrawn_trials(request, REPLICATES, generator(seed))), seed

@@ -8,6 +8,7 @@ blend of such ratios), so resampling units means adding up other rows.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -18,6 +19,7 @@ import numpy as np
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.bootstrap.draws import bootstrap_totals, graded_totals
 from passband.stats.interval.bootstrap.exact import Pool
+from passband.stats.interval.bootstrap.smooth import TrialGroup
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.components import values_of
@@ -32,12 +34,14 @@ __all__ = [
     "estimates",
     "redrawn_graded",
     "redrawn_trials",
+    "trial_groups",
     "trial_pools",
     "two_level_units",
     "units_of",
 ]
 
 
+_LEVELS = 256
 _MOST_RESAMPLES = 10_000  # of 8 units there are 6,435
 
 
@@ -101,6 +105,25 @@ class Units:
     def left_out(self) -> Floats:
         """Return the estimate without one unit of each kind."""
         return self.statistic(self.totals - self.rows)
+
+    def gathered(self) -> Units:
+        """Return the units with their values moved to 256 levels, where they are many more.
+
+        A value is split between the two nearest levels, so that the mean stays; the variance
+        changes by less than a ten-thousandth of what it is for values all over the range.
+        """
+        if not self.is_mean or len(self.rows) <= 2 * _LEVELS or self.draws < 3 * _LEVELS:
+            return self
+        values, size = self.rows[:, 0], self.rows[0, -1]
+        levels = np.linspace(values.min(), values.max(), _LEVELS)
+        place = np.clip((values - levels[0]) / (levels[1] - levels[0]), 0.0, _LEVELS - 1.0)
+        lower = np.minimum(place.astype(np.int64), _LEVELS - 2)
+        upper = (place - lower) * self.shares
+        shares = np.bincount(lower, self.shares - upper, _LEVELS)
+        shares += np.bincount(lower + 1, upper, _LEVELS)
+        kept = shares > 0.0
+        rows = np.stack([levels, np.full(_LEVELS, size)], axis=1)
+        return Units(self.metric, rows[kept], shares[kept] / shares.sum(), self.draws)
 
     # -- standard errors, from sums and sums of squares over units -----------------------------
 
@@ -199,6 +222,16 @@ def trial_pools(request: IntervalRequest) -> list[Pool]:
         kept = distribution > 0.0
         pools.append(Pool(_rows_of_trials(request, n)[kept, 0], distribution[kept], problems))
     return pools
+
+
+def trial_groups(request: IntervalRequest) -> Iterator[TrialGroup]:
+    """Yield the same by n: the values of Binomial(n, c/n) successes, for every c that occurs."""
+    pairs = request.outcomes.histogram.at_least(request.k)
+    for n in pairs.ns:
+        here = pairs.where(pairs.trials == n)
+        shares = binomial_pmf(n, np.arange(n + 1), (here.successes / n)[:, None])
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        yield TrialGroup(_rows_of_trials(request, n)[:, 0], shares, here.problems)
 
 
 def redrawn_trials(request: IntervalRequest, size: int, rng: np.random.Generator) -> Floats:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from passband.notes import (
@@ -16,13 +18,16 @@ from passband.notes import (
     few_clusters,
     few_informative,
     few_repeats,
+    noise_by_trials,
+    single_trials,
 )
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
+from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
-from passband.stats.interval.fit.count_grid import is_too_large
+from passband.stats.interval.fit.coarse import is_coarsened, is_too_large
 from passband.stats.interval.fit.mixture import Mixture
-from passband.stats.interval.methods import Interval, register_method
+from passband.stats.interval.methods import Interval, interval_for, register_method
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
@@ -30,6 +35,7 @@ from passband.types import Floats
 __all__ = ["auto", "has_few_repeats", "one_sided", "target_notes"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
+_UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ
 _ENOUGH_INFORMATIVE = 10  # problems that differ from the commonest value
 
 
@@ -42,8 +48,9 @@ def auto(request: IntervalRequest) -> Interval:
     """Return the default interval for either target."""
     if not request.outcomes.is_binary:
         return graded_interval(request).with_notes(*_cluster_notes(request))
-    if is_too_large(request.outcomes.histogram.at_least(request.k)):
-        return Interval.none(TOO_MANY_COUNTS)
+    pairs = request.outcomes.histogram.at_least(request.k)
+    if is_too_large(pairs):
+        return _from_moments(request)
     if request.metric.has_zero_factor(request.means):
         return _blend_at_zero(request)
     low, high = request.range()
@@ -57,12 +64,25 @@ def auto(request: IntervalRequest) -> Interval:
     if bound is not None:
         return bound.with_notes(*notes)
     ends = _ends(request, mixture, (values - low) / scale)
+    start = low
+    if is_coarsened(pairs):  # the mean of coarse counts is off by a little
+        start += request.value - float(mixture.counts @ values / mixture.counts.sum())
     return Interval(
-        min(max(low + scale * float(ends.low), low), request.value),
-        max(min(low + scale * float(ends.high), high), request.value),
+        min(max(start + scale * float(ends.low), low), request.value),
+        max(min(start + scale * float(ends.high), high), request.value),
         scale * float(ends.se),
         notes,
     )
+
+
+def _from_moments(request: IntervalRequest) -> Interval:
+    """Return Student's interval over problems, cut to the range, where no fit is possible."""
+    interval = interval_for("t", replace(request, over="problems"))
+    if interval.low is None or interval.high is None:
+        return interval.with_notes(TOO_MANY_COUNTS)
+    low, high = request.range()
+    ends = max(interval.low, low), min(interval.high, high)
+    return replace(interval, low=ends[0], high=ends[1]).with_notes(TOO_MANY_COUNTS)
 
 
 def _ends(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
@@ -77,7 +97,9 @@ def _ends(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
 def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = target_notes(request, mixture)
-    problems = int(mixture.counts.sum())
+    problems = mixture.problems
+    if request.over == "trials" and len(mixture.strata) > 1 and not has_few_repeats(mixture):
+        notes += _strata_notes(request, mixture, values)
     if problems > 1:
         informative = problems - _commonest(mixture, values)
         if informative < _ENOUGH_INFORMATIVE:
@@ -85,10 +107,26 @@ def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[
     return tuple(notes)
 
 
+def _strata_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> list[Note]:
+    """Return notes on noise that differs with the number of trials, or cannot be seen."""
+    problems, repeated = mixture.problems, _repeated(mixture)
+    if mixture.strata[0].law.grid.ns[-1] == 1:
+        return [single_trials(problems - repeated, problems)]
+    low, high = request.range()
+    values = (values - low) / (high - low)
+    squares = request.squares(mixture, values)
+    own = float(trial_noise(mixture, values, request.k, squares).variance)
+    pooled = float(pooled_variance(mixture, values, request.k, squares))
+    if 1.0 / _UNLIKE <= own / max(pooled, 1e-300) <= _UNLIKE:
+        return []
+    errors = ((high - low) * (variance / problems) ** 0.5 for variance in (own, pooled))
+    return [noise_by_trials(*errors)]
+
+
 def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
     """Return notes on problems, clusters or trials that are too few for the target."""
     notes: list[Note] = []
-    problems = int(mixture.counts.sum())
+    problems = mixture.problems
     if request.over == "trials":
         if mixture.grid.ns[-1] == 1:
             notes.append(ONE_TRIAL)
@@ -103,13 +141,13 @@ def target_notes(request: IntervalRequest, mixture: Mixture) -> list[Note]:
 
 def has_few_repeats(mixture: Mixture) -> bool:
     """Return whether too few problems have repeated trials to measure the noise of sampling."""
-    problems, repeated = int(mixture.counts.sum()), _repeated(mixture)
+    problems, repeated = mixture.problems, _repeated(mixture)
     return 2 * repeated < problems and repeated < max(_ENOUGH_REPEATS, problems / 10)
 
 
 def _repeated(mixture: Mixture) -> int:
     """Return the number of problems with more than one trial."""
-    return int(mixture.counts[mixture.grid.trials > 1].sum())
+    return round(float(mixture.counts[mixture.grid.trials > 1].sum()))
 
 
 def _cluster_notes(request: IntervalRequest) -> list[Note]:
@@ -123,7 +161,7 @@ def _cluster_notes(request: IntervalRequest) -> list[Note]:
 def _commonest(mixture: Mixture, values: Floats) -> int:
     """Return the number of problems that share the commonest value."""
     _, kind = np.unique(np.round(values, ROUNDING_DIGITS), return_inverse=True)
-    return int(np.bincount(kind, weights=mixture.counts).max())
+    return round(float(np.bincount(kind, weights=mixture.counts).max()))
 
 
 def one_sided(request: IntervalRequest, mixture: Mixture) -> Interval | None:
@@ -136,7 +174,7 @@ def one_sided(request: IntervalRequest, mixture: Mixture) -> Interval | None:
         end = 1.0
     else:
         return None
-    problems = int(counts.sum())
+    problems = mixture.problems
     if request.over == "problems" or has_few_repeats(mixture):
         units = request.outcomes.n_units(request.k) if request.over == "problems" else problems
         reach = 1.0 - request.tail ** (1.0 / units)

@@ -14,7 +14,7 @@ from passband.stats.interval.default.wilson import (
     student_quantile,
 )
 from passband.stats.interval.fit.mixture import Mixture
-from passband.types import Floats, Ints
+from passband.types import Floats
 
 __all__ = ["cluster_sums", "over_clusters"]
 
@@ -63,13 +63,7 @@ def cluster_sums(
     """Return the sum of deviations of each cluster, and the number of clusters."""
     enough = outcomes.trials >= max(k, 1)
     successes = outcomes.required_successes()[enough]
-    place = _positions(mixture, outcomes.trials[enough], successes)
+    place = mixture.grid.places(outcomes.trials[enough], successes)
     weights = deviations[place]
     sums: Floats = np.bincount(outcomes.cluster_codes(enough), weights).astype(np.float64)
     return sums, float(len(sums))
-
-
-def _positions(mixture: Mixture, trials: Ints, successes: Ints) -> Ints:
-    ns = np.array(mixture.grid.ns)
-    result: Ints = mixture.grid.starts[np.searchsorted(ns, trials)] + successes
-    return result

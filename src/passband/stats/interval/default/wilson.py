@@ -21,8 +21,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from passband.stats.interval.fit.count_grid import CountGrid
-from passband.stats.interval.fit.mixture import Mixing, Mixture
+from passband.stats.interval.default.trial_noise import trial_noise
+from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.tolerance import ROUNDING
 from passband.types import Floats
 
 __all__ = [
@@ -34,7 +35,7 @@ __all__ = [
     "over_trials",
     "roots",
     "student_quantile",
-    "trial_moments",
+    "student_quantiles",
     "widened_distribution",
 ]
 
@@ -88,7 +89,32 @@ def over_problems(
     skewed = roots(mean, variance, third / second, share, q, count)
     towards = min(max(1.0 - 5.0 / count, 0.5), 1.0) if outer is None else outer
     low, high = between_ends(wilson, skewed, towards)
+    low, high = _guarded(mixture, values, low, high, 1.0 - level_of(z))
     return Ends(low, high, np.sqrt(variance / count)).containing(mean)
+
+
+def _guarded(
+    mixture: Mixture, values: Floats, low: Floats, high: Floats, error: float
+) -> tuple[Floats, Floats]:
+    """Stretch the ends to where they would be if all problems had the least value, or the largest.
+
+    With M problems at the least value, up to 1 - tail^(1/M) of all problems could have the largest.
+    A problem in between says nothing against that; four or more say how values spread.
+    """
+    count = float(mixture.counts.sum(axis=-1).flat[0])
+    least, most = float(values.min()), float(values.max())
+    reach = (1.0 - (error / 2.0) ** (1.0 / count)) * (most - least)
+    above = mixture.counts @ (values > least + ROUNDING)
+    below = mixture.counts @ (values < most - ROUNDING)
+    high = high + _few(above) * np.maximum(least + reach - high, 0.0)
+    low = low - _few(below) * np.maximum(low - (most - reach), 0.0)
+    return low, high
+
+
+def _few(problems: Floats) -> Floats:
+    """Return 1 for one problem or none, 0 from four on."""
+    share: Floats = np.minimum(np.maximum((4.0 - problems) / 3.0, 0.0), 1.0)
+    return share
 
 
 def widened_distribution(mixture: Mixture, count: float) -> tuple[Floats, float]:
@@ -109,64 +135,24 @@ def over_trials(
 ) -> Ends:
     """Return the interval for these problems, the model being sampled again.
 
-    The only unknown is how much the values would move. It is read off the fitted spread of
-    success probabilities: the variance of a value at each, averaged; and its tilt, from how that
-    variance goes along with the value across problems. Where n is at least 2k, `squares` may hold
-    unbiased estimates of the squared latent value; then the variance is also measured without any
-    model, and the more problems there are the more that counts.
+    The only unknown is how much the values would move (`trial_noise`): a variance, and its tilt,
+    from how the variance goes along with the value across problems. The quantile is Student's, the
+    fewer problems carry the variance the larger. Where n is at least 2k, `squares` may hold
+    unbiased estimates of the squared latent value, which measure the variance without any model.
     """
     m_problems = mixture.counts.sum(axis=-1)
     count = float(m_problems.flat[0])
     mean = mixture.counts @ values / m_problems
-    variance, tilt = trial_moments(mixture, values, k)
-    if squares is not None:
-        free = mixture.counts @ (values**2 - squares) / m_problems
-        trust = count / (count + 100.0)
-        variance = np.maximum(variance + trust * (free - variance), 0.85 * variance)
-    measured = 2 * k <= mixture.grid.ns[0]  # else two disjoint sets of k trials do not fit in n
-    z = normal_quantile(level)
-    q = student_quantile(level, (4.0 if measured else 2.0) * count)
-    q *= 1.0 if reach is None else reach / z
-    # The tilt is an average of shrunken quantities and comes out too small, the more so where the
-    # variance has to be extrapolated.
-    lean = 2.0 if measured else 3.0
-    low, high = roots(mean, variance, lean * tilt, 0.0, q, count)
+    noise = trial_noise(mixture, values, k, squares)
+    q = student_quantiles(level, noise.freedom)
+    q *= 1.0 if reach is None else reach / normal_quantile(level)
+    low, high = roots(mean, noise.variance, noise.lean, 0.0, q, count)
     if reach is not None:
         # Where a curve saturates, an overstated tilt lets the variance vanish short of the bound,
         # and the end on that side stops before the truth. A band visits every such k.
-        flat = roots(mean, variance, tilt / 4.0, 0.0, q, count)
+        flat = roots(mean, noise.variance, noise.tilt / 4.0, 0.0, q, count)
         low, high = between_ends((low, high), flat, 1.0)
-    return Ends(low, high, np.sqrt(variance / count)).containing(mean)
-
-
-def trial_moments(mixture: Mixture, values: Floats, k: int) -> tuple[Floats, Floats]:
-    """Return the mean variance of a problem's value given its success probability, and its tilt."""
-    grid, mixing = mixture.grid, mixture.mixing(k)
-    weight = mixing.weights
-    centre = grid.per_n(grid.binomial * values)  # (points, ns)
-    square = grid.per_n(grid.binomial * values**2)
-    within = np.maximum(square - centre**2, 0.0)
-    by_n = weight @ within  # (..., ns)
-    variance = np.maximum((mixture.shares * by_n).sum(axis=-1), _LEAST_VARIANCE)
-    expected = _pull_back(grid, mixing, within)
-    share = grid.spread(mixture.shares)
-    with_value = (share * mixing.marginal * expected * values).sum(axis=-1)
-    apart = np.zeros_like(variance)
-    for at, (start, n) in enumerate(zip(grid.starts.tolist(), grid.ns, strict=True)):
-        cells = slice(start, start + n + 1)
-        at_point = expected[..., cells] @ grid.binomial[:, cells].T
-        apart += mixture.shares[..., at] * (weight * at_point * centre[:, at]).sum(axis=-1)
-    return variance, (with_value - apart) / variance
-
-
-def _pull_back(grid: CountGrid, mixing: Mixing, within: Floats) -> Floats:
-    """Return the expected variance of a value given the pair that was observed."""
-    parts = [
-        (mixing.weights * within[:, at]) @ grid.binomial[:, start : start + n + 1]
-        for at, (start, n) in enumerate(zip(grid.starts.tolist(), grid.ns, strict=True))
-    ]
-    result: Floats = np.concatenate(parts, axis=-1) / mixing.marginal
-    return result
+    return Ends(low, high, np.sqrt(noise.variance / count)).containing(mean)
 
 
 def roots(
@@ -204,3 +190,11 @@ def student_quantile(level: float, freedom: float) -> float:
     from scipy.special import stdtrit
 
     return -float(stdtrit(freedom, (1.0 - level) / 2.0))
+
+
+def student_quantiles(level: float, freedom: Floats) -> Floats:
+    """Return the quantile of Student's t at each number of degrees of freedom."""
+    from scipy.special import stdtrit
+
+    quantiles: Floats = -stdtrit(freedom, (1.0 - level) / 2.0)
+    return quantiles

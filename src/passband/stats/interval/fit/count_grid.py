@@ -16,11 +16,10 @@ from passband.stats.data.counts import Histogram
 from passband.stats.metric.pmf import binomial_pmf, log_choose
 from passband.types import Floats, Ints
 
-__all__ = ["GRID_POINTS", "CountGrid", "grid_of", "is_too_large"]
+__all__ = ["GRID_POINTS", "CountGrid", "grid_of"]
 
 GRID_POINTS = 60  # success probabilities sin(pi j / 120)^2 for j = 0..60: denser near 0 and 1
 _MEANS = 24
-_MOST_PAIRS = 200_000  # two tables of 240 numbers each: about a gigabyte
 _MOST_PAIRS_KEPT = 1_024  # 4 MB of tables
 _ROOT_CORRELATIONS = np.concatenate([[0.003], np.linspace(0.04, 0.98, 9)])
 
@@ -30,6 +29,18 @@ class CountGrid:
     """All pairs (n, c) for some numbers of trials n, in order of n and then of c."""
 
     ns: tuple[int, ...]
+    whole: CountGrid | None = None  # a grid that this is a part of, whose tables are shared
+    first: int = 0  # position of the first n in the whole grid
+
+    def part(self, ns: slice) -> CountGrid:
+        """Return the grid of neighbouring n, with the tables of this one."""
+        return CountGrid(self.ns[ns], self, ns.start)
+
+    @cached_property
+    def cells(self) -> slice:
+        """The positions of the pairs in the whole grid."""
+        start = 0 if self.whole is None else int(self.whole.starts[self.first])
+        return slice(start, start + len(self.trials))
 
     @cached_property
     def trials(self) -> Ints:
@@ -47,6 +58,8 @@ class CountGrid:
     @cached_property
     def log_beta_binomial(self) -> Floats:
         """Log-probability of each pair under each Beta of the grid, given n: (Betas, pairs)."""
+        if self.whole is not None:
+            return self.whole.log_beta_binomial[:, self.cells]
         from scipy.special import betaln
 
         alpha, beta = (parameter[:, None] for parameter in beta_grid())
@@ -56,20 +69,32 @@ class CountGrid:
 
     @cached_property
     def beta_binomial(self) -> Floats:
+        if self.whole is not None:
+            return self.whole.beta_binomial[:, self.cells]
         return np.exp(self.log_beta_binomial)
 
     @cached_property
     def binomial(self) -> Floats:
         """Probability of each pair at each success probability, given n: (points, pairs)."""
+        if self.whole is not None:
+            return self.whole.binomial[:, self.cells]
         return binomial_pmf(self.trials, self.successes, points()[:, None])
 
     def counts(self, histogram: Histogram) -> Floats:
         """Return the number of problems with each pair."""
-        start = dict(zip(self.ns, self.starts.tolist(), strict=True))
-        place = np.array([start[n] for n in histogram.trials.tolist()]) + histogram.successes
         counts = np.zeros(len(self.trials))
-        counts[place] = histogram.problems
+        counts[self.places(histogram.trials, histogram.successes)] = histogram.problems
         return counts
+
+    def places(self, trials: Ints, successes: Ints) -> Ints:
+        """Return the position of each pair, or of one nearby where its n is not in the grid."""
+        ns = np.array(self.ns)
+        at = np.minimum(np.searchsorted(ns, trials), len(ns) - 1)
+        before = np.maximum(at - 1, 0)
+        at = np.where(trials - ns[before] < ns[at] - trials, before, at)
+        shared = np.rint(successes * (ns[at] / trials)).astype(np.int64)
+        result: Ints = self.starts[at] + np.where(ns[at] == trials, successes, shared)
+        return result
 
     def per_n(self, values: Floats) -> Floats:
         """Add up the last axis over the pairs of each n."""
@@ -86,15 +111,15 @@ class CountGrid:
 _kept_grid = lru_cache(maxsize=32)(CountGrid)
 
 
-def grid_of(histogram: Histogram) -> CountGrid:
-    """Return the grid of the numbers of trials that occur, with its tables kept if small."""
-    kept = _pairs(histogram) <= _MOST_PAIRS_KEPT
-    return _kept_grid(histogram.ns) if kept else CountGrid(histogram.ns)
+def grid_of(histogram: Histogram, whole: CountGrid | None = None) -> CountGrid:
+    """Return the grid of the numbers of trials that occur, with its tables kept if small.
 
-
-def is_too_large(histogram: Histogram) -> bool:
-    """Return whether the tables of the grid would not fit into memory."""
-    return _pairs(histogram) > _MOST_PAIRS
+    If it is the end of a `whole` grid, as where k grows, it is a part of that.
+    """
+    ns = histogram.ns
+    if whole is not None and whole.ns != ns and whole.ns[-len(ns) :] == ns:
+        return whole.part(slice(len(whole.ns) - len(ns), len(whole.ns)))
+    return _kept_grid(ns) if _pairs(histogram) <= _MOST_PAIRS_KEPT else CountGrid(ns)
 
 
 def _pairs(histogram: Histogram) -> int:

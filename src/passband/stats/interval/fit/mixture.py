@@ -1,38 +1,24 @@
 """A distribution of success probabilities, fitted to the counts once for all metrics.
 
 First a beta-binomial, averaged over 240 members of the family by their likelihood; it says what a
-further problem would look like. Then, from there, a free distribution over 61 probabilities by a
-few steps of expectation maximisation; it gives the noise of the trials. Two things are on purpose.
-The steps stop early: the converged fit puts every problem that was never solved exactly at zero,
-and so finds too little noise. And a little of the smooth start is mixed in again, so that no
-probability is ever ruled out.
-
-How many steps, and how much of the start, was chosen by measured coverage (docs/coverage.md), for
-two uses. Where n is at least 2k the data measure the noise, and the fit only has to be near. Where
-n is less, the noise has to be extrapolated; then a closer fit does better, kept honest by more of
-the smooth start.
+further problem would look like. Then, from there, a free distribution over 61 probabilities; it
+gives the noise of the trials (`law`). Where problems differ in their numbers of trials there is one
+for each stratum of them (`strata`), as that number may have to do with how hard they are.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from passband.stats.interval.fit.count_grid import CountGrid, beta_masses
+from passband.stats.interval.fit.law import Law, Mixing
+from passband.stats.interval.fit.strata import Stratum, strata_of
 from passband.types import Floats
 
-__all__ = ["Mixing", "Mixture", "fit_mixture"]
-
-_LEAST = 1e-300  # a pair between two grid points may be out of reach of both
-
-
-@dataclass(frozen=True, eq=False)
-class Mixing:
-    """Weights of the success probabilities, and the probabilities of c given n that they imply."""
-
-    weights: Floats  # (..., points)
-    marginal: Floats  # (..., pairs)
+__all__ = ["Mixture", "fit_mixture"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,42 +28,62 @@ class Mixture:
     grid: CountGrid
     counts: Floats  # (..., pairs) problems observed at each pair
     predictive: Floats  # (..., pairs) probabilities of one further problem, n as observed
-    near: Mixing  # for k up to half of n
-    close: Mixing  # for larger k
     shares: Floats  # (..., ns) share of the problems that have each n
+    smooth: Floats  # (..., points) the averaged beta-binomial's success probabilities
+    whole: Mixture | None = None  # of all problems, where some have too few trials for k
+
+    @property
+    def problems(self) -> int:
+        """The number of problems of the first data set; coarse counts add up to it."""
+        return round(float(self.counts.sum(axis=-1).flat[0]))
+
+    @cached_property
+    def pooled(self) -> Law:
+        """The law fitted to all problems, whatever their number of trials."""
+        return Law(self.grid, self.counts, self.smooth)
+
+    @property
+    def near(self) -> Mixing:
+        return self.pooled.near
+
+    @property
+    def close(self) -> Mixing:
+        return self.pooled.close
 
     def mixing(self, k: int) -> Mixing:
-        """Return the fit to use for a metric with k draws."""
+        """Return the fit to all problems to use for a metric with k draws."""
         return self.near if 2 * k <= self.grid.ns[0] else self.close
 
+    @cached_property
+    def strata(self) -> tuple[Stratum, ...]:
+        """The problems by numbers of trials; one stratum has the law of all problems.
 
-def fit_mixture(grid: CountGrid, counts: Floats) -> Mixture:
-    """Fit both distributions to counts over the pairs of a grid."""
-    problems = counts.sum(axis=-1, keepdims=True)
-    shares = grid.per_n(counts) / problems
+        The strata of many data sets are those of their average.
+        """
+        shares = self.shares.mean(axis=tuple(range(self.shares.ndim - 1)))
+        found = strata_of(self.grid.ns, (self.pooled.problems * shares).tolist())
+        if len(found) == 1:
+            return (Stratum(found[0], slice(0, len(self.grid.trials)), self.pooled),)
+        return tuple(self._stratum(ns) for ns in found)
+
+    def _stratum(self, ns: slice) -> Stratum:
+        part = self.grid.part(ns)
+        whole = self if self.whole is None else self.whole
+        same = [] if whole is self else [s.law for s in whole.strata if s.law.grid.ns == part.ns]
+        own = Law(part, self.counts[..., part.cells], whole.near.weights)
+        return Stratum(ns, part.cells, same[0] if same else own)
+
+
+def fit_mixture(grid: CountGrid, counts: Floats, whole: Mixture | None = None) -> Mixture:
+    """Fit the distributions to counts over the pairs of a grid.
+
+    If these are the problems with enough trials of a `whole`, their strata start at its fit.
+    """
+    shares = grid.per_n(counts) / counts.sum(axis=-1, keepdims=True)
     log_likelihood = counts @ grid.log_beta_binomial.T
     weight = np.exp(log_likelihood - log_likelihood.max(axis=-1, keepdims=True))
     weight /= weight.sum(axis=-1, keepdims=True)
     predictive = weight @ grid.beta_binomial * grid.spread(shares)
     smooth = weight @ beta_masses() + 1e-9
     smooth /= smooth.sum(axis=-1, keepdims=True)
-    total = int(problems.flat[0])
-    few, many = min(max(round(total / 5), 5), 100), min(max(round(total / 2), 10), 150)
-    early = _maximised(grid, counts / problems, smooth, few)
-    late = _maximised(grid, counts / problems, early, many - few)
-    near = _mixing(grid, (total * early + smooth) / (total + 1.0))
-    extra = total**0.5
-    close = _mixing(grid, (total * late + extra * smooth) / (total + extra))
-    return Mixture(grid, counts, predictive, near, close, shares)
-
-
-def _maximised(grid: CountGrid, frequencies: Floats, weights: Floats, steps: int) -> Floats:
-    """Return the weights after some steps of expectation maximisation."""
-    for _ in range(steps):
-        ratio = frequencies / np.maximum(weights @ grid.binomial, _LEAST)
-        weights = weights * (ratio @ grid.binomial.T)
-    return weights
-
-
-def _mixing(grid: CountGrid, weights: Floats) -> Mixing:
-    return Mixing(weights, np.maximum(weights @ grid.binomial, _LEAST))
+    return Mixture(grid, counts, predictive, shares, smooth, whole)

@@ -289,15 +289,23 @@ def _spiked(tally: BetaCounts, box: _Box, zero: bool, one: bool) -> SpikedBeta:
     likelihood = tally.log_between(alpha, beta)[:, None, None]
     likelihood = likelihood + tally.between.n_problems * log_rest
     for spike, logs, seen in ((at_zero, none, tally.zeros), (at_one, every, tally.ones)):
-        for at in np.flatnonzero(seen).tolist():
-            with np.errstate(divide="ignore"):
-                log_end = np.logaddexp(np.log(spike), log_rest + logs[:, at, None, None])
-            likelihood = likelihood + seen[at] * log_end
+        likelihood = likelihood + _log_end(spike, log_rest, logs, seen)
     likelihood = np.where(left > 0.0, likelihood, -np.inf)
     prior = np.log(box.area / len(alpha)) + (np.log(2.0) if zero and one else 0.0)
     log_weights = likelihood + (np.log(wide * tall) + prior)[:, None, None]
     top = float(likelihood.max())
     return SpikedBeta(tally, alpha, beta, at_zero, at_one, log_weights, top)
+
+
+def _log_end(spike: Floats, log_rest: Floats, logs: Floats, seen: Floats) -> Floats:
+    """Return the log-likelihood of the problems at one end, `seen` of them for each n."""
+    if spike.shape[1:] == (1, 1):  # there is no spike
+        return float(seen.sum()) * log_rest + (logs @ seen)[:, None, None]
+    rest, chances = np.exp(log_rest), np.exp(logs)
+    total = np.zeros_like(rest)
+    for at in np.flatnonzero(seen).tolist():
+        total += seen[at] * np.log(spike + rest * chances[:, at, None, None])
+    return total
 
 
 def _spike_nodes(counts: Floats, ends: Floats, problems: int, both: bool) -> tuple[Floats, Floats]:

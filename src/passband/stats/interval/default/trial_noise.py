@@ -1,0 +1,143 @@
+"""How much the values of these very problems would move if the model were sampled again.
+
+For every number of trials n the variance of a problem's value is averaged over the success
+probabilities that were fitted to the problems with about as many trials. Where n is at least 2k the
+data also measure it without any model, and the more problems there are the more that counts. Where
+n is less it is extrapolated, and the larger of a smooth and of a sharp fit is taken.
+
+All arrays may have leading axes, one entry per data set. Values are scaled to [0, 1].
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.law import LEAST, Law, Mixing
+from passband.stats.interval.fit.mixture import Mixture
+from passband.types import Floats
+
+__all__ = ["TrialNoise", "pooled_variance", "trial_noise"]
+
+_LEAST_VARIANCE = 1e-13
+_TRUST = 20.0  # problems at which the measured variance counts as much as the fitted one ...
+_TRUST_STRATUM = 10.0  # ... which of a stratum is partly that of the others
+_LEAST_FACTOR = 0.85  # of the fitted variance, however little noise was measured
+_LEAST_CARRIERS = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class TrialNoise:
+    """Moments of the noise of a problem's value, averaged over the problems."""
+
+    variance: Floats
+    tilt: Floats  # how the variance goes along with the value
+    lean: Floats  # the tilt, enlarged: it is an average of shrunken quantities
+    carriers: Floats  # problems with equal variances that would be as noisy a basis as these
+    extrapolated: Floats  # share of the variance from problems with fewer than 2k trials
+
+    @property
+    def freedom(self) -> Floats:
+        """Degrees of freedom of the variance, chosen by measured coverage."""
+        freedom: Floats = np.where(self.extrapolated > 0.5, 2.0, 4.0) * self.carriers
+        return freedom
+
+
+@dataclass(frozen=True, eq=False)
+class _Segment:
+    """Neighbouring numbers of trials that share a fit and lie on one side of 2k."""
+
+    grid: CountGrid  # a part of the whole grid
+    ns: slice
+    cells: slice  # its pairs in the whole grid
+    mixing: Mixing
+    sharp: Mixing | None  # where the variance has to be extrapolated
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The sums of one segment over its problems, divided by the number of all problems."""
+
+    variance: Floats
+    tilt: Floats
+    squares: Floats  # of the problems' own variances
+    is_measured: bool
+
+
+def trial_noise(mixture: Mixture, values: Floats, k: int, squares: Floats | None) -> TrialNoise:
+    """Return the noise of a value per pair; `squares` are unbiased squares of its expectation."""
+    return _joined(
+        mixture,
+        [_part(mixture, segment, values, squares) for segment in _segments(mixture, k)],
+    )
+
+
+def pooled_variance(mixture: Mixture, values: Floats, k: int, squares: Floats | None) -> Floats:
+    """Return the variance if the number of trials had nothing to do with the problems."""
+    segment = _Segment(mixture.grid, slice(None), slice(None), mixture.mixing(k), None)
+    usable = squares if 2 * k <= mixture.grid.ns[0] else None
+    return _part(mixture, segment, values, usable).variance
+
+
+def _segments(mixture: Mixture, k: int) -> Iterator[_Segment]:
+    for stratum in mixture.strata:
+        law, ns = stratum.law, stratum.ns
+        short = bisect_left(law.grid.ns, 2 * k)
+        if short in (0, len(law.grid.ns)):
+            yield _segment(law, law.grid, ns, stratum.cells, short == 0)
+        else:
+            cut = ns.start + short
+            for span in (slice(ns.start, cut), slice(cut, ns.stop)):
+                part = mixture.grid.part(span)
+                yield _segment(law, part, span, part.cells, span.start == cut)
+
+
+def _segment(law: Law, grid: CountGrid, ns: slice, cells: slice, is_measured: bool) -> _Segment:
+    if is_measured:
+        return _Segment(grid, ns, cells, law.near, None)
+    return _Segment(grid, ns, cells, law.close, law.sharp)
+
+
+def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats | None) -> _Part:
+    grid, weights = segment.grid, segment.mixing.weights
+    cells = segment.cells
+    values, counts = values[cells], mixture.counts[..., cells]
+    shares = mixture.shares[..., segment.ns]
+    problems = mixture.counts.sum(axis=-1)
+    centre = grid.per_n(grid.binomial * values)  # (points, ns)
+    within = np.maximum(grid.per_n(grid.binomial * values**2) - centre**2, 0.0)
+    by_n = weights @ within  # (..., ns)
+    if grid.ns[-1] == 1:
+        by_n = by_n + weights @ centre**2 - (weights @ centre) ** 2
+    elif segment.sharp is not None:
+        by_n = np.maximum(by_n, segment.sharp.weights @ within)
+    variance = (shares * by_n).sum(axis=-1)
+    if segment.sharp is None and squares is not None:
+        free = counts @ (values**2 - squares[cells]) / problems
+        here = counts.sum(axis=-1)
+        trust = here / (here + (_TRUST if len(mixture.strata) == 1 else _TRUST_STRATUM))
+        variance = np.maximum(variance + trust * (free - variance), _LEAST_FACTOR * variance)
+    joint = weights @ (grid.binomial * grid.spread(within))  # (..., pairs)
+    marginal = np.maximum(weights @ grid.binomial, LEAST)
+    expected = joint / marginal  # variance of a value, given the pair that was observed
+    apart = expected * (weights @ (grid.binomial * grid.spread(centre)))
+    tilt = (grid.spread(shares) * (joint * values - apart)).sum(axis=-1)
+    total = np.maximum((counts * expected).sum(axis=-1), LEAST)
+    own = (counts * expected**2).sum(axis=-1) / total * (problems / total)
+    return _Part(variance, tilt, own * variance**2, segment.sharp is None)
+
+
+def _joined(mixture: Mixture, parts: Iterable[_Part]) -> TrialNoise:
+    parts = list(parts)
+    problems = mixture.counts.sum(axis=-1)
+    variance = np.maximum(sum(part.variance for part in parts), _LEAST_VARIANCE)
+    tilt = sum(part.tilt for part in parts) / variance
+    lean = sum((2.0 if part.is_measured else 3.0) * part.tilt for part in parts) / variance
+    guessed = sum(part.variance for part in parts if not part.is_measured) / variance
+    carriers = problems * variance**2 / np.maximum(sum(part.squares for part in parts), LEAST)
+    carriers = np.minimum(np.maximum(carriers, _LEAST_CARRIERS), problems)
+    return TrialNoise(variance, tilt, lean, carriers, np.asarray(guessed))

@@ -1,0 +1,108 @@
+"""The noise of the trials of these very problems."""
+
+import math
+
+import numpy as np
+import pytest
+
+from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
+from passband.stats.interval.fit.count_grid import CountGrid, points
+from passband.stats.interval.fit.law import Law, Mixing
+from passband.stats.interval.fit.mixture import Mixture, fit_mixture
+from passband.stats.metric.registry import parse_metric
+from passband.types import Floats
+
+RAGGED = CountGrid((2, 3, 8, 20))
+
+
+def pass_at(grid: CountGrid, k: int) -> Floats:
+    pairs = zip(grid.trials.tolist(), grid.successes.tolist(), strict=True)
+    return np.array([1 - math.comb(n - c, k) / math.comb(n, k) for n, c in pairs])
+
+
+def drawn(grid: CountGrid, problems: int, seed: int = 0) -> Mixture:
+    rng = np.random.default_rng(seed)
+    tallies = [
+        np.bincount(rng.binomial(n, rng.beta(0.6, 0.9, problems)), minlength=n + 1) for n in grid.ns
+    ]
+    return fit_mixture(grid, np.concatenate(tallies).astype(float))
+
+
+def moments(law: Mixing, n: int, values: Floats) -> tuple[float, float, Floats]:
+    """Return mean variance, covariance with the value, and expected variance given each c."""
+    p = points()
+    table = np.array(
+        [[math.comb(n, c) * q**c * (1 - q) ** (n - c) for c in range(n + 1)] for q in p]
+    )
+    centre = table @ values
+    within = table @ values**2 - centre**2
+    given_c = (law.weights * within) @ table / (law.weights @ table)
+    covariance = law.weights @ (table @ (given_c * values) - (table @ given_c) * centre)
+    return float(law.weights @ within), float(covariance), given_c
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 8])
+def test_noise_is_that_of_the_definition(k: int) -> None:
+    grid = CountGrid(tuple(n for n in RAGGED.ns if n >= k))
+    mixture, values = drawn(grid, 12), pass_at(grid, k)
+    law_of: dict[int, Law] = {n: s.law for s in mixture.strata for n in grid.ns[s.ns]}
+    share = 1 / len(grid.ns)
+    variance = tilt = lean = 0.0
+    for n, start in zip(grid.ns, grid.starts.tolist(), strict=True):
+        at = values[start : start + n + 1]
+        law = law_of[n]
+        mean, covariance, _ = moments(law.near if n >= 2 * k else law.close, n, at)
+        if n < 2 * k:
+            mean = max(mean, moments(law.sharp, n, at)[0])
+        variance += share * mean
+        tilt += share * covariance
+        lean += share * covariance * (2 if n >= 2 * k else 3)
+    found = trial_noise(mixture, values, k, None)
+    assert found.variance == pytest.approx(variance)
+    assert found.tilt == pytest.approx(tilt / variance)
+    assert found.lean == pytest.approx(lean / variance)
+
+
+def test_measured_noise_counts_by_the_number_of_problems() -> None:
+    grid = CountGrid((8,))
+    mixture, values = drawn(grid, 40), pass_at(grid, 1)
+    squares = parse_metric("pass@1").square_at(grid.trials, grid.successes)
+    assert squares is not None
+    fitted = float(trial_noise(mixture, values, 1, None).variance)
+    measured = float(mixture.counts @ (values**2 - squares)) / 40
+    found = trial_noise(mixture, values, 1, squares).variance
+    assert found == pytest.approx(max((20 * fitted + 40 * measured) / 60, 0.85 * fitted))
+
+
+@pytest.mark.parametrize("n", [2, 8, 32])
+def test_the_noise_of_the_mean_is_binomial(n: int) -> None:
+    p = np.random.default_rng(5).beta(1, 1, 4000)
+    successes = np.random.default_rng(6).binomial(n, p)
+    counts = np.bincount(successes, minlength=n + 1).astype(float)
+    found = trial_noise(fit_mixture(CountGrid((n,)), counts), np.arange(n + 1) / n, 1, None)
+    assert found.variance == pytest.approx((p * (1 - p)).mean() / n, rel=0.1)
+
+
+def test_carriers_are_the_problems_that_are_noisy() -> None:
+    grid = CountGrid((16,))
+    alike = np.zeros(17)
+    alike[8] = 40
+    assert trial_noise(fit_mixture(grid, alike), pass_at(grid, 1), 1, None).carriers > 38
+    few = np.zeros(17)
+    few[[0, 8]] = [36, 4]
+    found = trial_noise(fit_mixture(grid, few), pass_at(grid, 1), 1, None)
+    assert 3 <= found.carriers < 10
+    assert found.freedom == 4 * found.carriers
+
+
+def test_hard_problems_with_few_trials_are_noisier_than_the_pooled_fit_says() -> None:
+    rng = np.random.default_rng(8)
+    few = np.bincount(rng.binomial(2, 0.5, 100), minlength=3)
+    many = np.bincount(rng.binomial(64, rng.choice([0.01, 0.99], 100)), minlength=65)
+    grid = CountGrid((2, 64))
+    mixture = fit_mixture(grid, np.concatenate([few, many]).astype(float))
+    values = pass_at(grid, 1)
+    truth = (0.25 / 2 + 0.0099 / 64) / 2
+    found = float(trial_noise(mixture, values, 1, None).variance)
+    assert found == pytest.approx(truth, rel=0.15)
+    assert pooled_variance(mixture, values, 1, None) < 0.8 * found
