@@ -28,7 +28,7 @@ from passband.stats.decision.plan.search import least
 from passband.stats.decision.plan.simulated import SimulatedWidths, simulated_widths
 from passband.stats.decision.plan.variances import Assumed, from_numbers
 from passband.stats.interval.default.wilson import normal_quantile, student_quantile
-from passband.stats.interval.fit.coarse import is_too_large
+from passband.stats.interval.fit.coarse import is_coarsened
 from passband.stats.metric.registry import parse_metric
 
 __all__ = ["MOST_PROBLEMS", "TOO_SMALL", "Widths", "numbers_of_trials", "plan_width", "widths_of"]
@@ -88,7 +88,7 @@ def plan_width(
     ['310 x 1', '218 x 2', '172 x 4', '149 x 8']
     >>> pilot = Outcomes.from_counts([0] * 26 + [1, 1, 2, 3], 8)
     >>> print(plan_width(0.05, pilot=pilot))
-    36 x 16 for an interval of ±0.05 at level 0.95, assurance 0.8
+    42 x 8 for an interval of ±0.05 at level 0.95, assurance 0.8
     """
     half_width, level = as_positive("half_width", half_width), as_level(level)
     assurance = as_share("assurance", assurance)
@@ -127,7 +127,7 @@ def widths_of(
         raise NotEnoughData(f"the pilot does not determine the variances: {NO_SPLIT_ONE_PROBLEM}.")
     clustered = over == "problems" and scored.is_clustered
     simple = scored.is_binary and wanted.is_mean and not clustered
-    if simple and not is_too_large(scored.histogram.at_least(wanted.k)):
+    if simple and not is_coarsened(scored.histogram.at_least(wanted.k)):
         if wanted.bounds[0] == wanted.bounds[1]:
             raise NotEnoughData(f"{wanted.name} has the same value whatever the trials show.")
         return simulated_widths(scored, wanted, over, level, **options)
