@@ -470,7 +470,11 @@ def few_informative_in_strata(problems: int, informative: int) -> Note:
     12 of 20 problems share the commonest value of their stratum; the interval rests on the other 8
     """
     if informative == 0:
-        return few_informative(problems, informative)
+        return Note(
+            "all-same-value",
+            "no problem differs from the others of its stratum; the interval covers what could "
+            "have been missed",
+        )
     return Note(
         "few-informative",
         f"{problems - informative} of {problems} problems share the commonest value of their "

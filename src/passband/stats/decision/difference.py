@@ -14,10 +14,10 @@ from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.paired import Ends, Paired, Tested
 from passband.stats.decision.pairing import (
+    changes,
     common_range,
     linear_values,
     shared_units,
-    without_dust,
 )
 from passband.stats.decision.permuted import permuted_moments
 from passband.stats.interval.default.wilson import level_of
@@ -74,7 +74,7 @@ def contrast_of(
         return independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
     low, high = common_range((a, b), metric)
     notes = (ONE_TRIAL,) if one_trial else ()
-    change = without_dust(values[1] - values[0])
+    change = changes(values[0], values[1])
     if (a.trials == b.trials).all():
         return Paired(change, unit, high - low, notes)
     notes = (*notes, UNEVEN_TRIALS)

@@ -22,6 +22,7 @@ from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
@@ -154,7 +155,7 @@ def _notes(outcomes: Outcomes, metric: Metric) -> tuple[Note, ...]:
         notes.append(PILOT_ONE_TRIAL)
     elif 2 * metric.k > int(outcomes.trials[outcomes.trials >= metric.k].min()):
         notes.append(K_ABOVE_HALF)
-    return tuple(notes)
+    return (*notes, *trial_count_notes(outcomes, metric.k, "problems"))
 
 
 @lru_cache(maxsize=16)

@@ -43,7 +43,8 @@ class Assumed:
 def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
     """Return the variances of a metric on a pilot."""
     check_outcomes("pilot", pilot)
-    scored, wanted = pilot.under(policy), parse_metric(metric)
+    scored = pilot.under(policy)
+    wanted = parse_metric(metric, max(1, scored.most_trials()))
     scored.require(wanted.k)
     spread = spread_of(scored, wanted)
     if spread.between is None:

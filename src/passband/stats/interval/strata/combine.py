@@ -19,6 +19,7 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.interval import strata_interval
 from passband.stats.interval.strata.partition import check_names
 from passband.stats.interval.strata.weights import Shares, Weights, shares_of
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 
@@ -125,10 +126,22 @@ def combined_estimate(
             n_unscored=sum(part.n_unscored for part in strata.values()),
             policy=policy,
             seed=None,
-            notes=(*shares.notes, *notes),
+            notes=(*shares.notes, *_trial_notes(list(scored.values()), metric.k), *notes),
         ),
         shares,
     )
+
+
+def _trial_notes(strata: Sequence[Outcomes], k: int) -> tuple[Note, ...]:
+    """Return what the numbers of trials of all strata together say against the mean.
+
+    That numbers of trials go with difficulty from stratum to stratum does no harm here.
+    """
+    if not all(stratum.is_binary for stratum in strata):
+        return ()
+    successes = np.concatenate([stratum.required_successes() for stratum in strata])
+    trials = np.concatenate([stratum.trials for stratum in strata])
+    return trial_count_notes(Outcomes.from_counts(successes, trials), k, "problems")
 
 
 def _with_trials(name: str, stratum: Outcomes, metric: Metric) -> Outcomes:
