@@ -19,6 +19,7 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.interval import strata_interval
 from passband.stats.interval.strata.partition import check_names
 from passband.stats.interval.strata.weights import Shares, Weights, shares_of
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 
@@ -125,10 +126,22 @@ def combined_estimate(
             n_unscored=sum(part.n_unscored for part in strata.values()),
             policy=policy,
             seed=None,
-            notes=(*shares.notes, *notes),
+            notes=(*_trial_notes(list(scored.values()), metric.k), *shares.notes, *notes),
         ),
         shares,
     )
+
+
+def _trial_notes(strata: Sequence[Outcomes], k: int) -> tuple[Note, ...]:
+    """Return what the numbers of trials say against the mean, from the problems of all strata.
+
+    Strata may well differ in both, so that more trials go with more success is no news.
+    """
+    successes = [each.successes for each in strata if each.successes is not None]
+    if len(successes) < len(strata):
+        return ()
+    trials = np.concatenate([each.trials for each in strata])
+    return trial_count_notes(Outcomes.from_counts(np.concatenate(successes), trials), k, "problems")
 
 
 def _with_trials(name: str, stratum: Outcomes, metric: Metric) -> Outcomes:
