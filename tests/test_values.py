@@ -70,6 +70,9 @@ PUBLIC: dict[str, Make] = {
     "Outcomes": counts,
     "Plan": lambda shift: passband.plan_width(0.05, pilot=counts(shift)),
     "Ranking": ranking,
+    "Stratified": lambda shift: passband.combine(
+        {"a": counts(shift), "b": Outcomes.from_counts([1, 0, 3], 4)}, "pass@1"
+    ),
     "Summary": lambda shift: summarize([[1, 0, shift], [1, 1, 1]], ["pass@2"]),
     "VarianceSplit": lambda shift: passband.split_variance(counts(shift), "pass@1"),
 }

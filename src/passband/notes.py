@@ -68,6 +68,7 @@ __all__ = [
     "PLUG_IN_RATES",
     "PRIOR_ON_EDGE",
     "RELIABLE_CLUSTERS",
+    "SOLVED_WITHIN",
     "STRETCHED",
     "TAIL_MISSING",
     "THEORETICAL_BIASED",
@@ -137,7 +138,6 @@ __all__ = [
     "scorer_errors",
     "several_right_answers",
     "single_problem_strata",
-    "solved_within",
     "stopped_by_outcome",
     "task_errors",
     "tied_to_size",
@@ -205,8 +205,13 @@ GRADED_K_ABOVE_HALF = Note(
 )
 TAIL_MISSING = Note(
     "tail-may-be-missing",
-    "scores without bounds and with a long tail, of which few problems may not have shown the end; "
-    "the interval may be too short; add problems",
+    "unbounded scores with a long tail, whose end so few problems may not have shown; the interval "
+    "may be too short; add problems",
+)
+SOLVED_WITHIN = Note(
+    "solved-within",
+    "trials stopped at the first success: pass@k is the share of problems solved within k trials, "
+    "each problem counting once",
 )
 CONSTANT_METRIC = Note("constant-metric", "this metric has the same value whatever the trials show")
 
@@ -528,10 +533,11 @@ def no_stratum(stratum: str, reason: Note | None) -> Note:
     """Return the note on a mean over strata one of which has no estimate.
 
     >>> print(no_stratum("algebra", Note("no-estimate-not-enough-data", "no trial has a score.")))
-    no mean over strata: 'algebra' has no estimate (no trial has a score)
+    no mean over strata: 'algebra' has no estimate for it (no trial has a score)
     """
     why = "" if reason is None else f" ({reason.text.rstrip('.')})"
-    return Note("no-estimate-stratum", f"no mean over strata: {stratum!r} has no estimate{why}")
+    text = f"no mean over strata: {stratum!r} has no estimate for it{why}"
+    return Note("no-estimate-stratum", text)
 
 
 # -- adaptive tests ------------------------------------------------------------------------
@@ -1142,15 +1148,6 @@ def compared_stopped(p_value: float, problems: int, cap: int) -> Note:
         "compared-stopped-by-outcome",
         f"{_looks_stopped(p_value, problems, cap)}; the mean of c/n is then far too large, and the "
         f"difference wrong: compare first trials alone",
-    )
-
-
-def solved_within(k: int) -> Note:
-    """Return the note on problems that were tried until they succeeded."""
-    return Note(
-        "solved-within",
-        f"trials stopped at the first success: the share of problems solved within "
-        f"{_count(k, 'trial')}, each problem counting as one trial",
     )
 
 

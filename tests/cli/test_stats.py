@@ -192,7 +192,7 @@ def test_the_csv_has_numbers_in_full(trials: Path) -> None:
 
 
 def test_a_missing_interval_is_an_empty_cell(tmp_path: Path) -> None:
-    done = stats(tmp_path, "problem,score\na,0.5\na,0.7\n", "-m", "avg", "--format", "csv")
+    done = stats(tmp_path, "problem,score\na,0.5\na,7\n", "-m", "avg", "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(done.out))
     assert (row["low"], row["high"], row["se"]) == ("", "", "")
 
@@ -243,7 +243,7 @@ def test_the_result_is_the_same_in_every_process(trials: Path) -> None:
         (TRIALS, ["-m", "pass@9"], ["pass@9 needs 9 trials", "8"]),
         (TRIALS, ["-m", "pas@2"], ["no metric named 'pas@'", "'pass@'?"]),
         (TRIALS, ["-m", "pass@"], ["'pass@' is not the name of a metric", "pass@8"]),
-        (TRIALS, ["-m", "pass@1,pass@8"], ["is not the name of a metric"]),
+        (TRIALS, ["-m", "pass@1,pas@8"], ["no metric named 'pas@'"]),
         (TRIALS, ["-m", ""], ["is not the name of a metric"]),
         (TRIALS, ["--level", "0"], ["level must be a number between 0 and 1; got 0.0"]),
         (TRIALS, ["--level", "1"], ["level must be a number between 0 and 1; got 1.0"]),

@@ -80,6 +80,7 @@ def test_json_holds_everything(tmp_path: Path) -> None:
     found = json.loads(json.dumps(report(tmp_path, SIMPLE, "pass@2").as_json()))
     assert found["columns"] == {
         "problem": "problem", "score": "score", "trial": "trial", "cluster": None, "status": None,
+        "answer": None,
     }  # fmt: skip
     (group,) = found["groups"]
     assert (group["by"], group["n_problems"]) == ({}, 2)
@@ -232,7 +233,7 @@ def test_the_table_is_rounded_by_the_error_and_the_full_rows_are_not(tmp_path: P
 
 
 def test_a_value_without_an_interval_has_a_dash(tmp_path: Path) -> None:
-    found = report(tmp_path, "problem,score\na,0.5\na,0.7\n", "avg")
+    found = report(tmp_path, "problem,score\na,0.5\na,7\n", "avg")
     assert rows(found)[0]["95% interval"] == "-"
     assert full_rows(found)[0]["low"] is None
     assert explanation(found)[1:] == [f"avg: {notes.ONE_PROBLEM_NO_INTERVAL}"]

@@ -132,3 +132,30 @@ def test_refusals() -> None:
         summarize(table, by="subject", weights={"algebra": 0.5, "geometry": 0.4})
     with pytest.raises(InvalidInput, match="no stratum 'algebr'"):
         summarize(table, by="subject", weights={"algebr": 0.5, "geometry": 0.5})
+
+
+def test_trials_stopped_by_their_outcome_have_no_mean_over_strata() -> None:
+    rows = [
+        (f"{subject}{problem}", subject, int(trial == problem % 6))
+        for subject in ("algebra", "geometry")
+        for problem in range(40)
+        for trial in range(min(problem % 6 + 1, 5))
+    ]
+    table = dict(
+        zip(("problem", "subject", "score"), map(list, zip(*rows, strict=True)), strict=True)
+    )
+    request = {"by": "subject", "weights": "equal"}
+    (combined,) = summarize(table, "pass@1", **request).combined
+    assert combined.lines[0].estimate is None
+    assert "stopped by their own outcome" in str(combined.lines[0].reason)
+    (combined,) = summarize(table, "pass@1", stopped_after=0, **request).combined
+    assert combined.lines[0].estimate is not None
+    assert "stopped-by-outcome" not in {note.code for note in combined.lines[0].notes}
+    with pytest.raises(InvalidInput, match="stopped by their own outcome"):
+        summarize({**table, "subject": ["all"] * len(rows)}, "pass@1", population=200)
+
+
+def test_a_mean_over_strata_tells_of_stopped_trials() -> None:
+    solved, trials = [1, 1, 1, 1, 1, 0] * 7, [1, 2, 3, 4, 5, 5] * 7
+    strata = {name: Outcomes.from_counts(solved, trials) for name in ("a", "b")}
+    assert combine(strata, "pass@1").combined.notes[0].code == "stopped-by-outcome"

@@ -213,7 +213,7 @@ def test_the_json_is_plain(runs: tuple[Path, Path]) -> None:
     found = compare_sources(runs, METRIC).as_json()
     assert json.loads(json.dumps(found)) == found
     (task,) = found["tasks"]
-    assert set(task) == {"task", "models", "comparisons", "rankings"}
+    assert set(task) == {"task", "models", "comparisons", "rankings", "abilities"}
     assert isinstance(task["comparisons"][0]["flips"], list)
     assert {"over", "level", "paired", "policy", "remarks"} <= set(found)
 

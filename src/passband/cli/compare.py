@@ -63,7 +63,7 @@ def compare(
     ] = False,
     margin: Annotated[
         float | None,
-        typer.Option(help="Largest difference that does not matter, for verdicts of equivalence."),
+        typer.Option(help="Largest difference that does not matter; also tests equivalence."),
     ] = None,
     test: Annotated[
         Tests,

@@ -37,4 +37,4 @@ def metrics(
         for item in items:
             typer.echo(printable(f"{item.name:<{_WIDTH - 1}} {item.summary}".rstrip()))
         if kind == "metrics":
-            typer.echo("\nK is a number, several (pass@1,8,64) or every one (pass@*).")
+            typer.echo("\nK is a number, several (pass@1,8,64 or pass@1-8) or every one (pass@*).")

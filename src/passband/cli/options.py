@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 import inspect
+import re
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -39,6 +40,7 @@ __all__ = [
     "Truncated",
     "TrustTaskCode",
     "is_json",
+    "split_metrics",
     "with_imports",
 ]
 
@@ -107,9 +109,25 @@ class Truncated(str, enum.Enum):
     score = "score"
 
 
+def split_metrics(values: list[str] | None) -> list[str] | None:
+    """Return the names of metrics one by one; a comma before a letter begins another.
+
+    >>> split_metrics(["pass@1,8,vote@8", "spectrum@2:.5,.5"])
+    ['pass@1,8', 'vote@8', 'spectrum@2:.5,.5']
+    """
+    if values is None:
+        return None
+    return [name for value in values for name in re.split(r",\s*(?=[A-Za-z])", value)]
+
+
 Metrics = Annotated[
     list[str] | None,
-    typer.Option("--metric", "-m", help="Metric, e.g. pass@8, pass@1-8, vote@8, avg (repeatable)."),
+    typer.Option(
+        "--metric",
+        "-m",
+        help="Metrics, e.g. pass@8, pass@1-8,vote@8 or avg (repeatable).",
+        callback=split_metrics,
+    ),
 ]
 ProblemColumn = Annotated[
     str | None, typer.Option("--problem", help="Column that names the problem.")

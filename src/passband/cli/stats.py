@@ -55,12 +55,12 @@ def stats(
     weights: Annotated[
         str | None,
         typer.Option(
-            help="Add the mean over groups: equal, size, NAME=SHARE,..., or a CSV of shares."
+            help="Add a weighted mean over the groups: equal, size, NAME=SHARE,..., or a CSV."
         ),
     ] = None,
     population: Annotated[
         int | None,
-        typer.Option(help="These problems are a random part of this many, which are meant.", min=1),
+        typer.Option(help="Size of the benchmark that these problems are a random part of.", min=1),
     ] = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
@@ -83,7 +83,7 @@ def stats(
     certify: Annotated[
         bool | None,
         typer.Option(
-            help="Simulate the coverage to expect; unasked, only of few and unusual designs."
+            help="Simulate the coverage to expect (by default only where the data are unusual)."
         ),
     ] = None,
     calibrate: Annotated[

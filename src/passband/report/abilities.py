@@ -8,9 +8,9 @@ from passband.report.render import Cell
 from passband.stats.decision.ranking.abilities import Abilities
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 
-__all__ = ["ability_notes", "ability_rows", "half_open", "span"]
+__all__ = ["ability_notes", "ability_rows", "half_open", "share", "span"]
 
-_NAMES = {"logit": "the logit of models and problems", "bradley-terry": "Bradley-Terry"}
+_NAMES = {"logit": "a logit with a difficulty for each problem", "bradley-terry": "Bradley-Terry"}
 
 
 def ability_rows(ranking: Abilities, interval: str) -> Iterator[dict[str, Cell]]:
@@ -21,8 +21,8 @@ def ability_rows(ranking: Abilities, interval: str) -> Iterator[dict[str, Cell]]
             "model": one.model,
             "ability": rounded_value(one.value, one.low, one.high),
             interval: half_open(one.low, one.high),
-            "confidence best": None if one.p_best is None else round(one.p_best, 3),
-            ranking.metric: round(one.plain, 3),
+            "confidence best": share(one.p_best),
+            ranking.metric: f"{one.plain:.3f}",
             "problems": one.n_problems,
         }
 
@@ -31,7 +31,7 @@ def ability_notes(ranking: Abilities) -> Iterator[str]:
     """Return how the abilities are made, and the notes on them."""
     unit = "success" if ranking.model == "logit" else f"a higher {ranking.metric} on a problem"
     yield (
-        f"Abilities are log odds of {unit}, by {_NAMES[ranking.model]}, around the mean of the "
+        f"Abilities are log odds of {unit} by {_NAMES[ranking.model]}, 0 being the mean of the "
         f"models; {ranking.n_problems} problems, each model on those that it was asked."
     )
     yield from (str(note) for note in ranking.notes)
@@ -44,6 +44,19 @@ def half_open(low: float | None, high: float | None) -> str | None:
     if high is not None and low is None:
         return f"below {high:.2g}"
     return rounded_interval(low, high)
+
+
+def share(value: float | None) -> str | None:
+    """Return a confidence with three decimals; none is 0 or 1.
+
+    >>> share(0.2591), share(0.99999), share(0.0)
+    ('0.259', '>0.999', '<0.001')
+    """
+    if value is None:
+        return None
+    if value < 0.0005:
+        return "<0.001"
+    return ">0.999" if value >= 0.9995 else f"{value:.3f}"
 
 
 def span(low: int, high: int) -> str:

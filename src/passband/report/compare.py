@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from passband.report.abilities import ability_notes, ability_rows, half_open, span
+from passband.report.abilities import ability_notes, ability_rows, half_open, share, span
 from passband.report.render import Cell, Row
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.more_data import MoreData
@@ -126,18 +126,17 @@ def _notes(task: TaskComparison) -> Iterator[str]:
 
 
 def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
-    """Return the verdict in words, what would settle it, and which problems it hangs on."""
-    decision, influence = comparison.decision, comparison.influence
-    yield decision.words(*task.models) + ("" if influence is None else f"; {influence}")
+    """Return the verdict in words, where it needs them, and what would settle it.
+
+    Without a margin the column says it all, unless a finding hangs on a few problems. (Leaving out
+    problems until there is a finding proves nothing, so that is not offered.)
+    """
+    decision = comparison.decision
+    influence = None if decision.verdict == "undecided" else comparison.influence
+    if decision.margin is not None or (influence is not None and influence.dropped):
+        yield decision.words(*task.models) + ("" if influence is None else f"; {influence}")
     if decision.more is not None:
         yield _more(decision.more)
-    if influence is not None and influence.problems:
-        carriers = ", ".join(
-            f"{one.problem} ({one.value_a:.2f} -> {one.value_b:.2f}; without it "
-            f"{one.difference:+.3g})"
-            for one in influence.problems[:3]
-        )
-        yield f"moved most by {carriers}"
 
 
 def _more(more: MoreData) -> str:
@@ -197,7 +196,7 @@ def _difference(
         "difference": rounded_value(comparison.value, low, high),
         _interval(summary): rounded_interval(low, high),
         "p": _p(comparison.p_value),
-        "confidence b > a": _rounded(comparison.confidence),
+        "confidence b > a": share(comparison.confidence),
         "better": comparison.improved,
         "worse": comparison.worsened,
         "problems": comparison.n_problems,
@@ -214,12 +213,8 @@ def _standings(summary: ComparisonSummary, ranking: Ranking) -> Iterator[dict[st
             "model": standing.model,
             "value": rounded_value(standing.value, low, high),
             _interval(summary): rounded_interval(low, high),
-            "confidence best": _rounded(standing.p_best),
+            "confidence best": share(standing.p_best),
         }
-
-
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 3)
 
 
 def _p(value: float | None) -> str:
@@ -236,8 +231,11 @@ def _counts(comparison: Comparison) -> str:
         (comparison.left_out, "with too few trials"),
     ):
         line += f", {number} {reason}" if number else ""
-    flips = ", ".join(
-        f"problem {flip.problem}: {flip.value_a:.2f} -> {flip.value_b:.2f}"
-        for flip in comparison.flips[:3]
+    line += f"; {comparison.flipped} flipped" if comparison.flipped else ""
+    if comparison.influence is None:
+        return line
+    carriers = ", ".join(
+        f"{one.problem} ({one.value_a:.2f} -> {one.value_b:.2f}; without it {one.difference:+.3f})"
+        for one in comparison.influence.problems[:3]
     )
-    return line + (f"; {comparison.flipped} flipped, most of all {flips}" if flips else "")
+    return line + (f"; moved most by {carriers}" if carriers else "")

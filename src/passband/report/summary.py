@@ -160,8 +160,8 @@ def explanation(summary: Summary) -> list[str]:
     lines = [meaning(summary) + ("." if is_only else _OTHER_TARGET[summary.request.over])]
     if any("*" in name for name in summary.request.metrics):
         lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
-    combined = combined_meaning(summary)
-    return [*lines, *combined, *_certificate_lines(summary), *note_lines(summary)]
+    sentences, limits = _certificate_lines(summary)
+    return [*lines, *combined_meaning(summary), *sentences, *note_lines(summary), *limits]
 
 
 def _is_certified(summary: Summary) -> bool:
@@ -174,7 +174,7 @@ def _coverage(line: Line) -> str | None:
     return line.estimate.certificate.percent
 
 
-def _certificate_lines(summary: Summary) -> list[str]:
+def _certificate_lines(summary: Summary) -> tuple[list[str], list[str]]:
     """Return the coverage to expect, once for all metrics with the same, and its limits."""
     labels = [_label(group.by, line) for group, line in summary.lines()]
     sentences: dict[str, list[str]] = {}
@@ -186,7 +186,7 @@ def _certificate_lines(summary: Summary) -> list[str]:
             if not certificate.is_low:  # else it has a note
                 sentences.setdefault(str(certificate), []).append(label)
     lines = [f"{_named(names, labels)}: {text}." for text, names in sentences.items()]
-    return lines + [f"Simulated coverage cannot see {text}." for text in unseen]
+    return lines, [f"Simulated coverage cannot see {text}." for text in unseen]
 
 
 def _all_stopped(summary: Summary) -> bool:

@@ -19,6 +19,11 @@ from passband.trials.records import Bounds
 
 __all__ = ["Sample", "Stratum", "check_population", "combine_groups", "combined_line"]
 
+_STOPPED = notes.not_measurable(
+    "its trials were stopped by their own outcome; stopped_after=0, in the shell --stopped-after "
+    "0, if their numbers were fixed beforehand."
+)
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -113,6 +118,8 @@ def combined_line(
     for name, line in lines.items():
         if line.estimate is None:
             return replace(first, estimate=None, reason=notes.no_stratum(name, line.reason))
+        if line.estimate.method.startswith("unstopped"):
+            return replace(first, estimate=None, reason=notes.no_stratum(name, _STOPPED))
         if label not in strata[name].samples:
             reason = notes.not_measurable(f"{label} is no mean over problems.")
             return replace(first, estimate=None, reason=notes.no_stratum(name, reason))
@@ -134,8 +141,22 @@ def combined_line(
         n_trials=sum(one.n_trials for one in own),  # of reduced trials, those that were reduced
         left_out=sum(one.left_out for one in own),
         n_unscored=sum(one.n_unscored for one in own),
+        notes=(*_kept(estimate.notes, request), *_uncertified(request)),
     )
     bounds = {each.bounds for each in samples.values()}
     if len(bounds) == 1:
         estimate = clip_to_bounds(estimate, sample.bounds)
     return replace(first, estimate=estimate, reason=None)
+
+
+def _kept(found: Sequence[Note], request: Request) -> tuple[Note, ...]:
+    """Return the notes; numbers of trials are as fixed as the request says."""
+    is_fixed = request.stopped_after == 0
+    return tuple(note for note in found if not (is_fixed and note.code == "stopped-by-outcome"))
+
+
+def _uncertified(request: Request) -> tuple[Note, ...]:
+    """Return why there is no certificate, where one was asked for."""
+    if not (request.certify or request.calibrate):
+        return ()
+    return (notes.no_certificate("that is for single strata, not for means over them"),)

@@ -41,6 +41,12 @@ def stopped_lines(
     """Estimate pass@k of trials that were stopped by their outcome, as given or as they look."""
     from passband.stats.sequential.unstopped import StoppingRule, estimate_stopped
 
+    if request.population is not None:
+        raise InvalidInput(
+            "population is for numbers of trials fixed beforehand, and these were stopped by their "
+            "own outcome; leave it out, or say stopped_after=0 (in the shell, --stopped-after 0) "
+            "if they were not."
+        )
     counted = outcomes.under(request.policy)
     cap = counted.most_trials() if request.cap is None else request.cap
     rule = StoppingRule(request.stopped_after or 1, cap)
@@ -54,12 +60,16 @@ def stopped_lines(
         except InvalidInput as error:
             lines.append(Line(name, scorer, None, _reason(str(error), stopping)))
         else:
-            lines.append(Line(name, scorer, replace(result, notes=_notes(result, stopping))))
+            found = _notes(result, request, stopping)
+            lines.append(Line(name, scorer, replace(result, notes=found)))
     return lines
 
 
-def _notes(result: Estimate, stopping: Stopping | None) -> tuple[Note, ...]:
-    return result.notes if stopping is None else (_taken(stopping), *result.notes)
+def _notes(result: Estimate, request: Request, stopping: Stopping | None) -> tuple[Note, ...]:
+    found = result.notes if stopping is None else (_taken(stopping), *result.notes)
+    if request.certify or request.calibrate:
+        found += (notes.no_certificate("the trials were stopped by their own outcome"),)
+    return found
 
 
 def _reason(message: str, stopping: Stopping | None) -> Note:

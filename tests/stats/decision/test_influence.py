@@ -59,7 +59,7 @@ def test_a_difference_that_hangs_on_a_few_problems() -> None:
     assert found.influence.tied == 2
     assert found.decision.verdict == "better"
     assert found.influence.becomes == "undecided"
-    assert str(found.influence).endswith("it would be undecided")
+    assert str(found.influence).endswith("the verdict would be 'undecided'")
     assert set(found.influence.dropped) < {f"p{i}" for i in range(7)}
 
 

@@ -69,7 +69,7 @@ def test_words_name_the_models() -> None:
     assert str(wide.decision) == "a and b are equivalent within the margin of 0.1"
     assert str(wide).endswith("are equivalent within the margin of 0.1")
     assert Decision("no-worse", 0.02, False, None, None).words("old", "new") == (
-        "new is no worse than old within the margin of 0.02"
+        "new is not worse than old by 0.02 or more"
     )
     assert Decision("worse", None, None, None, None).words("old", "new") == "new is worse than old"
 

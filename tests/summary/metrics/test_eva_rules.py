@@ -404,11 +404,10 @@ def test_composites_have_intervals(tmp_path: Path, method: str) -> None:
         entry = summary.as_json()["overall_scores"][name]
         assert {"mean_ci_lower", "mean_ci_upper", "mean_ci_n_scenarios"} <= set(entry)
         assert entry["mean_ci_n_scenarios"] == entry["count"] == 20
+        assert entry["mean_ci_lower"] <= entry["mean"] <= entry["mean_ci_upper"]
         if name == "EVA-X_mean" and method == "auto":  # 0.6 in every scenario
-            assert entry["mean_ci_lower"] is None
-            assert [note["code"] for note in entry["notes"]] == ["no-interval-no-spread"]
-        else:
-            assert entry["mean_ci_lower"] <= entry["mean"] <= entry["mean_ci_upper"]
+            assert entry["mean_ci_lower"] < entry["mean"] < entry["mean_ci_upper"]
+            assert [note["code"] for note in entry["notes"]] == ["all-same-value"]
     assert "pass_at_k_config" not in summary.as_json()
     assert "pass_k" not in summary.as_json()["per_metric"]["task_completion"]
 

@@ -45,8 +45,9 @@ class Influence:
             noun = "problem" if self.tried == 1 else f"{self.tried} problems"
             return f"the verdict holds without the {noun} farthest to either side"
         names = ", ".join(self.dropped[:NAMED]) + ", ..." * (len(self.dropped) > NAMED)
-        noun = "problem" if len(self.dropped) == 1 else f"{len(self.dropped)} problems:"
-        return f"without {noun} {names} it would be {self.becomes}"
+        count = len(self.dropped)
+        left_out = f"problem {names}" if count == 1 else f"{count} problems ({names})"
+        return f"without {left_out} the verdict would be '{self.becomes}'"
 
 
 def influence_of(

@@ -49,8 +49,8 @@ class Decision:
             "better": f"{b} is better than {a}{small}",
             "worse": f"{b} is worse than {a}{small}",
             "equivalent": f"{a} and {b} are equivalent within the margin of {margin}",
-            "no-worse": f"{b} is no worse than {a} within the margin of {margin}",
-            "no-better": f"{b} is no better than {a} within the margin of {margin}",
+            "no-worse": f"{b} is not worse than {a} by {margin} or more",
+            "no-better": f"{b} is not better than {a} by {margin} or more",
             "undecided": "undecided",
         }[self.verdict]
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import solved_within, unstopped_values, within_cap
+from passband.notes import SOLVED_WITHIN, unstopped_values, within_cap
 from passband.stats.checks import Over, as_whole, check_outcomes
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate, estimate
@@ -126,7 +126,7 @@ def estimate_stopped(
         values[:, None], problems=outcomes.problems, clusters=outcomes.clusters
     )
     measured = estimate(recoded, "avg", over="problems", level=level)
-    note = solved_within(k) if rule.successes == 1 else unstopped_values(rule.successes)
+    note = SOLVED_WITHIN if rule.successes == 1 else unstopped_values(rule.successes)
     return replace(
         measured,
         metric=metric,

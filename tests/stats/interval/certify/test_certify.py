@@ -146,3 +146,9 @@ def test_metrics_share_a_simulation() -> None:
     results = estimate(outcomes, ["pass@1", "pass@2", "pass^2"], certify=True)
     assert len([key for key in outcomes.memo if key[0] == "certify"]) == 1
     assert all(result.certificate is not None for result in results)
+
+
+@pytest.mark.parametrize("score", [0.5, 2.5])
+def test_problems_of_the_same_value_are_not_simulated(score: float) -> None:
+    outcomes = Outcomes.from_array([[0.0, 2 * score], [score, score]])
+    assert "no-certificate" in codes(estimate(outcomes, "avg", certify=True))

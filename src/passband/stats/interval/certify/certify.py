@@ -21,6 +21,7 @@ from passband.stats.interval.fit.coarse import is_too_large
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.interval.seeds import generator, seed_of_data
 from passband.stats.metric.components import BestScore, MeanScore
+from passband.stats.tolerance import ROUNDING
 
 __all__ = ["FEW_SETS", "MANY_SETS", "certified"]
 
@@ -160,6 +161,8 @@ def _graded(
     if sample.is_bounded:
         sets = max(sets * _BOUNDED_SHARE // 100, min(sets, _LEAST_BOUNDED))
     if request.over == "problems":
+        if np.ptp(sample.values) <= ROUNDING * np.abs(sample.values).max():
+            return "all problems have the same value"
         number = _affordable(sets, 2 * sample.problems)
         return problem_sets(sample, number, rng) if number else _TOO_MANY.format(sample.problems)
     share = _BOUNDED_TRIALS if sample.is_bounded else _SINGLE_SHARE
