@@ -80,7 +80,7 @@ def summarize(
 
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
-    pass@2 0.75 [0.24, 1.00]
+    pass@2 0.75 [0.16, 1.00]
     """
     request = Request(
         _names(metrics),

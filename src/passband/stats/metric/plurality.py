@@ -34,7 +34,7 @@ def winning_curves(own: Ints, others: Ints, silent: Ints) -> Floats:
 
     >>> cases = np.array([3]), np.array([[2, 0]]), np.array([0])
     >>> winning_curves(*cases).round(3).tolist()
-    [[0.0, 0.6, 0.6, 0.7, 0.8, 1.0]]
+    [[0.0, 0.6, 0.6, 0.7, 0.7, 1.0]]
     """
     trials = own + others.sum(axis=1) + silent
     longest = int(trials.max(initial=0))

@@ -31,7 +31,7 @@ class Design:
 
         >>> pairs = Histogram.of_counts(np.arange(2, 40), np.ones(38, dtype=int))
         >>> Design.of(pairs, 1)
-        Design(ns=(4, 9, 14, 18, 22, 27, 32, 37), problems=(5, 5, 5, 4, 4, 5, 5, 5))
+        Design(ns=(4, 8, 13, 18, 23, 28, 32, 37), problems=(5, 4, 5, 5, 5, 4, 5, 5))
         """
         ns, place = np.unique(histogram.trials, return_inverse=True)
         problems = np.bincount(place, histogram.problems).astype(np.int64)

@@ -67,7 +67,7 @@ def combine(
     >>> geometry = Outcomes.from_counts([0, 3, 1, 2], 8)
     >>> result = combine({"algebra": algebra, "geometry": geometry}, "pass@1")
     >>> print(result)
-    pass@1 0.539 [0.453, 0.626]
+    pass@1 0.54 [0.47, 0.68]
     >>> print(result.strata["geometry"])
     pass@1 0.19 [0.04, 0.48]
     """
