@@ -184,9 +184,9 @@ def _tail(value: float, ends: Callable[[float], Ends | None], at: float) -> floa
     z = min(far / previous[1], z)
     while far - near > 1e-9:
         here = reached(z)
-        near, far = (z, far) if here < 1.0 else (near, z)
         if abs(here - 1.0) <= 1e-11:
-            break
+            return NormalDist().cdf(-z)
+        near, far = (z, far) if here < 1.0 else (near, z)
         last, previous = previous, (z, here)
         z = _secant(last, previous)
         if not near < z < far:
