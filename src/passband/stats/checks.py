@@ -32,6 +32,8 @@ __all__ = [
 
 Over = Literal["problems", "trials"]
 
+_LARGEST_SCORE = 1e75
+
 
 # -- numbers -----------------------------------------------------------------------------------
 
@@ -129,6 +131,18 @@ def check_outcomes(name: str, value: object) -> None:
     if not isinstance(value, Outcomes):
         kind = type(value).__name__
         raise WrongType(f"{name} must be Outcomes, see Outcomes.from_array; got {kind}.")
+    if value.graded is not None:
+        _check_size(name, *value.graded.extremes)
+
+
+def _check_size(name: str, least: float, most: float) -> None:
+    """Refuse scores whose fourth powers are too large for a number."""
+    largest = max(abs(least), abs(most))
+    if largest > _LARGEST_SCORE:
+        raise InvalidInput(
+            f"{name} must have scores of a size up to {_LARGEST_SCORE:g}; got {largest:g}. "
+            "Divide all scores by a constant."
+        )
 
 
 def check_over(over: object) -> None:

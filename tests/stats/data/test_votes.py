@@ -99,3 +99,15 @@ def test_rows_that_do_not_match_are_refused(arguments: tuple, message: str) -> N
 def test_targets_that_do_not_match_are_refused(targets: object) -> None:
     with pytest.raises(InvalidInput, match="target"):
         Outcomes.from_answers([["a"]], targets=targets)  # type: ignore[arg-type]
+
+
+def test_answers_and_scores_that_are_missing_or_no_numbers() -> None:
+    found = Outcomes.from_answers([["a", "b", "a"]], [[1, float("nan"), None]])
+    assert (found.n_trials, found.n_unscored) == (1, 2)
+    arrays = Outcomes.from_answers([[np.array([1, 2]), np.array([1, 2])]], [[1, 0]])
+    assert arrays.required_votes().groups.size.tolist() == [2]
+    for scores in ([["1"]], [["right"]]):
+        with pytest.raises(WrongType, match="scores must be numbers or None; got '"):
+            Outcomes.from_answers([["a"]], scores)  # type: ignore[arg-type]
+    with pytest.raises(WrongType, match="targets must be a list"):
+        Outcomes.from_answers([["a"]], targets=iter("a"))  # type: ignore[arg-type]

@@ -491,3 +491,53 @@ def test_size_of_the_test_with_uneven_trials() -> None:
         assert found is not None
         rejected += found <= 0.05
     assert rejected <= 15  # 5 % would be 3; more than 15 has a chance below 1e-6
+
+
+def test_the_p_value_is_where_the_interval_touches_zero_over_trials() -> None:
+    rng = np.random.default_rng(12)
+    p = rng.beta(0.6, 0.5, 12)
+    a, b = (Outcomes.from_counts(rng.binomial(4, np.clip(p + up, 0, 1)), 4) for up in (0.0, 0.1))
+    found = compare(a, b, "pass@2", over="trials")
+    assert found.p_value is not None
+    touching = compare(a, b, "pass@2", over="trials", level=1.0 - found.p_value)
+    assert touching.low == pytest.approx(0.0, abs=1e-9)
+
+
+def test_majority_is_the_vote_of_all_trials() -> None:
+    a = Outcomes.from_answers([["x", "y", "x", "y"], ["y", "y", "x", "z"]] * 4, targets=["x"] * 8)
+    b = Outcomes.from_answers([["x", "x", "x", "y"], ["y", "x", "x", "z"]] * 4, targets=["x"] * 8)
+    found = compare(a, b, "majority")
+    assert (found.metric, found.value) == ("vote@4", 0.75)
+    with pytest.raises(NotEnoughData, match="vote@900000000 needs"):  # and no table of that size
+        compare(a, b, "vote@900000000")
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-12, 1e9])
+def test_the_scale_of_scores_does_not_matter(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    scores = 2.0 + rng.random((12, 3))
+    better = scores + 0.2 * rng.random((12, 3))
+    plain = compare(Outcomes.from_array(scores), Outcomes.from_array(better), "avg")
+    scaled = compare(
+        Outcomes.from_array(scores * scale), Outcomes.from_array(better * scale), "avg"
+    )
+    assert scaled.p_value == pytest.approx(plain.p_value)
+    assert plain.low is not None
+    assert scaled.low == pytest.approx(plain.low * scale)
+    assert plain.influence is not None
+    assert scaled.influence is not None
+    assert [one.problem for one in scaled.influence.problems] == [
+        one.problem for one in plain.influence.problems
+    ]
+
+
+def test_trials_that_ended_with_a_success_are_said() -> None:
+    stopped = Outcomes.from_counts([1] * 12, [1, 1, 2, 3, 1, 5, 8, 1, 2, 2, 4, 1])
+    fixed = Outcomes.from_counts([3, 4, 2, 1, 4, 0, 0, 4, 2, 3, 1, 4], 4)
+    again, wider = (
+        compare(stopped, fixed, "pass@1", over="trials"),
+        compare(stopped, fixed, "pass@1"),
+    )
+    for found in (again, wider):
+        sides = [note.text[:2] for note in found.notes if note.code == "stopped-by-outcome"]
+        assert sides == ["a:"]

@@ -285,3 +285,8 @@ def test_the_same_in_every_process() -> None:
         for _ in range(2)
     ]
     assert shown[0] == shown[1]
+
+
+def test_trials_that_ended_with_a_success_are_said() -> None:
+    stopped = Outcomes.from_counts([1] * 12, [1, 1, 2, 3, 1, 5, 8, 1, 2, 2, 4, 1])
+    assert band(stopped, "pass@*").notes[0].code == "stopped-by-outcome"

@@ -566,3 +566,9 @@ def test_every_family_says_what_it_is() -> None:
         assert family.key == key
         assert family.summary
         assert not family.summary.endswith(".")
+
+
+def test_the_vote_of_all_trials_needs_their_number() -> None:
+    assert parse_metric("majority", 8).name == "vote@8"
+    with pytest.raises(InvalidInput, match="their number is not known here"):
+        parse_metric("majority")

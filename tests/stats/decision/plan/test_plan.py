@@ -296,3 +296,9 @@ def test_other_nonsense() -> None:
         detectable(PILOT, "pass@1", correlation=2)
     with pytest.raises(NotEnoughData, match="the variance of avg is unknown"):
         detectable(Outcomes.from_array([[0.5, 0.5]] * 3), "avg")
+
+
+def test_a_pilot_whose_trials_ended_with_a_success_is_said() -> None:
+    stopped = Outcomes.from_counts([1] * 12, [1, 1, 2, 3, 1, 5, 8, 1, 2, 2, 4, 1])
+    for found in (plan_width(0.2, pilot=stopped), detectable(stopped, "pass@1")):
+        assert "stopped-by-outcome" in [note.code for note in found.notes]

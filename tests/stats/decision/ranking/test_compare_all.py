@@ -249,3 +249,10 @@ def test_unscored_trials_are_said() -> None:
     part = Outcomes.from_array([[1, None], [0, 1], [1, 0]])
     found = compare_all({"whole": whole, "part": part}, "pass@1")
     assert any("trials without a score: 1 of part" in note.text for note in found.notes)
+
+
+def test_trials_that_ended_with_a_success_are_said() -> None:
+    stopped = Outcomes.from_counts([1] * 12, [1, 1, 2, 3, 1, 5, 8, 1, 2, 2, 4, 1])
+    models = {"once": Outcomes.from_counts([3] * 6 + [1] * 6, 4), "until": stopped}
+    notes = [n.text for n in compare_all(models, "pass@1").notes if n.code == "stopped-by-outcome"]
+    assert [text.partition(":")[0] for text in notes] == ["until"]

@@ -223,3 +223,22 @@ def test_votes_are_means_over_problems_too() -> None:
         own = [one.value for one in result.strata.values()]
         assert result.combined.value == pytest.approx(sum(own) / 2)
         assert result.combined.low is not None
+
+
+def test_labels_and_weights_of_any_type() -> None:
+    outcomes = Outcomes.from_counts([4, 3, 4, 2, 4, 1, 0, 2], 4)
+    text = estimate(outcomes, "pass@1", by=["0", "1"] * 4, weights={"0": 0.25, "1": 0.75})
+    for labels in (np.array([0, 1] * 4), [0.0, 1.0] * 4):
+        found = estimate(outcomes, "pass@1", by=labels, weights={0: 0.25, 1: 0.75})  # type: ignore[call-overload]
+        assert found == text
+
+
+def test_strata_of_one_problem_are_not_said_to_be_alike() -> None:
+    single = estimate(BOTH, "pass@1", by=list("abcdefgh"), weights="equal")
+    assert "no problem differs from the others of its stratum" in str(single.notes[-1])
+
+
+def test_trials_that_ended_with_a_success_are_said() -> None:
+    stopped = Outcomes.from_counts([1] * 12, [1, 1, 2, 3, 1, 5, 8, 1, 2, 2, 4, 1])
+    found = estimate(stopped, "pass@1", by=["a", "b"] * 6, weights="equal")
+    assert "stopped-by-outcome" in [note.code for note in found.notes]

@@ -77,7 +77,9 @@ def _direct(values: Floats, level: float) -> Ends:
     share = min(1.0, float(variance / max(float(mean * (1.0 - mean)), _LEAST)))
     q = student_quantile(level, count - 1.0)
     beta = 2.0 * share * (1.0 - 2.0 * mean) / (1.0 + share)
-    own = float((away**3).mean()) / second * count / max(count - 2.0, 1.0)
+    unit = float(np.abs(away).max())  # whose square may be too small for a number
+    own = unit * float(((away / unit) ** 3).mean()) / float(((away / unit) ** 2).mean())
+    own *= count / max(count - 2.0, 1.0)
     tilt = np.maximum(beta, own) if beta > 0.0 else np.minimum(beta, own)
     wilson = roots(mean, share * mean * (1 - mean), share * (1 - 2 * mean), share, q, count)
     skewed = roots(mean, variance, tilt, share, q, count)
