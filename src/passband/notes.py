@@ -129,6 +129,7 @@ __all__ = [
     "of_side",
     "one_cluster",
     "order_differs",
+    "pilot_stopped",
     "planned",
     "posterior_mean",
     "prior_dominates",
@@ -1126,6 +1127,15 @@ def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
         f"{_looks_stopped(p_value, problems, cap)}; this estimate is then wrong, far too large for "
         f"pass@1: passband.stats.sequential.unstopped.estimate_stopped gives the share solved "
         f"within k",
+    )
+
+
+def pilot_stopped(p_value: float, problems: int, cap: int) -> Note:
+    """Return the note on a plan from a pilot whose outcomes seem to have ended its trials."""
+    return Note(
+        "pilot-stopped",
+        f"in the pilot {_looks_stopped(p_value, problems, cap)}; its success rates are then too "
+        f"high, and the plan is wrong: ask each problem a fixed number of times",
     )
 
 

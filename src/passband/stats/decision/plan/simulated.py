@@ -15,6 +15,7 @@ from passband.notes import K_ABOVE_HALF, PILOT_ONE_TRIAL, Note, few_in_pilot
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.laws import Laws, draw_laws
+from passband.stats.decision.plan.variances import stopped_notes
 from passband.stats.interval.bootstrap.units import data_seed
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.estimate import estimate
@@ -154,7 +155,7 @@ def _notes(outcomes: Outcomes, metric: Metric) -> tuple[Note, ...]:
         notes.append(PILOT_ONE_TRIAL)
     elif 2 * metric.k > int(outcomes.trials[outcomes.trials >= metric.k].min()):
         notes.append(K_ABOVE_HALF)
-    return tuple(notes)
+    return (*notes, *stopped_notes(outcomes))
 
 
 @lru_cache(maxsize=16)

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import Note, assumed_correlation, joined
+from passband.notes import Note, assumed_correlation, joined, pilot_stopped
 from passband.stats.checks import Over, as_correlation, as_variance, check_outcomes
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.stopping import stopping_of
 from passband.stats.decision.variance import spread_of
+from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
@@ -20,6 +22,8 @@ __all__ = [
     "from_pilot",
     "pair_of_numbers",
     "pair_of_pilot",
+    "refuse_votes",
+    "stopped_notes",
 ]
 
 CORRELATION = 0.5
@@ -44,13 +48,32 @@ def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
     """Return the variances of a metric on a pilot."""
     check_outcomes("pilot", pilot)
     scored, wanted = pilot.under(policy), parse_metric(metric)
+    refuse_votes(wanted)
     scored.require(wanted.k)
     spread = spread_of(scored, wanted)
     if spread.between is None:
         raise NotEnoughData(f"the pilot does not determine the variances: {joined(spread.notes)}.")
+    notes = (*spread.notes, *stopped_notes(scored))
     return Assumed(
-        spread.between, lambda n: (spread.within_at(lambda _: n),), max(wanted.k, 1), spread.notes
+        spread.between, lambda n: (spread.within_at(lambda _: n),), max(wanted.k, 1), notes
     )
+
+
+def refuse_votes(metric: Metric) -> None:
+    """Raise `InvalidInput` for a metric of answers, which no fitted law draws."""
+    if metric.parts[0].needs_answers:
+        raise InvalidInput(
+            f"{metric.name} cannot be planned from a pilot, as it depends on how answers agree; "
+            "plan for pass@1, or give between and within."
+        )
+
+
+def stopped_notes(pilot: Outcomes) -> tuple[Note, ...]:
+    """Return the note on a pilot whose trials look stopped by their own outcome."""
+    if pilot.successes is None:
+        return ()
+    found = stopping_of(pilot.histogram)
+    return (pilot_stopped(found.p_value, found.problems, found.cap),) if found.is_alarm else ()
 
 
 def pair_of_pilot(
