@@ -20,9 +20,8 @@ from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
-from passband.stats.sequential.finite import estimate_benchmark
 
-from passband import Outcomes
+from passband import Outcomes, estimate
 from passband.stats.sequential.allocate import sizes_from
 from passband.stats.sequential.bernstein import BernsteinSequence
 from passband.stats.sequential.detect import detect_by_counts, detect_by_order
@@ -302,7 +301,7 @@ def finite(sets: int) -> None:
             p = LAWS[law](rng, 500)
             c = rng.binomial(4, p)
             for m in range(30, 501, 10):
-                result = estimate_benchmark(Outcomes.from_counts(c[:m], 4), "pass@1", 500)
+                result = estimate(Outcomes.from_counts(c[:m], 4), "pass@1", population=500)
                 if (result.high - result.low) / 2 <= h:
                     break
             held.append(result.low <= p.mean() <= result.high)

@@ -42,7 +42,6 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.scored_incomplete: ({"truncated": 2, "limit": 1},),
     notes.several_right_answers: (2, 30),
     notes.single_trials: (5, 40),
-    notes.pilot_stopped: (0.002, 8, 8),
     notes.stopped_by_outcome: (0.002, 8, 8),
     notes.compared_stopped: (0.002, 8, 8),
     notes.taken_as_stopped: (0.002, 8, 8),

@@ -129,7 +129,6 @@ __all__ = [
     "of_side",
     "one_cluster",
     "order_differs",
-    "pilot_stopped",
     "planned",
     "posterior_mean",
     "prior_dominates",
@@ -476,7 +475,11 @@ def few_informative_in_strata(problems: int, informative: int) -> Note:
     12 of 20 problems share the commonest value of their stratum; the interval rests on the other 8
     """
     if informative == 0:
-        return few_informative(problems, informative)
+        return Note(
+            "all-same-value",
+            "no problem differs from the others of its stratum; the interval covers what could "
+            "have been missed",
+        )
     return Note(
         "few-informative",
         f"{problems - informative} of {problems} problems share the commonest value of their "
@@ -1127,15 +1130,6 @@ def stopped_by_outcome(p_value: float, problems: int, cap: int) -> Note:
         f"{_looks_stopped(p_value, problems, cap)}; this estimate is then wrong, far too large for "
         f"pass@1: passband.stats.sequential.unstopped.estimate_stopped gives the share solved "
         f"within k",
-    )
-
-
-def pilot_stopped(p_value: float, problems: int, cap: int) -> Note:
-    """Return the note on a plan from a pilot whose outcomes seem to have ended its trials."""
-    return Note(
-        "pilot-stopped",
-        f"in the pilot {_looks_stopped(p_value, problems, cap)}; its success rates are then too "
-        f"high, and the plan is wrong: ask each problem a fixed number of times",
     )
 
 

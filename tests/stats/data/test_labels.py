@@ -21,10 +21,16 @@ def test_numbers_are_names() -> None:
 
 
 def test_anything_is_kept_as_text() -> None:
-    assert as_labels([1, "a", None]) == ("1", "a", "None")
+    assert as_labels([1, "a", True]) == ("1", "a", "True")
     assert as_labels(None) is None
     assert problem_labels(None, 3) == Numbered(3)
     assert problem_labels([7], 1) == ("7",)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_label_is_no_name(missing: object) -> None:
+    with pytest.raises(InvalidInput, match="every problem must have a label; that of problem 1"):
+        as_labels(["a", missing])
 
 
 def test_labels_name_every_problem() -> None:

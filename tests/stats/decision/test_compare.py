@@ -315,7 +315,7 @@ def test_shared_problems_without_enough_trials_are_an_error() -> None:
     b = Outcomes.from_counts([1, 1], [1, 4], problems=["x", "y"])
     with pytest.raises(NotEnoughData, match="none of the 2 shared problems has 4"):
         compare(a, b, "pass@4")
-    with pytest.raises(NotEnoughData, match="k must not exceed"):
+    with pytest.raises(NotEnoughData, match="pass@5 needs 5 trials"):
         compare(a, b, "pass@5")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passband.errors import InvalidInput, WrongType
-from passband.stats.data.cells import label, shortened
+from passband.stats.data.cells import is_absent, label, shortened
 from passband.stats.data.votes import Same, Votes, votes_of_rows
 from passband.types import ArrayLike
 
@@ -32,9 +32,7 @@ def answer_text(value: object) -> str | None:
     """
     while isinstance(value, (list, tuple)) and len(value) <= 1:
         value = value[0] if value else None
-    if value is None or value != value:  # NaN
-        return None
-    text = label(value).strip()
+    text = "" if value is None else label(value).strip()  # NaN of any kind has its name as text
     return None if text.lower() in _NO_ANSWER else text
 
 
@@ -76,7 +74,9 @@ def _compared(
     texts: list[list[str | None]], targets: Sequence[object], same: Same | None
 ) -> list[list[float | None]]:
     """Score 1 where an answer is the target of its problem, and 0 elsewhere."""
-    if isinstance(targets, (str, bytes)) or len(targets) != len(texts):
+    if isinstance(targets, (str, bytes)) or not hasattr(targets, "__len__"):
+        raise WrongType(f"targets must be a list, one for each problem; got {targets!r}.")
+    if len(targets) != len(texts):
         raise InvalidInput(
             f"targets must be one for each problem; got {len(targets)} for {len(texts)} problems."
         )
@@ -107,4 +107,10 @@ def _row_of_scores(row: Any) -> list[float | None]:
             "scores must be a row of numbers for each problem; for the right answer of each "
             f"problem, give targets=. Got {shortened(repr(row))}."
         )
-    return [None if score is None or score != score else float(score) for score in row]
+    return [None if is_absent(score) else _score(score) for score in row]
+
+
+def _score(score: Any) -> float:
+    if isinstance(score, (str, bytes)) or not hasattr(score, "__float__"):
+        raise WrongType(f"scores must be numbers or None; got {shortened(repr(score))}.")
+    return float(score)

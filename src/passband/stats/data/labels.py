@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from passband.errors import InvalidInput
+from passband.stats.data.cells import is_absent
 
 __all__ = ["Numbered", "as_labels", "check_labels", "problem_labels"]
 
@@ -43,8 +44,16 @@ def problem_labels(labels: Sequence[object] | None, count: int) -> Sequence[str]
 
 
 def as_labels(labels: Sequence[object] | None) -> tuple[str, ...] | None:
-    """Return labels as text; None stays None."""
-    return None if labels is None else tuple(str(label) for label in labels)
+    """Return labels as text; None stays None, and a label that is missing is refused."""
+    if labels is None:
+        return None
+    given = list(labels)
+    for index, label in enumerate(given):
+        if not isinstance(label, str) and is_absent(label):
+            raise InvalidInput(
+                f"every problem must have a label; that of problem {index} is {label}."
+            )
+    return tuple(map(str, given))
 
 
 def check_labels(name: str, labels: Sequence[str], count: int, *, distinct: bool) -> None:

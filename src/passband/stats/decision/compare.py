@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from passband.errors import InvalidInput
-from passband.notes import Note, unscored_in_pair
+from passband.notes import Note, of_side, unscored_in_pair
 from passband.stats.checks import (
     Over,
     as_level,
@@ -28,13 +28,14 @@ from passband.stats.decision.more_data import more_data
 from passband.stats.decision.paired import Paired
 from passband.stats.decision.pairing import (
     Match,
+    changes,
     common_range,
     linear_values,
     match_problems,
-    without_dust,
 )
 from passband.stats.decision.verdict import Decision, as_margin, decide
 from passband.stats.interval.seeds import seed_of
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
@@ -169,8 +170,9 @@ def compare(
     check_text("metric", metric, "pass@1")
     seed_of(seed)
     _check_test(test)
-    wanted = parse_metric(metric)
-    match = match_problems(a.under(policy), b.under(policy), wanted.k, paired)
+    scored = a.under(policy), b.under(policy)
+    wanted = parse_metric(metric, max(1, min(side.most_trials() for side in scored)))
+    match = match_problems(*scored, wanted.k, paired)
     notes = list(match.notes)
     if a.n_unscored + b.n_unscored:
         notes.append(unscored_in_pair(a.n_unscored, b.n_unscored, policy))
@@ -212,8 +214,19 @@ def compare(
         influence=_influence(contrast, values, match, level, margin),
         policy=policy,
         seed=None,
-        notes=(*contrast.notes, *notes),
+        notes=(*contrast.notes, *_trial_notes(scored, wanted.k, contrast.notes), *notes),
     )
+
+
+def _trial_notes(sides: tuple[Outcomes, Outcomes], k: int, known: tuple[Note, ...]) -> list[Note]:
+    """Return what the numbers of trials of either side say, where no note says so already."""
+    notes = [
+        of_side(name, note)
+        for name, side in zip("ab", sides, strict=True)
+        for note in trial_count_notes(side, k, "problems")
+    ]
+    said = {(note.code, note.text[:2]) for note in known}
+    return [note for note in notes if (note.code, note.text[:2]) not in said]
 
 
 def _check_test(test: object) -> None:
@@ -290,7 +303,7 @@ def _changes(match: Match, metric: Metric, values: _Values) -> _Changes:
     """Count the problems that changed, and name those that changed sides by most."""
     if values[0] is None or values[1] is None:
         return _Changes()
-    change = without_dust(values[1] - values[0])
+    change = changes(values[0], values[1])
     improved, worsened = int((change > 0).sum()), int((change < 0).sum())
     if not metric.is_mean:
         return _Changes(improved, worsened)

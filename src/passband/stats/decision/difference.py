@@ -14,10 +14,10 @@ from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.paired import Ends, Paired, Tested
 from passband.stats.decision.pairing import (
+    changes,
     common_range,
     linear_values,
     shared_units,
-    without_dust,
 )
 from passband.stats.decision.permuted import permuted_moments
 from passband.stats.interval.default.wilson import level_of
@@ -74,7 +74,7 @@ def contrast_of(
         return independent(a, b, metric, over, (ZERO_FACTOR_UNPAIRED,))
     low, high = common_range((a, b), metric)
     notes = (ONE_TRIAL,) if one_trial else ()
-    change = without_dust(values[1] - values[0])
+    change = changes(values[0], values[1])
     if (a.trials == b.trials).all():
         return Paired(change, unit, high - low, notes)
     notes = (*notes, UNEVEN_TRIALS)
@@ -184,9 +184,9 @@ def _tail(value: float, ends: Callable[[float], Ends | None], at: float) -> floa
     z = min(far / previous[1], z)
     while far - near > 1e-9:
         here = reached(z)
-        near, far = (z, far) if here < 1.0 else (near, z)
         if abs(here - 1.0) <= 1e-11:
-            break
+            return NormalDist().cdf(-z)
+        near, far = (z, far) if here < 1.0 else (near, z)
         last, previous = previous, (z, here)
         z = _secant(last, previous)
         if not near < z < far:

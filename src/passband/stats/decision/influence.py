@@ -10,6 +10,7 @@ import numpy as np
 
 from passband.stats.decision.paired import Paired
 from passband.stats.decision.verdict import Verdict, verdict_of
+from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats, Ints
 
 __all__ = ["Influence", "Influential", "influence_of"]
@@ -66,7 +67,7 @@ def influence_of(
     if len(change) < 2:
         return None
     verdict = verdict_of(paired.ends(level), margin)
-    away: Floats = np.abs(change - paired.value).round(12)  # equal where rounding differs
+    away = _alike(np.abs(change - paired.value))
     order = np.argsort(-away, kind="stable")
     named = order[: min(NAMED, int(np.count_nonzero(away)))]
     problems = []
@@ -80,6 +81,12 @@ def influence_of(
     dropped, becomes = _fewest(paired, verdict, tried, level, margin)
     without = tuple(names[index] for index in dropped.tolist())
     return Influence(tuple(problems), tied, tried, without, becomes)
+
+
+def _alike(away: Floats) -> Floats:
+    """Return deviations with those equal that differ by rounding alone."""
+    _, exponent = np.frexp(away.max())
+    return np.ldexp(np.ldexp(away, -exponent).round(ROUNDING_DIGITS), exponent)
 
 
 def _tied(away: Floats, named: Floats) -> int:

@@ -17,12 +17,12 @@ from passband.types import Floats, Ints
 
 __all__ = [
     "Match",
+    "changes",
     "common_range",
     "linear_values",
     "match_problems",
     "shared_units",
     "sums_by",
-    "without_dust",
 ]
 
 
@@ -149,7 +149,10 @@ def common_range(sides: Sequence[Outcomes], metric: Metric) -> tuple[float, floa
     return float(seen.min()), float(seen.max())
 
 
-def without_dust(change: Floats) -> Floats:
-    """Set differences that are rounding errors to zero."""
+def changes(a: Floats, b: Floats) -> Floats:
+    """Return b - a, with differences that are rounding errors set to zero."""
+    change = b - a
     size = np.abs(change)
-    return np.where(size <= ROUNDING * max(1.0, float(size.max(initial=0.0))), 0.0, change)
+    largest = max(float(np.abs(side).max(initial=0.0)) for side in (a, b))
+    unit = min(largest, max(1.0, float(size.max(initial=0.0))))
+    return np.where(size <= ROUNDING * unit, 0.0, change)

@@ -29,6 +29,7 @@ from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.components import values_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
@@ -98,7 +99,8 @@ def split_variance(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") 
     """
     check_outcomes("outcomes", outcomes)
     check_text("metric", metric, "pass@1")
-    scored, wanted = outcomes.under(policy), parse_metric(metric)
+    scored = outcomes.under(policy)
+    wanted = parse_metric(metric, max(1, scored.most_trials()))
     scored.require(wanted.k)
     spread = spread_of(scored, wanted)
     now, between, within = spread.total, spread.between, spread.within
@@ -183,6 +185,7 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
         within, notes = total, (*notes, ONLY_NOISE)
     if outcomes.is_clustered:
         notes = (*notes, CLUSTERED_PROBLEMS)
+    notes = (*notes, *trial_count_notes(outcomes, metric.k, "problems"))
     return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
 
 

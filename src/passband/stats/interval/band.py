@@ -28,6 +28,7 @@ from passband.stats.interval.critical import critical_value
 from passband.stats.interval.default.auto import auto, target_notes
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.request import IntervalRequest
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.interval.vote_band import vote_band, vote_covariance
 from passband.stats.metric.measure import curve, curve_name
 from passband.stats.metric.metric import Metric
@@ -103,7 +104,10 @@ def band(
         n_problems=points.n_problems,
         left_out=scored.n_problems - points.n_problems,
         policy=policy,
-        notes=drawn.notes,
+        notes=(
+            *_by_code(trial_count_notes(scored, metric.k, over) for metric in metrics),
+            *drawn.notes,
+        ),
     )
 
 

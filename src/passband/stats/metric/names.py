@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from passband.errors import InvalidInput
 
@@ -37,6 +38,7 @@ class MetricName:
         return f"{self.key}{k}{behind}"
 
 
+@lru_cache(maxsize=1024)
 def parse_name(text: str) -> MetricName:
     """Parse a metric name.
 

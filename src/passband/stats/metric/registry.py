@@ -132,7 +132,12 @@ def parse_metric(text: str, most_trials: int | None = None) -> Metric:
     """Return the one metric of a name: "pass@8", "g-pass@8:0.75", "avg"; refuse several."""
     name = parse_name(text)
     if name.key == _ALL_TRIALS:
-        return expand_metrics(text, 1 if most_trials is None else most_trials)[0]
+        if most_trials is None:
+            raise InvalidInput(
+                f"{_ALL_TRIALS} is the vote of all trials, and their number is not known here; "
+                "write vote@ with the number, for example vote@8."
+            )
+        return expand_metrics(text, most_trials)[0]
     if _family(name).takes_k and (name.ks is None or len(name.ks) != 1):
         raise InvalidInput(f"{text!r} means several metrics; give one k, or a list of names.")
     ks = name.ks or (1,)

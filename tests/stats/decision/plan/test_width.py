@@ -205,7 +205,7 @@ def test_assurance_must_be_a_number() -> None:
 def test_a_pilot_that_stopped_at_successes_is_told_of() -> None:
     pilot = Outcomes.from_counts([1, 1, 1, 1, 1, 0] * 7, [1, 2, 3, 4, 5, 5] * 7)
     for plan in (plan_width(0.1, pilot=pilot), plan_difference(0.1, pilot=pilot)):
-        assert "pilot-stopped" in {note.code for note in plan.notes}
+        assert "stopped-by-outcome" in {note.code for note in plan.notes}
 
 
 def test_votes_are_not_planned() -> None:

@@ -17,12 +17,12 @@ import numpy as np
 
 from passband.stats.data.counts import Histogram
 from passband.stats.interval.fit.count_grid import CountGrid, beta_masses, grid_of, points
+from passband.stats.interval.fit.mixture import posterior_of_betas
 from passband.stats.metric.metric import Metric
 from passband.types import Floats, Ints
 
-__all__ = ["Laws", "draw_laws", "posterior_of_betas"]
+__all__ = ["Laws", "draw_laws"]
 
-_FAR = -60.0
 _STEPS = 100  # towards the pairs, or fewer where there are many kinds of them
 _MOST_WORK = 6_400  # steps times kinds of pairs
 _LEAST_INFORMATIVE = 5.0  # problems that differ from the commonest pair
@@ -94,15 +94,6 @@ def _closer(base: Floats, likelihood: Floats, frequencies: Floats) -> Floats:
     for _ in range(min(max(_MOST_WORK // likelihood.shape[1], 8), _STEPS)):
         weights = weights * ((frequencies / (weights @ likelihood)) @ likelihood.T)
     return weights
-
-
-def posterior_of_betas(grid: CountGrid, counts: Floats) -> Floats:
-    """Return the posterior weights of the Betas of the grid; leading axes are data sets."""
-    log_likelihood = counts @ grid.log_beta_binomial.T
-    below = log_likelihood - log_likelihood.max(axis=-1, keepdims=True)
-    weight: Floats = np.where(below > _FAR, np.exp(below), 0.0)  # tinier numbers are slow to add
-    weight /= weight.sum(axis=-1, keepdims=True)
-    return weight
 
 
 def _problems(

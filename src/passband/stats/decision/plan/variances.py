@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import Note, assumed_correlation, joined, pilot_stopped
+from passband.notes import Note, assumed_correlation, joined
 from passband.stats.checks import Over, as_correlation, as_variance, check_outcomes
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.data.stopping import stopping_of
 from passband.stats.decision.variance import spread_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
@@ -23,7 +22,6 @@ __all__ = [
     "pair_of_numbers",
     "pair_of_pilot",
     "refuse_votes",
-    "stopped_notes",
 ]
 
 CORRELATION = 0.5
@@ -47,15 +45,15 @@ class Assumed:
 def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
     """Return the variances of a metric on a pilot."""
     check_outcomes("pilot", pilot)
-    scored, wanted = pilot.under(policy), parse_metric(metric)
+    scored = pilot.under(policy)
+    wanted = parse_metric(metric, max(1, scored.most_trials()))
     refuse_votes(wanted)
     scored.require(wanted.k)
     spread = spread_of(scored, wanted)
     if spread.between is None:
         raise NotEnoughData(f"the pilot does not determine the variances: {joined(spread.notes)}.")
-    notes = (*spread.notes, *stopped_notes(scored))
     return Assumed(
-        spread.between, lambda n: (spread.within_at(lambda _: n),), max(wanted.k, 1), notes
+        spread.between, lambda n: (spread.within_at(lambda _: n),), max(wanted.k, 1), spread.notes
     )
 
 
@@ -66,14 +64,6 @@ def refuse_votes(metric: Metric) -> None:
             f"{metric.name} cannot be planned from a pilot, as it depends on how answers agree; "
             "plan for pass@1, or give between and within."
         )
-
-
-def stopped_notes(pilot: Outcomes) -> tuple[Note, ...]:
-    """Return the note on a pilot whose trials look stopped by their own outcome."""
-    if pilot.successes is None:
-        return ()
-    found = stopping_of(pilot.histogram)
-    return (pilot_stopped(found.p_value, found.problems, found.cap),) if found.is_alarm else ()
 
 
 def pair_of_pilot(

@@ -119,7 +119,8 @@ def widths_of(
 ) -> Widths:
     """Return the half-widths that a pilot lets one expect."""
     check_outcomes("pilot", pilot)
-    scored, wanted = pilot.under(policy), parse_metric(metric)
+    scored = pilot.under(policy)
+    wanted = parse_metric(metric, max(1, scored.most_trials()))
     refuse_votes(wanted)
     scored.require(wanted.k)
     options = {} if share is None else {"share": share}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
-from passband.notes import Note, unscored_by_model
+from passband.notes import Note, of_side, unscored_by_model
 from passband.stats.checks import (
     Over,
     as_level,
@@ -20,6 +20,7 @@ from passband.stats.data.values import FrozenDict
 from passband.stats.decision.ranking.field import Field
 from passband.stats.decision.ranking.ranking import Ranking
 from passband.stats.interval.seeds import seed_of
+from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
 
@@ -74,8 +75,8 @@ def compare_all(
     check_over(over)
     level = as_level(level)
     check_text("metric", metric, "pass@1")
-    wanted = parse_metric(metric)
     scored = {name: outcomes.under(policy) for name, outcomes in models.items()}
+    wanted = parse_metric(metric, max(1, min(each.most_trials() for each in scored.values())))
     shared, sides = _shared(scored, wanted.k)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
     assert start is not None
@@ -95,7 +96,11 @@ def compare_all(
         ),
         policy=policy,
         seed=start,
-        notes=(*all_models.notes(), *unscored_notes(models, policy)),
+        notes=(
+            *all_models.notes(),
+            *_trial_notes(scored, wanted.k),
+            *unscored_notes(models, policy),
+        ),
     )
 
 
@@ -110,6 +115,15 @@ def check_models(models: object) -> None:
 def unscored_notes(models: Mapping[str, Outcomes], policy: Policy) -> tuple[Note, ...]:
     unscored = {name: m.n_unscored for name, m in models.items() if m.n_unscored}
     return (unscored_by_model(unscored, policy),) if unscored else ()
+
+
+def _trial_notes(models: Mapping[str, Outcomes], k: int) -> tuple[Note, ...]:
+    """Return what the numbers of trials say against the value of each model."""
+    return tuple(
+        of_side(name, note)
+        for name, outcomes in models.items()
+        for note in trial_count_notes(outcomes, k, "problems")
+    )
 
 
 def _shared(models: Mapping[str, Outcomes], k: int) -> tuple[int, dict[str, Outcomes]]:

@@ -18,7 +18,9 @@ from passband.stats.interval.fit.law import Law, Mixing
 from passband.stats.interval.fit.strata import Stratum, strata_of
 from passband.types import Floats
 
-__all__ = ["Mixture", "fit_mixture"]
+__all__ = ["Mixture", "fit_mixture", "posterior_of_betas"]
+
+_FAR = -60.0  # log-likelihood ratio below which a Beta has no weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,10 +82,17 @@ def fit_mixture(grid: CountGrid, counts: Floats, whole: Mixture | None = None) -
     If these are the problems with enough trials of a `whole`, their strata start at its fit.
     """
     shares = grid.per_n(counts) / counts.sum(axis=-1, keepdims=True)
-    log_likelihood = counts @ grid.log_beta_binomial.T
-    weight = np.exp(log_likelihood - log_likelihood.max(axis=-1, keepdims=True))
-    weight /= weight.sum(axis=-1, keepdims=True)
+    weight = posterior_of_betas(grid, counts)
     predictive = weight @ grid.beta_binomial * grid.spread(shares)
     smooth = weight @ beta_masses() + 1e-9
     smooth /= smooth.sum(axis=-1, keepdims=True)
     return Mixture(grid, counts, predictive, shares, smooth, whole)
+
+
+def posterior_of_betas(grid: CountGrid, counts: Floats) -> Floats:
+    """Return the posterior weights of the Betas of the grid; leading axes are data sets."""
+    log_likelihood = counts @ grid.log_beta_binomial.T
+    below = log_likelihood - log_likelihood.max(axis=-1, keepdims=True)
+    weight: Floats = np.where(below > _FAR, np.exp(below), 0.0)  # tinier numbers are slow to add
+    weight /= weight.sum(axis=-1, keepdims=True)
+    return weight

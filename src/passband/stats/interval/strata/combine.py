@@ -126,22 +126,22 @@ def combined_estimate(
             n_unscored=sum(part.n_unscored for part in strata.values()),
             policy=policy,
             seed=None,
-            notes=(*_trial_notes(list(scored.values()), metric.k), *shares.notes, *notes),
+            notes=(*shares.notes, *_trial_notes(list(scored.values()), metric.k), *notes),
         ),
         shares,
     )
 
 
 def _trial_notes(strata: Sequence[Outcomes], k: int) -> tuple[Note, ...]:
-    """Return what the numbers of trials say against the mean, from the problems of all strata.
+    """Return what the numbers of trials of all strata together say against the mean.
 
-    Strata may well differ in both, so that more trials go with more success is no news.
+    That numbers of trials go with difficulty from stratum to stratum does no harm here.
     """
-    successes = [each.successes for each in strata if each.successes is not None]
-    if len(successes) < len(strata):
+    if not all(stratum.is_binary for stratum in strata):
         return ()
-    trials = np.concatenate([each.trials for each in strata])
-    return trial_count_notes(Outcomes.from_counts(np.concatenate(successes), trials), k, "problems")
+    successes = np.concatenate([stratum.required_successes() for stratum in strata])
+    trials = np.concatenate([stratum.trials for stratum in strata])
+    return trial_count_notes(Outcomes.from_counts(successes, trials), k, "problems")
 
 
 def _with_trials(name: str, stratum: Outcomes, metric: Metric) -> Outcomes:

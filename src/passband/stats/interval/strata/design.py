@@ -56,7 +56,7 @@ class Design:
         if self.population is not None:
             trials = replace(template, over="trials").filled(metric)
             return part_of_population(template.filled(metric), trials, self.population)
-        strata = split_by(template.scored, self.by or {})
+        strata = split_by(template.scored, {} if self.by is None else self.by)
         estimate, _ = combined_estimate(
             strata,
             strata,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from passband.errors import InvalidInput, WrongType
+from passband.stats.data.cells import is_absent, label
 from passband.stats.data.outcomes import Outcomes
 
 __all__ = ["Labels", "check_names", "split_by"]
@@ -25,8 +26,8 @@ def split_by(outcomes: Outcomes, by: Labels) -> dict[str, Outcomes]:
     """
     labels = _labels(outcomes, by)
     members: dict[str, list[int]] = {}
-    for position, label in enumerate(labels):
-        members.setdefault(label, []).append(position)
+    for position, stratum in enumerate(labels):
+        members.setdefault(stratum, []).append(position)
     check_names(members)
     return {name: outcomes.take(np.array(positions)) for name, positions in members.items()}
 
@@ -52,15 +53,14 @@ def _labels(outcomes: Outcomes, by: Labels) -> list[str]:
             raise InvalidInput(
                 f"by must have one label for each of the {len(names)} problems; got {len(labels)}."
             )
-    return [_label(name, label) for name, label in zip(names, labels, strict=True)]
+    return [_label(name, value) for name, value in zip(names, labels, strict=True)]
 
 
-def _label(problem: str, label: object) -> str:
+def _label(problem: str, value: object) -> str:
     """Return a label as text; one that is missing is refused."""
-    text = str(label).strip()
-    if label is None or label != label or not text:
+    if is_absent(value):
         raise InvalidInput(f"by must have a label for every problem; that of {problem!r} is empty.")
-    return text
+    return label(value).strip()
 
 
 def check_names(names: Sequence[str] | Mapping[str, object]) -> None:

@@ -10,6 +10,7 @@ from numbers import Integral
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest
 from passband.notes import Note, scaled_weights
 from passband.stats.checks import as_number
+from passband.stats.data.cells import label
 
 __all__ = ["Shares", "Weights", "shares_of"]
 
@@ -60,6 +61,7 @@ def shares_of(weights: Weights, sizes: Mapping[str, int]) -> Shares:
 
 
 def _given(weights: Mapping[str, float], sizes: Mapping[str, int]) -> Shares:
+    weights = {label(name).strip(): weight for name, weight in weights.items()}
     _match(weights, sizes)
     numbers = {name: _weight(name, weights[name]) for name in sizes}
     total = math.fsum(numbers.values())
