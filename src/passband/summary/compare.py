@@ -204,6 +204,7 @@ def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest
         if contest.ranking is not None:
             return TaskComparison(task, tuple(models), abilities=ranked(models, contest))
         names = _metrics(models, contest)
+        _check_answers(names, models)
         if len(models) == 2:
             a, b = models.values()
             options = asdict(contest)
@@ -225,6 +226,14 @@ def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest
             compare_all(models, name, over=over, level=level, policy=policy) for name in names
         )
         return TaskComparison(task, tuple(models), rankings=rankings)
+
+
+def _check_answers(names: Sequence[str], models: Mapping[str, Outcomes]) -> None:
+    """Refuse a vote by name of the model whose answers are not known."""
+    if needs_answers(names):
+        for model, outcomes in models.items():
+            with error_prefix([model]):
+                outcomes.required_votes()
 
 
 def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> list[str]:

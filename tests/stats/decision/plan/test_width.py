@@ -7,7 +7,7 @@ import pytest
 
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
 from passband.errors import WrongType
-from passband.stats.decision.plan.plan import Plan, plan_width
+from passband.stats.decision.plan.plan import Plan, plan_difference, plan_width
 from passband.stats.interval.default.wilson import student_quantile
 
 PILOT = Outcomes.from_counts([0, 1, 3, 5, 8, 8, 2, 7] * 10, 8)
@@ -200,3 +200,16 @@ def test_blends_are_planned_by_moments() -> None:
 def test_assurance_must_be_a_number() -> None:
     with pytest.raises(WrongType, match="assurance"):
         plan_width(0.1, pilot=PILOT, assurance="high")  # type: ignore[arg-type]
+
+
+def test_a_pilot_that_stopped_at_successes_is_told_of() -> None:
+    pilot = Outcomes.from_counts([1, 1, 1, 1, 1, 0] * 7, [1, 2, 3, 4, 5, 5] * 7)
+    for plan in (plan_width(0.1, pilot=pilot), plan_difference(0.1, pilot=pilot)):
+        assert "stopped-by-outcome" in {note.code for note in plan.notes}
+
+
+def test_votes_are_not_planned() -> None:
+    pilot = Outcomes.from_answers([["1", "1"], ["2", "3"], ["4", "5"]], targets=["1", "2", "6"])
+    for plan in (plan_width, plan_difference):
+        with pytest.raises(InvalidInput, match=r"vote@2 cannot be planned .* pass@1"):
+            plan(0.1, pilot=pilot, metric="vote@2")

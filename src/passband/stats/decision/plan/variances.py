@@ -10,6 +10,7 @@ from passband.notes import Note, assumed_correlation, joined
 from passband.stats.checks import Over, as_correlation, as_variance, check_outcomes
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.variance import spread_of
+from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
 
@@ -20,6 +21,7 @@ __all__ = [
     "from_pilot",
     "pair_of_numbers",
     "pair_of_pilot",
+    "refuse_votes",
 ]
 
 CORRELATION = 0.5
@@ -45,6 +47,7 @@ def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
     check_outcomes("pilot", pilot)
     scored = pilot.under(policy)
     wanted = parse_metric(metric, max(1, scored.most_trials()))
+    refuse_votes(wanted)
     scored.require(wanted.k)
     spread = spread_of(scored, wanted)
     if spread.between is None:
@@ -52,6 +55,15 @@ def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
     return Assumed(
         spread.between, lambda n: (spread.within_at(lambda _: n),), max(wanted.k, 1), spread.notes
     )
+
+
+def refuse_votes(metric: Metric) -> None:
+    """Raise `InvalidInput` for a metric of answers, which no fitted law draws."""
+    if metric.parts[0].needs_answers:
+        raise InvalidInput(
+            f"{metric.name} cannot be planned from a pilot, as it depends on how answers agree; "
+            "plan for pass@1, or give between and within."
+        )
 
 
 def pair_of_pilot(
