@@ -103,7 +103,7 @@ BAD = {
     "graded, ragged": Outcomes.from_array([[0.5, 0.1, 0.2], [0.2], [0.1, 0.3], [7.0, -1.0]]),
     "graded, one cluster": Outcomes.from_array([[0.5], [0.2], [0.1]], clusters=["a"] * 3),
     "graded, clusters": Outcomes.from_array([[0.5, 0.1], [0.2, 0.4]] * 4, clusters=[*"aabbccdd"]),
-    "huge scores": Outcomes.from_array([[1e90, 2e90], [3e90, 1e89], [1.0, 2.0]]),
+    "huge scores": Outcomes.from_array([[1e70, 2e70], [3e70, 1e69], [1.0, 2.0]]),
     "tiny scores": Outcomes.from_array([[1e-90, 2e-90], [3e-90, 1e-89], [0.0, 2e-300]]),
 }
 

@@ -24,8 +24,11 @@ from passband.types import Floats
 __all__ = ["TrialNoise", "pooled_variance", "trial_noise"]
 
 _LEAST_VARIANCE = 1e-13
-_TRUST = 20.0  # problems at which the measured variance counts as much as the fitted one ...
+_TRUST = 50.0  # problems at which the measured variance counts as much as the fitted one ...
 _TRUST_STRATUM = 10.0  # ... which of a stratum is partly that of the others
+_FREEDOM = 8.0  # degrees of freedom of a problem that carries its share of the variance ...
+_FREEDOM_STRATA = 4.0  # ... where strata have a law each ...
+_FREEDOM_EXTRAPOLATED = 2.0  # ... and where n is mostly less than 2k
 _LEAST_FACTOR = 0.85  # of the fitted variance, however little noise was measured
 _LEAST_CARRIERS = 3.0
 
@@ -37,14 +40,7 @@ class TrialNoise:
     variance: Floats
     tilt: Floats  # how the variance goes along with the value
     lean: Floats  # the tilt, enlarged: it is an average of shrunken quantities
-    carriers: Floats  # problems with equal variances that would be as noisy a basis as these
-    extrapolated: Floats  # share of the variance from problems with fewer than 2k trials
-
-    @property
-    def freedom(self) -> Floats:
-        """Degrees of freedom of the variance, chosen by measured coverage."""
-        freedom: Floats = np.where(self.extrapolated > 0.5, 2.0, 4.0) * self.carriers
-        return freedom
+    freedom: Floats  # degrees of freedom of the variance, chosen by measured coverage
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +136,9 @@ def _joined(mixture: Mixture, parts: Iterable[_Part]) -> TrialNoise:
     tilt = sum(part.tilt for part in parts) / variance
     lean = sum((2.0 if part.is_measured else 3.0) * part.tilt for part in parts) / variance
     guessed = sum(part.variance for part in parts if not part.is_measured) / variance
+    # As many problems with equal variances would be as noisy a basis as these.
     carriers = problems * variance**2 / np.maximum(sum(part.squares for part in parts), LEAST)
     carriers = np.minimum(np.maximum(carriers, _LEAST_CARRIERS), problems)
-    return TrialNoise(variance, tilt, lean, carriers, np.asarray(guessed))
+    measured = _FREEDOM if len(mixture.strata) == 1 else _FREEDOM_STRATA
+    each = np.where(guessed > 0.5, _FREEDOM_EXTRAPOLATED, measured)
+    return TrialNoise(variance, tilt, lean, each * carriers)
