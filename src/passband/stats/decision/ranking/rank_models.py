@@ -100,9 +100,9 @@ def rank_models(
     check_over(over)
     level = as_level(level)
     check_text("metric", metric, "pass@1")
-    wanted = parse_metric(metric)
-    _check_model(model, wanted, over)
     scored = {name: outcomes.under(policy) for name, outcomes in models.items()}
+    wanted = parse_metric(metric, max(1, *(each.most_trials() for each in scored.values())))
+    _check_model(model, wanted, over)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
     assert start is not None
     answers = Answers.of(scored)

@@ -10,7 +10,7 @@ import numpy as np
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.notes import ONE_STRATUM, Note
-from passband.stats.checks import Over, as_level, check_outcomes, check_over
+from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.interval.estimate import Estimate, estimate
 from passband.stats.interval.methods import Interval
@@ -90,6 +90,7 @@ def _check(strata: Mapping[str, Outcomes]) -> None:
     if not strata:
         raise InvalidInput("there must be at least one stratum; got none.")
     for name, outcomes in strata.items():
+        check_text("the name of a stratum", name, "algebra")
         check_outcomes(f"stratum {name!r}", outcomes)
     check_names(strata)
 
