@@ -86,7 +86,8 @@ def influence_of(
 def _alike(away: Floats) -> Floats:
     """Return deviations with those equal that differ by rounding alone."""
     _, exponent = np.frexp(away.max())
-    return np.ldexp(np.ldexp(away, -exponent).round(ROUNDING_DIGITS), exponent)
+    rounded: Floats = np.ldexp(np.ldexp(away, -exponent).round(ROUNDING_DIGITS), exponent)
+    return rounded
 
 
 def _tied(away: Floats, named: Floats) -> int:
