@@ -30,6 +30,7 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.mean_of_all_trials: ("avg@64", 64),
     notes.low_coverage: ("this interval covers about 88%", False),
     notes.misfit: (0.001,),
+    notes.missing_answers: (2, 30),
     notes.mixed_answers: (2, 30),
     notes.model_based: (8,),
     notes.no_answers: (2, 30),

@@ -108,6 +108,7 @@ __all__ = [
     "low_coverage",
     "mean_of_all_trials",
     "misfit",
+    "missing_answers",
     "mixed_answers",
     "model_based",
     "moved_server",
@@ -419,6 +420,16 @@ def no_answers(without: int, problems: int) -> Note:
         "no-answers",
         f"no trial of {without} of {_count(problems, 'problem')} has an answer, so that their vote "
         "is never right",
+    )
+
+
+def missing_answers(missing: int, problems: int) -> Note:
+    """Return the note on trials without an answer, some of which are right."""
+    return Note(
+        "missing-answers",
+        f"in {missing} of {_count(problems, 'problem')} some trials without an answer are right "
+        "and others wrong, and only the right ones vote; if answers were not recorded, vote@k is "
+        "too high",
     )
 
 

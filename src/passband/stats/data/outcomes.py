@@ -30,6 +30,11 @@ _NO_ANSWERS = (
     "named prediction, extracted or answer, or chosen with answer= (in the shell, --answer); run "
     "directories, and logs that hold answers, have them; in Python, use Outcomes.from_answers."
 )
+_ALL_SILENT = (
+    "a vote needs answers: trials are scored right, and not one has an answer. A table may have "
+    "them in another column, chosen with answer= (in the shell, --answer); a scorer has to return "
+    "them."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -250,6 +255,8 @@ class Outcomes(ArrayValue):
         """Return the votes; refuse outcomes whose answers are not known."""
         if self.votes is None:
             raise InvalidInput(_NO_ANSWERS)
+        if self.votes.is_silent and (self.votes.scores > 0.0).any():
+            raise InvalidInput(_ALL_SILENT)
         return self.votes
 
     def cluster_codes(self, problems: Bools | Ints) -> Ints:

@@ -82,6 +82,18 @@ class Votes(ArrayValue):
         """The trials of each problem."""
         return np.bincount(self.problem_of, self.counts, self.n_problems).astype(np.int64)
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether there are trials, and none of them has an answer."""
+        return len(self.answers) > 0 and bool((self.answers == SILENT).all())
+
+    @property
+    def wavering_silence(self) -> Ints:
+        """The problems where no answer is right in one trial and wrong in another."""
+        silent = self.answers == SILENT
+        right, wrong = silent & (self.scores == 1.0), silent & (self.scores != 1.0)
+        return np.intersect1d(self.problem_of[right], self.problem_of[wrong])
+
     @cached_property
     def groups(self) -> AnswerGroups:
         """The answers that can win a vote, where every score is 0 or 1.

@@ -141,3 +141,12 @@ def test_an_answer_that_nobody_else_gives_is_drawn_apart() -> None:
     assert tables.shape == (1, 50, 8)
     # eight wrong answers that never meet: one right trial among eight wins an eighth, two win
     assert set(np.round(tables[0, :, 7], 6)) <= {0.0, 0.125, 1.0}
+
+
+def test_answers_that_were_not_recorded_are_told_of() -> None:
+    scores = [[1.0, 0.0, 1.0]] * 4
+    result = estimate(Outcomes.from_answers([["7", None, None]] * 4, scores), "vote@3")
+    assert "missing-answers" in {note.code for note in result.notes}
+    with pytest.raises(InvalidInput, match="not one has an answer"):
+        estimate(Outcomes.from_answers([[None] * 3] * 4, scores), "vote@3")
+    assert estimate(Outcomes.from_answers([[None] * 3] * 4, [[0.0] * 3] * 4), "vote@3").value == 0

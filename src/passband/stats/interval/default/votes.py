@@ -12,6 +12,7 @@ from passband.notes import (
     K_ABOVE_HALF,
     Note,
     few_informative,
+    missing_answers,
     mixed_answers,
     no_answers,
     several_right_answers,
@@ -117,6 +118,7 @@ def answer_notes(outcomes: Outcomes, k: int) -> tuple[Note, ...]:
     right = np.bincount(groups.problem, groups.right == groups.size, problems)
     counts = (
         (no_answers, int(without.sum())),
+        (missing_answers, int(enough[votes.wavering_silence].sum())),
         (mixed_answers, len(np.unique(groups.problem[mixed]))),
         (several_right_answers, int((enough & (right > 1)).sum())),
     )
