@@ -26,6 +26,7 @@ from passband.types import Bools, Floats
 __all__ = ["LEAST", "Law", "Mixing", "maximised", "sharpened"]
 
 LEAST = 1e-300  # a pair between two grid points may be out of reach of both
+_TINY = 1e-37  # in reach of single precision
 _CYCLES = 12  # of three steps each; they go about as far as 400 plain steps
 _FARTHEST = 64.0  # times the length of two steps
 _DEEPEST = -60.0  # fall of the logarithm of a weight in a cycle; from further it could not return
@@ -118,6 +119,9 @@ def sharpened(table: Floats, frequencies: Floats, weights: Floats) -> Floats:
     Two steps show where the logarithms of the weights go; a cycle goes there at once, and takes a
     step from where it arrives (SQUAREM; Varadhan and Roland 2008, Scandinavian Journal of
     Statistics 35, 335-353). If a cycle goes too far, the next one brings it back.
+
+    A cycle enlarges rounding errors some thousand times, and they differ between one data set and
+    many. So each ends with the weights rounded to single precision, where they are the same again.
     """
     for _ in range(_CYCLES):
         first = np.maximum(_factors(table, frequencies, weights), LEAST)
@@ -130,6 +134,7 @@ def sharpened(table: Floats, frequencies: Floats, weights: Floats) -> Floats:
         length = np.sqrt(np.minimum(np.maximum(ratio, 1.0), _FARTHEST**2))
         far = length * (2.0 * speed + length * bend)
         far = weights * np.exp(np.maximum(far - far.max(axis=-1, keepdims=True), _DEEPEST))
-        weights = far / far.sum(axis=-1, keepdims=True)
+        weights = np.maximum(far / far.sum(axis=-1, keepdims=True), _TINY)
         weights = weights * _factors(table, frequencies, weights)
+        weights = np.maximum(weights, _TINY).astype(np.float32).astype(np.float64)
     return weights
