@@ -87,6 +87,6 @@ def test_the_command(retried: Outcomes, tmp_path: Path) -> None:
     done = run("stats", path, "--stopped-after", 1, "--cap", 8)
     assert done.code == 0
     assert done.out == recognised.out
-    assert "solved within 8 trials" in done.err
+    assert "share of problems solved within k trials" in done.err
     assert "--over trials" not in done.err  # which is refused
     assert run("stats", path, "--stopped-after", 1, "--cap", 8, "--over", "trials").code == 2
