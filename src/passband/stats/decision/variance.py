@@ -95,7 +95,7 @@ def split_variance(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") 
 
     >>> split = split_variance(Outcomes.from_counts([3, 0, 8, 5] * 10, 8), "pass@1")
     >>> round(split.se, 4), round(split.se_double_trials, 4), round(split.se_double_problems, 4)
-    (0.0588, 0.057, 0.0416)
+    (0.0588, 0.0571, 0.0416)
     """
     check_outcomes("outcomes", outcomes)
     check_text("metric", metric, "pass@1")

@@ -69,7 +69,7 @@ def combine(
     >>> print(result)
     pass@1 0.54 [0.47, 0.68]
     >>> print(result.strata["geometry"])
-    pass@1 0.19 [0.04, 0.48]
+    pass@1 0.19 [0.06, 0.51]
     """
     check_over(over)
     level = as_level(level)
