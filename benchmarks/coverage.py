@@ -6,7 +6,7 @@ population, over trials the mean over the very problems that were drawn. The fun
 those that `passband.estimate` runs, on many data sets at a time; on two data sets of every cell the
 result is compared with its.
 
-    python benchmarks/coverage.py               the published grid, 1000 data sets a cell
+    python benchmarks/coverage.py               the published grid, 400 data sets a cell
     python benchmarks/coverage.py --other-set    other populations and sizes
     python benchmarks/coverage.py --quick       a tenth of the data sets
 
@@ -312,7 +312,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--other-set", action="store_true")
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--sets", type=int, default=1000)
+    parser.add_argument("--sets", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--csv", type=Path, help="write every cell to this file")
     given = parser.parse_args()
