@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,13 +71,19 @@ class Family:
     def at(self, name: MetricName, k: int) -> Metric:
         if name.parameter is not None and not self.takes_parameter:
             raise InvalidInput(f"{self.key} takes no parameter; got {name.parameter!r}.")
-        metric = self.build(name, k)
-        if not isinstance(metric, Metric):
-            raise InvalidInput(
-                f"the builder of {self.key} must return a MeanMetric or a BlendMetric; "
-                f"got {metric!r}."
-            )
-        return metric
+        return _built(self, name, k)
+
+
+@lru_cache(maxsize=256)
+def _built(family: Family, name: MetricName, k: int) -> Metric:
+    """Build a metric, once for the many estimates of it."""
+    metric = family.build(name, k)
+    if not isinstance(metric, Metric):
+        raise InvalidInput(
+            f"the builder of {family.key} must return a MeanMetric or a BlendMetric; "
+            f"got {metric!r}."
+        )
+    return metric
 
 
 families: Registry[Family] = Registry("metric")
