@@ -484,9 +484,9 @@ def test_a_key_that_is_wrong_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> N
 # -- what is asked, changed from the command -----------------------------------------------
 
 
-def asked(server: FaultServer, *options: object) -> Done:
+def asked(server: FaultServer, *options: object, out: str = "run") -> Done:
     """Run the task against a server, with one trial of each problem."""
-    where = ("--model", "openai:m", "--base-url", server.url, "--out", "run", "-n", 1)
+    where = ("--model", "openai:m", "--base-url", server.url, "--out", out, "-n", 1)
     return run("run", "sums.yaml", *where, *options)
 
 
@@ -516,9 +516,9 @@ def test_trials_with_other_prompts_do_not_mix(options: tuple[object, ...], diffe
     with FaultServer(ok) as server:
         assert asked(server).code == 0
         refused(asked(server, *options), difference)
-        assert asked(server, "--out", "other", *options).code == 0
-        refused(asked(server, "--out", "other"))
-        assert asked(server, "--out", "other", *options).code == 0
+        assert asked(server, *options, out="other").code == 0
+        refused(asked(server, out="other"))
+        assert asked(server, *options, out="other").code == 0
         assert len(server.requests) == 12
 
 
