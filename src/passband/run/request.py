@@ -150,7 +150,7 @@ def make_request(
     """
     for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
         if isinstance(value, str) and "," in value:
-            raise InvalidInput(f"{option} takes one value; got {value!r}. Run once for each.")
+            raise InvalidInput(f"{option} takes one value; got {value!r}. Give it once for each.")
     patience = options.get("patience") or Patience()
     connection = Connection(**_named(Connection, options), outage=patience.outage)
     chosen = load_tasks(
