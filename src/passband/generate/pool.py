@@ -1,6 +1,6 @@
 """One model at several addresses, which share its requests.
 
-A request goes where it is expected to be answered first. An address that fails rests, and what
+A request goes to the least busy address. An address that fails rests, and what
 failed there goes to another address at once. Which address answers changes nothing else: seeds,
 sampling and records are those of the model.
 """
@@ -103,15 +103,15 @@ class Pool:
         return completions
 
     def _choose(self, request: Request) -> Replica:
-        """Return the address that is expected to answer first; not the one that just failed."""
+        """Return the least busy address; not the one that just failed this request."""
         awake = [replica for replica in self.replicas if replica.is_awake]
         if not awake:  # the caller has waited already
             return min(self.replicas, key=lambda replica: replica.rest_left)
         if self._failed_at:
             failed = self._failed_at.pop(_key(request), None)
             awake = [replica for replica in awake if replica is not failed] or awake
-        if all(replica.pace is not None for replica in awake):
-            return min(awake, key=lambda replica: replica.expected)
+        if all(replica.seconds is not None for replica in awake):
+            return min(awake, key=lambda replica: replica.burden)
         return min(awake, key=lambda replica: replica.in_flight)
 
     def _judge(self, replica: Replica, request: Request, fault: ProviderFault) -> None:
