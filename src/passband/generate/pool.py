@@ -117,7 +117,7 @@ class Pool:
     def _judge(self, replica: Replica, request: Request, fault: ProviderFault) -> None:
         """Let an address rest that failed, and say whether another can be asked at once."""
         fault.detail = f"{replica.address}: {fault.detail}"
-        others = [one for one in self.replicas if one is not replica]
+        others, before = [one for one in self.replicas if one is not replica], replica.trouble
         if isinstance(fault, RateLimited):
             replica.rest(fault.retry_after)
             if fault.retry_after is not None:  # the next request goes where the rest ends first
@@ -129,7 +129,7 @@ class Pool:
             replica.heard()
             return
         fault.elsewhere = any(one.is_awake for one in others)
-        if replica.trouble and fault.elsewhere:
+        if fault.elsewhere and replica.trouble and not before:
             self._note(f"{replica.trouble}. Its requests go to the other addresses meanwhile.")
 
     # -- one model ---------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from passband.generate.served import ServedModel
 __all__ = ["Replica"]
 
 _FAILURES = 3  # in a row, each perhaps the fault of its request, that mean the address is down
+_POWER = 2.5  # of an answer's seconds, in how busy an address is
 _FIRST_REST, _LONGEST_REST = 0.5, 30.0  # seconds; a rest doubles each time
-_WEIGHT = 0.03  # of the newest answer in the average time; more for the first ones
+_WEIGHT = 0.02  # of the newest answer in the average time; more for the first ones
 
 
 class Replica:
@@ -53,14 +54,14 @@ class Replica:
 
     @property
     def burden(self) -> float:
-        """How busy it is: requests in flight times the square of the seconds of an answer.
+        """How busy it is: requests in flight, times a power of the seconds of an answer.
 
-        Servers that answer so many at once are kept busy by any rule; those that are not full are
-        used best by speed. The square is a middle between equal counts, which leave a fast server
-        idle, and equal waits, which leave a slow one idle. An idle address is always worth a
+        Equal counts (power 0) use too little of a fast server that could take more, and equal waits
+        (a high power) use nothing of a slow one while the fast one queues. 2.5 comes within a tenth
+        of the best division in both cases (benchmarks/pool.py). An idle address is always worth a
         request: what is known of its speed may be out of date.
         """
-        return (self.in_flight + 1) * (self.seconds or 0.0) ** 2 if self.in_flight else 0.0
+        return (self.in_flight + 1) * (self.seconds or 0.0) ** _POWER if self.in_flight else 0.0
 
     # -- asking ------------------------------------------------------------------------------
 
