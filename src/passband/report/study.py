@@ -64,7 +64,9 @@ class StudyReport:
         is_done = all(run.counters.done >= run.counters.planned for run in runs)
         steps = []
         if not is_done or self.end.failed or self.end.unasked:
-            steps.append((shlex.join(command), "go on where it stopped"))
+            is_spent = any(end.ending == "max_cost" for end in ends)
+            more = ", with a larger --max-cost" if is_spent else ""
+            steps.append((shlex.join(command), f"go on where it stopped{more}"))
         if self.summary is not None and len(self.directories) > 1:
             where = shlex.join(map(str, self._named()))
             steps += [

@@ -127,7 +127,7 @@ class Study:
                     summaries[label] = summarize_run(
                         request.directory, wanted, tasks=tasks, models=[str(request.model)]
                     )
-        return join_summaries(summaries) if summaries else None
+        return join_summaries(summaries, by_model=True) if summaries else None
 
     def _left(self, place: int, finished: Mapping[str, Finished]) -> float | None:
         """Return what may be spent on a model: the limit less what all the others have cost."""
