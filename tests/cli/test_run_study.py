@@ -92,6 +92,22 @@ def test_mistakes(words: tuple[str, ...], told: str) -> None:
     assert not Path("runs").exists()
 
 
+def test_the_end_says_who_is_better_and_how_to_go_on() -> None:
+    Path("study.yaml").write_text(STUDY)
+    done = run("run", "study.yaml")
+    assert f"pass@1 of adder less {MODEL}, paired: " in done.err
+    assert "(undecided)" in done.err
+    assert "go on where it stopped" not in done.err
+    Path("study.yaml").write_text(STUDY + f"  - model: {MODEL}\n    name: third\n")
+    done = run("run", "study.yaml")
+    assert "Ranks by pass@1 (95%, all of them at once): " in done.err
+    assert "third 1-3" in done.err
+    Path("study.yaml").write_text(STUDY + "  - openai:nowhere\n")
+    done = run("run", "study.yaml", "--max-outage", 0)
+    assert done.code == 2  # no key, no address: refused at once
+    assert "OPENAI_API_KEY is not set" in done.err
+
+
 def test_events() -> None:
     Path("study.yaml").write_text(STUDY)
     events = [json.loads(line) for line in run("run", "study.yaml", "--json").out.splitlines()]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import run
 from passband.errors import InvalidInput
 from passband.run.counters import Price
 from passband.run.study_file import StudyFile, is_study_file, read_study
@@ -103,6 +104,16 @@ SMALL = "tasks: [arithmetic]\nmodels: [tiny]\n"
 )
 def test_mistakes_have_lines(tmp_path: Path, text: str, expected: str) -> None:
     assert any(line.startswith(expected) for line in mistakes(tmp_path, text))
+
+
+def test_validate_checks_studies(tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text(SMALL)
+    (tmp_path / "bad.yaml").write_text(SMALL + "limt: 5\nn: x\n")
+    done = run("validate", tmp_path / "good.yaml", tmp_path / "bad.yaml")
+    assert done.code == 2
+    good, *bad = done.out.splitlines()
+    assert good == f"{tmp_path / 'good.yaml'}: ok"
+    assert [line.removeprefix(f"{tmp_path / 'bad.yaml'}:")[0] for line in bad] == ["3", "4"]
 
 
 def test_what_is_a_study(tmp_path: Path) -> None:

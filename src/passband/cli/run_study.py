@@ -109,7 +109,9 @@ def run_and_print_study(
     from passband.report.study import StudyReport  # heavy; the first request comes earlier
 
     summary = study.summarize(metrics, level, end)
-    report = StudyReport(end, summary, [request.directory for request in study.requests])
+    comparison = None if quiet or summary is None else study.compare(metrics, level)
+    directories = [request.directory for request in study.requests]
+    report = StudyReport(end, summary, directories, comparison)
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
