@@ -56,7 +56,7 @@ class RunOptions(TypedDict, total=False):
     moved_server: bool
     until: Until | None
     patience: Patience
-    base_url: str | None
+    base_url: str | Sequence[str] | None
     timeout: float
     batch: int
     prices: Path | None
