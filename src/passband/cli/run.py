@@ -10,9 +10,13 @@ import typer
 
 from passband.cli.options import (
     Engine,
+    FewshotAsTurns,
+    GenFields,
     Level,
     Metrics,
+    NumFewshot,
     Quiet,
+    SystemPrompt,
     Target,
     TaskArgs,
     Truncated,
@@ -52,6 +56,10 @@ def run(
     max_tokens: Annotated[
         int | None, typer.Option(help="Maximum tokens of a completion.", min=1)
     ] = None,
+    system: SystemPrompt = None,
+    gen: GenFields = None,
+    num_fewshot: NumFewshot = None,
+    fewshot_as_turns: FewshotAsTurns = False,
     name: Annotated[
         str | None,
         typer.Option(help="Name of the run; seeds derive from it. Default: the directory's."),
@@ -132,6 +140,8 @@ def run(
     from passband.report.terminal.live import error_events
     from passband.run.request import make_request
     from passband.run.settings import Patience
+    from passband.tasks.adjust import Adjustments
+    from passband.tasks.gen_fields import read_gen
     from passband.tasks.inspect_task import read_task_args
 
     with error_events(enabled=json):
@@ -145,6 +155,7 @@ def run(
             design=_design(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
+            adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
             n=n,
             limit=limit,
             concurrency=concurrency,
