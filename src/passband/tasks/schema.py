@@ -153,6 +153,7 @@ class MetricLine(_Keys):
     higher_is_better: Flag | None = None
     repeat_aggregation: Text | None = None
     repeat_options: Map = Field(default_factory=dict)
+    values: list[Text] | None = None  # of a function that returns several
     hf_evaluate: Flag = False
 
     @property
