@@ -12,11 +12,13 @@ import typer
 from passband.cli.options import SkipBad
 
 if TYPE_CHECKING:
-    from passband.summary.look import Look
+    from passband.summary.look import Look, Wanted
     from passband.summary.shown import Shown, ShownProblem
-    from passband.trials.reader import Trials
+    from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["show"]
+
+_PROBLEMS = 10  # of --same-wrong, unless --limit says otherwise
 
 
 def show(
@@ -89,8 +91,13 @@ def show(
         runs = trials.chosen_runs(task or (), model or ())
         if not runs:
             raise InvalidInput(f"{run} holds no trials yet.")
-        chosen, form = looks(trials, runs, wanted), _Form(json, full, not no_pager)
-        _print_trials(trials, chosen, limit, form)
+        form = _Form(json, full, not no_pager)
+        if same_wrong:
+            _print_same_wrong(trials, runs, wanted, limit, form)
+        elif diff is not None:
+            _print_diff(trials, runs, wanted, diff, form)
+        else:
+            _print_trials(trials, looks(trials, runs, wanted), limit, form)
 
 
 class _Form(NamedTuple):
@@ -115,6 +122,43 @@ def _print_trials(source: Trials, chosen: list[Look], limit: int | None, form: _
         heads = (_headline(look, limit) for look in chosen)
         print_lines(chain(heads, [""], page.lines(shown)), pager=form.pager)
     damage.report(source.directory)
+
+
+def _print_diff(
+    source: Trials, runs: list[RunRecord], wanted: Wanted, numbers: tuple[int, int], form: _Form
+) -> None:
+    from passband.cli.pager import print_lines, style_of
+    from passband.report.show.page import Page
+    from passband.report.show.record import json_line
+    from passband.summary.look import pair_of_trials
+
+    first, second = pair_of_trials(source, runs, wanted, numbers)
+    if form.json:
+        print_lines([json_line(first), json_line(second)], pager=False)
+        return
+    page = Page(style_of(pager=form.pager), form.full, names=len(runs) > 1)
+    print_lines(page.difference(first, second), pager=form.pager)
+
+
+def _print_same_wrong(
+    source: Trials, runs: list[RunRecord], wanted: Wanted, limit: int | None, form: _Form
+) -> None:
+    from passband.cli.output import print_notes, print_rows
+    from passband.cli.pager import print_lines, style_of
+    from passband.report.show.same_wrong import agreement_json, agreement_lines, agreement_rows
+    from passband.summary.look import looks
+    from passband.summary.same_wrong import rank_same_wrong
+
+    most = _PROBLEMS if limit is None else limit
+    agreements = [
+        rank_same_wrong(source, look.run, look.scorer, problems=wanted.problems, limit=most)
+        for look in looks(source, runs, wanted)
+    ]
+    if form.json:
+        print_lines(agreement_json(agreements), pager=False)
+        return
+    print_rows(agreement_rows(agreements, style_of(pager=False).width))
+    print_notes(agreement_lines(agreements, str(source.directory)))
 
 
 def _is_problem(shown: Shown) -> TypeGuard[ShownProblem]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
@@ -23,7 +23,7 @@ from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trial
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.schema import CorruptStore
 
-__all__ = ["Look", "Wanted", "looks"]
+__all__ = ["Look", "Wanted", "looks", "pair_of_trials"]
 
 
 @dataclass(frozen=True)
@@ -224,3 +224,26 @@ def looks(trials: Trials, runs: Sequence[RunRecord], wanted: Wanted) -> list[Loo
 
 def _scorer_names(run: RunRecord) -> list[str]:
     return [scorer.name for scorer in run.scorers]
+
+
+def pair_of_trials(
+    trials: Trials, runs: Sequence[RunRecord], wanted: Wanted, numbers: tuple[int, int]
+) -> tuple[ShownTrial, ShownTrial]:
+    """Return two trials of one problem; raise `InvalidInput` where it is not clear which."""
+    if numbers[0] == numbers[1]:
+        raise InvalidInput(f"--diff is of two trials; got {numbers[0]} twice.")
+    chosen = looks(trials, runs, replace(wanted, trials=numbers))
+    if len(chosen) != 1:
+        names = ", ".join(f"{look.run.task} by {look.run.model}" for look in chosen)
+        raise InvalidInput(
+            f"--diff is of two trials of one run; choose with --task and --model one of {names}."
+        )
+    if len(wanted.problems) != 1 and len(chosen[0].keys) != 1:
+        raise InvalidInput("--diff is of two trials of one problem; say which with --problem.")
+    shown = {one.trial: one for one in chosen[0].shown() if isinstance(one, ShownTrial | Damaged)}
+    pair = [shown.get(number) for number in numbers]
+    for number, one in zip(numbers, pair, strict=True):
+        if not isinstance(one, ShownTrial):
+            why = "is not recorded" if one is None else f"cannot be read: {one.why}"
+            raise InvalidInput(f"trial {number} of this problem {why}.")
+    return pair[0], pair[1]

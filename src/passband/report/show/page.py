@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from passband.report.show.diff import diff_lines
 from passband.report.show.excerpt import ALL, Amount, excerpt
 from passband.report.show.reason import Verdict, verdict, verdict_of_score
 from passband.report.show.style import Style
@@ -133,6 +134,21 @@ class Page:
         whole = trial.span is not None and text[slice(*trial.span)] == text.strip()
         yield from self._text("answered", text, _ANSWERED, None if whole else trial.span)
 
+    def difference(self, first: ShownTrial, second: ShownTrial) -> Iterator[str]:
+        """Yield two trials of a problem, and their texts as one with what differs marked."""
+        yield from self.problem(first.problem)
+        for trial, mark in ((first, "[- -]"), (second, "{+ +}")):
+            yield from self._verdict(f"trial {trial.trial}", verdict(trial))
+            yield from self._text("", f"only in this one: {mark}", _REASONING)
+        yield ""
+        for label, texts in _texts_of(first, second):
+            yield self._label(label).rstrip()
+            if texts[0] == texts[1]:
+                yield f"{'':{_GUTTER}}{counted(len(texts[0]), 'character')}, the same in both"
+            else:
+                yield from diff_lines(*texts, self.style, full=self.full, indent=_GUTTER)
+            yield ""
+
     def damaged(self, damage: Damaged) -> Iterator[str]:
         """Yield that a trial, or a whole problem, cannot be read."""
         what = f"problem {damage.problem}" if damage.trial is None else f"trial {damage.trial}"
@@ -161,10 +177,10 @@ class Page:
                 left_out = f"[{start - end_of_last:,} characters left out; --full shows them]"
                 yield head + self.style.set(left_out, "label")
                 head = " " * _GUTTER
-            inner = None if mark is None else (mark[0] - start, mark[1] - start)
             part = text[start:end].strip("\n")
-            width = max(20, self.style.width - _GUTTER)
-            for piece in wrapped(part, width, _shifted(text, start, end, inner)):
+            lost = len(text[start:end]) - len(text[start:end].lstrip("\n")) + start
+            marks = [] if mark is None else [(mark[0] - lost, mark[1] - lost)]
+            for piece in wrapped(part, max(20, self.style.width - _GUTTER), marks):
                 yield from self._piece(head, piece, mark)
                 head = " " * _GUTTER
             end_of_last = end
@@ -172,24 +188,19 @@ class Page:
     def _piece(self, head: str, piece: Piece, mark: tuple[int, int] | None) -> Iterator[str]:
         """Yield one line, its marked part emphasised or, without colours, underlined."""
         text = piece.text
-        if piece.mark is None or mark is None:
+        if not piece.marks or mark is None:
             yield (head + text).rstrip()
             return
-        low, high = piece.mark
+        low, high, _ = piece.marks[0]
         yield head + text[:low] + self.style.set(text[low:high], "mark") + text[high:]
         if not self.style.colour and mark[1] - mark[0] <= _LONGEST_CARETS:
             yield " " * (_GUTTER + cells(text[:low])) + "^" * max(1, cells(text[low:high]))
 
 
-def _shifted(
-    text: str, start: int, end: int, mark: tuple[int, int] | None
-) -> tuple[int, int] | None:
-    """Return a mark within a part of a text that has lost the line breaks at its beginning."""
-    if mark is None:
-        return None
-    part = text[start:end]
-    lost = len(part) - len(part.lstrip("\n"))
-    return mark[0] - lost, mark[1] - lost
+def _texts_of(first: ShownTrial, second: ShownTrial) -> Iterator[tuple[str, tuple[str, str]]]:
+    if first.reasoning or second.reasoning:
+        yield "reasoning", (first.reasoning or "", second.reasoning or "")
+    yield "answered", (first.text or "", second.text or "")
 
 
 def _letter(number: int) -> str:

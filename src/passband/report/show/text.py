@@ -7,12 +7,13 @@ a model wrote can neither move the cursor nor hide a part of itself.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from passband.report.render import printable
 
-__all__ = ["Piece", "cells", "clean", "one_line", "wrapped"]
+__all__ = ["Mark", "Piece", "cells", "clean", "one_line", "wrapped"]
 
 _TAB = "    "
 _LONGEST_BACK = 0.4  # of a line: a break at a blank may cost at most this
@@ -20,12 +21,20 @@ _LONGEST_BACK = 0.4  # of a line: a break at a blank may cost at most this
 Span = tuple[int, int]
 
 
+class Mark(NamedTuple):
+    """A marked part of a line, and the number of the mark."""
+
+    start: int
+    end: int
+    number: int
+
+
 @dataclass(frozen=True)
 class Piece:
-    """One line as it is printed, and which part of it is marked."""
+    """One line as it is printed, and which parts of it are marked."""
 
     text: str
-    mark: Span | None = None
+    marks: tuple[Mark, ...] = ()
 
 
 def clean(text: str) -> str:
@@ -65,48 +74,55 @@ def one_line(text: str, width: int, ellipsis: str = "...") -> str:
     return f"{line[:end]}{ellipsis}"
 
 
-def wrapped(text: str, width: int, mark: Span | None = None) -> Iterator[Piece]:
-    """Yield a text line by line, none wider than `width`; `mark` is a part of the text.
+def wrapped(text: str, width: int, marks: Sequence[Span] = ()) -> Iterator[Piece]:
+    """Yield a text line by line, none wider than `width`; `marks` are parts of it, in order.
 
     >>> [piece.text for piece in wrapped("so 93 + 88 is 181", 9)]
     ['so 93 +', '88 is 181']
     """
-    start = 0
-    while True:
+    start, first = 0, 0
+    while start <= len(text):
         end = text.find("\n", start)
-        last = end < 0
-        end = len(text) if last else end
-        line = text[start : end - 1] if text[start:end].endswith("\r") and not last else None
-        yield from _broken(text[start:end] if line is None else line, width, _within(mark, start))
-        if last:
-            return
+        end = len(text) if end < 0 else end
+        while first < len(marks) and marks[first][1] <= start:
+            first += 1
+        line = text[start:end]
+        if end < len(text):
+            line = line.removesuffix("\r")
+        yield from _broken(line, width, _within(line, marks, first, start))
         start = end + 1
 
 
-def _within(mark: Span | None, start: int) -> Span | None:
-    return None if mark is None else (mark[0] - start, mark[1] - start)
+def _within(line: str, marks: Sequence[Span], first: int, start: int) -> list[Mark]:
+    """Return the marks from `first` on that are in a line, as parts of it when it is clean."""
+    found = []
+    for number in range(first, len(marks)):
+        low, high = marks[number][0] - start, marks[number][1] - start
+        if low >= len(line):
+            break
+        low, high = max(0, low), min(high, len(line))
+        if low < high:
+            found.append(Mark(len(clean(line[:low])), len(clean(line[:high])), number))
+    return found
 
 
-def _broken(line: str, width: int, mark: Span | None) -> Iterator[Piece]:
+def _broken(line: str, width: int, marks: Sequence[Mark]) -> Iterator[Piece]:
     """Yield the pieces of one line."""
     text = clean(line)
-    if mark is not None:
-        low, high = (min(max(0, end), len(line)) for end in mark)
-        mark = (len(clean(line[:low])), len(clean(line[:high]))) if low < high else None
     start = 0
     while True:
         end, following = _break(text, start, width)
-        yield Piece(text[start:end], _overlap(mark, start, end))
+        yield Piece(text[start:end], tuple(_overlaps(marks, start, end)))
         if following >= len(text):
             return
         start = following
 
 
-def _overlap(mark: Span | None, start: int, end: int) -> Span | None:
-    if mark is None:
-        return None
-    low, high = max(mark[0], start) - start, min(mark[1], end) - start
-    return (low, high) if low < high else None
+def _overlaps(marks: Sequence[Mark], start: int, end: int) -> Iterator[Mark]:
+    for mark in marks:
+        low, high = max(mark.start, start) - start, min(mark.end, end) - start
+        if low < high:
+            yield Mark(low, high, mark.number)
 
 
 def _break(text: str, start: int, width: int) -> tuple[int, int]:
