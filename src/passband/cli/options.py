@@ -165,7 +165,9 @@ PolicyOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only the result and warnings, no notes.")
+]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
 ]

@@ -12,6 +12,8 @@ from passband.cli.options import (
     Engine,
     Level,
     Metrics,
+    Policies,
+    PolicyOption,
     Quiet,
     Target,
     TaskArgs,
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from passband.run.dry_run import DryRun
     from passband.run.request import RunRequest
     from passband.run.settings import Until
+    from passband.stats.data.outcomes import Policy
 
 __all__ = ["run"]
 
@@ -66,6 +69,7 @@ def run(
     ] = None,
     metric: Metrics = None,
     level: Level = 0.95,
+    policy: PolicyOption = Policies.drop,
     truncated: Annotated[
         Truncated | None,
         typer.Option(help="How to treat truncated completions: leave unscored, or score."),
@@ -165,11 +169,11 @@ def run(
             batch=batch,
             prices=prices,
         )
-        request.check_metrics(metric or [], level)
+        request.check_metrics(metric or [], level, policy.value)
         if dry_run:
             _print_plan(request.dry_run(), json)
         else:
-            _run_and_print(request, metric or [], level, json, quiet)
+            _run_and_print(request, metric or [], level, policy.value, json, quiet)
 
 
 def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
@@ -209,22 +213,27 @@ def _print_plan(plan: DryRun, as_json: bool) -> None:
 
 
 def _run_and_print(
-    request: RunRequest, metrics: list[str], level: float, as_json: bool, quiet: bool
+    request: RunRequest,
+    metrics: list[str],
+    level: float,
+    policy: Policy,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     from passband.report.terminal.live import JsonEvents, make_display
 
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
-    from passband.cli.output import print_rows
+    from passband.cli.output import print_notes, print_rows
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
     from passband.report.run import RunReport
 
-    summary = finished.summarize(metrics, level)
+    summary = finished.summarize(metrics, level, policy)
     report = RunReport(finished, summary, finished.task_options())
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        for line in [] if quiet else closing_lines(report, ["passband", *sys.argv[1:]]):
-            typer.echo(line, err=True)
+        command = ["passband", *sys.argv[1:]]
+        print_notes(report.warnings() if quiet else closing_lines(report, command))
     raise typer.Exit(finished.exit_code)

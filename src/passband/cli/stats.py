@@ -136,5 +136,6 @@ def stats(
     print_notes(text.remark_lines(summary, quiet=quiet))
     rows = text.full_rows(summary) if format is Format.csv else text.rows(summary)
     print_rows(rows, format.value)
+    print_notes(text.warning_lines(summary))
     if not quiet:
         print_notes(["", *text.explanation(summary)])

@@ -43,7 +43,16 @@ class RunReport:
         return (
             f"{_ENDINGS[self.finished.ending]}: {trials['recorded']}/{trials['planned']} trials "
             f"recorded ({trials['asked']} new) in {duration(self.finished.seconds)}{cost}"
+            f"{self._brackets()}"
         )
+
+    def _brackets(self) -> str:
+        groups = () if self.summary is None else self.summary.groups
+        return "".join(text.bracket_text(group, named=True) for group in groups)
+
+    def warnings(self) -> list[str]:
+        """Return what must be said of the trials even where only results are wanted."""
+        return [] if self.summary is None else text.warning_lines(self.summary)
 
     def _counts(self) -> dict[str, int]:
         counters = [task_run.counters for task_run in self.finished.task_runs]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from passband.notes import WARNED
 from passband.report.render import Cell, Row
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.summary.summary import Group, Line, Summary
 
 __all__ = [
+    "bracket_text",
     "combined_meaning",
     "counts_text",
     "explanation",
@@ -18,12 +20,14 @@ __all__ = [
     "note_lines",
     "remark_lines",
     "rows",
+    "warning_lines",
 ]
 
-_MEASURED = (
+_FULL = (
     "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
-    "no score", "trials", "coverage",
+    "no score", "trials",
 )  # fmt: skip
+_MEASURED = (*_FULL, "truncated", "coverage")
 _MEANING = {
     "problems": "Intervals ({level}) are for problems like these, asked the same way",
     "trials": "Intervals ({level}) are for these very problems, the model sampled again",
@@ -47,17 +51,26 @@ _OTHER_TARGET = {
 def rows(summary: Summary) -> list[Row]:
     """Return one row per line, numbers rounded by their error.
 
-    The columns "left out" (problems with too few trials) and "no score" (trials) appear where
-    any of them is not 0.
+    The columns "left out" (problems with too few trials), "no score" and "truncated" (trials)
+    appear where any of them is not 0.
     """
     lines = list(summary.lines())
     optional = {
         "left out": any(line.estimate and line.estimate.left_out for _, line in lines),
         "no score": any(group.n_unscored for group, _ in lines),
+        "truncated": any(group.n_truncated for group, _ in lines),
         "coverage": _is_certified(summary),
     }
     head = interval_head(summary.request.level)
-    return [_row(by, line, head, optional) for by, line in _all_lines(summary)]
+    cut = [group.n_truncated for group, _ in lines]
+    cut += [
+        sum(group.n_truncated for group in summary.groups if group.name in one.strata)
+        for one, _, _ in summary.combined_lines()
+    ]
+    return [
+        _row(by, line, head, optional, cut)
+        for (by, line), cut in zip(_all_lines(summary), cut, strict=True)
+    ]
 
 
 def _all_lines(summary: Summary) -> list[tuple[Mapping[str, str], Line]]:
@@ -66,11 +79,14 @@ def _all_lines(summary: Summary) -> list[tuple[Mapping[str, str], Line]]:
     return lines + [(by, line) for _, by, line in summary.combined_lines()]
 
 
-def _row(by: Mapping[str, str], line: Line, head: str, optional: dict[str, bool]) -> Row:
+def _row(
+    by: Mapping[str, str], line: Line, head: str, optional: dict[str, bool], truncated: int
+) -> Row:
     estimate = line.estimate
     row: dict[str, Cell] = {**_key(by), "metric": line.metric, "value": None, head: None}
     row |= {"coverage": _coverage(line)}
-    row |= {"problems": None, "left out": None, "no score": None, "trials": None}
+    row |= {"problems": None, "left out": None, "no score": None, "truncated": truncated}
+    row |= {"trials": None}
     if estimate is not None:
         row["value"] = rounded_value(estimate.value, estimate.low, estimate.high)
         row[head] = rounded_interval(estimate.low, estimate.high)
@@ -86,7 +102,7 @@ def full_rows(summary: Summary) -> list[Row]:
         estimate = line.estimate
         row: dict[str, Cell] = {**_key(by), "metric": line.metric}
         if estimate is None:
-            result.append(row | dict.fromkeys(_MEASURED[1:-1]))
+            result.append(row | dict.fromkeys(_FULL[1:]))
             continue
         for name in ("value", "low", "high", "se", "level", "over", "method"):
             row[name] = getattr(estimate, name)
@@ -138,7 +154,34 @@ def remark_lines(summary: Summary, *, quiet: bool = False) -> list[str]:
     if quiet:
         return [remark.text for remark in summary.remarks if remark.important]
     lines = [remark.text for remark in summary.remarks]
-    return lines + [f"{_prefix(group)}{counts_text(group)}" for group in summary.groups]
+    return lines + [
+        f"{_prefix(group)}{counts_text(group)}{bracket_text(group)}" for group in summary.groups
+    ]
+
+
+def bracket_text(group: Group, *, named: bool = False) -> str:
+    """Return what trials without a score leave open, if that is more than the interval does.
+
+    >>> from passband.summary.summarize import summarize
+    >>> bracket_text(summarize([[1, None], [0, None], [1, None], [0, None]]).groups[0])
+    '; pass@1 is between 0.250 (all trials without a score wrong) and 0.750 (all right)'
+    """
+    bracket = group.bracket
+    if bracket is None:
+        return ""
+    name = f"{_prefix(group) if named else ''}{bracket.metric}"
+    low, high = f"{bracket.low:.3f}", f"{bracket.high:.3f}"
+    return f"; {name} is between {low} (all trials without a score wrong) and {high} (all right)"
+
+
+def warning_lines(summary: Summary) -> list[str]:
+    """Return the notes on trials that change what the numbers mean: lost, cut short, unscorable."""
+    return [
+        f"warning: {_prefix(group)}{note}"
+        for group in summary.groups
+        for note in group.notes
+        if note.code in WARNED
+    ]
 
 
 def meaning(summary: Summary) -> str:
@@ -212,8 +255,16 @@ def combined_meaning(summary: Summary) -> list[str]:
 
 
 def note_lines(summary: Summary) -> list[str]:
-    """Return the notes: on the trials of each group, then on metrics, each note once."""
-    lines = [f"{_prefix(group)}{note}" for group in summary.groups for note in group.notes]
+    """Return the notes: on the trials of each group, then on metrics, each note once.
+
+    Those that are warnings are not among them.
+    """
+    lines = [
+        f"{_prefix(group)}{note}"
+        for group in summary.groups
+        for note in group.notes
+        if note.code not in WARNED
+    ]
     metrics: dict[str, list[str]] = {}
     everything = _all_lines(summary)
     labels = [_label(by, line) for by, line in everything]

@@ -54,6 +54,7 @@ def with_tally(group: Group, tally: RunTally) -> Group:
     return replace(
         group,
         retried=tally.retried,
+        incomplete={str(status): count for status, count in tally.incomplete.items()},
         scorers=tuple(
             ScorerCounts(name, **{"ok": 0} | dict(statuses))
             for name, statuses in tally.scores.items()

@@ -17,6 +17,7 @@ from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
+from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
@@ -135,7 +136,8 @@ class RunSummary:
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = tuple(self._lines(outcomes))
-        return replace(group, lines=lines, notes=remarks, until=until)
+        group = replace(group, lines=lines, notes=remarks, until=until)
+        return with_bracket(group, outcomes, self._scorer.name)
 
     def samples(self, group: Group) -> dict[str, Sample]:
         """Return what each line of the run's group is computed from, by its label."""

@@ -16,6 +16,7 @@ from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.registry import needs_answers
+from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
@@ -158,11 +159,12 @@ def _group(
     group = group_of(outcomes, request, by, plan=plan)
     counted = outcomes.under(request.policy)
     names = request.metrics or default_metrics(counted)
-    return replace(
+    group = replace(
         group,
         lines=tuple(metric_lines(outcomes, names, request, scorer)),
         notes=(*group.notes, *name_notes(names, counted)),
     )
+    return with_bracket(group, outcomes, scorer)
 
 
 def _check(request: Request) -> None:

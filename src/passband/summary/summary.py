@@ -17,6 +17,7 @@ from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
+from passband.summary.bracket import Bracket
 from passband.summary.until import UntilResult
 
 __all__ = ["AdaptiveResult", "Combined", "Group", "Line", "Request", "ScorerCounts", "Summary"]
@@ -127,6 +128,9 @@ class Group:
     lines: tuple[Line, ...] = ()
     adaptive: AdaptiveResult | None = None  #: of an adaptive test
     until: UntilResult | None = None  #: where the rule of a run with --until stands
+    bracket: Bracket | None = None  #: of trials without a score, where wider than the interval
+    #: trials that were cut short and are scored all the same, by status
+    incomplete: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @property
     def name(self) -> str:
@@ -136,6 +140,11 @@ class Group:
     @property
     def n_unscored(self) -> int:
         return sum(count for status, count in self.statuses.items() if status != "ok")
+
+    @property
+    def n_truncated(self) -> int:
+        """The completions that were cut off, whether scored or not."""
+        return self.statuses.get("truncated", 0) + self.incomplete.get("truncated", 0)
 
 
 @dataclass(frozen=True)
