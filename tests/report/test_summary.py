@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from passband import InvalidInput, NotEnoughData, Outcomes, notes
-from passband.report.summary import explanation, full_rows, remark_lines, rows, warning_lines
+from passband.report.layout import full_rows, rows
+from passband.report.summary import explanation, remark_lines, warning_lines
 from passband.summary.default_metrics import default_metrics
 from passband.summary.summarize import summarize
 from passband.summary.summary import Summary

@@ -16,14 +16,18 @@ from passband import plugins
 __all__ = [
     "AnswerColumn",
     "ClusterColumn",
+    "Digits",
     "Engine",
     "Format",
     "FormatOption",
     "ImportOption",
     "JsonOption",
+    "LayoutOption",
+    "Layouts",
     "Level",
     "Metrics",
     "Over",
+    "Percent",
     "Policies",
     "PolicyOption",
     "ProblemColumn",
@@ -62,6 +66,13 @@ def is_json(format: Format, json: bool) -> bool:
 
         raise InvalidInput(f"--json and --format {format.value} ask for different output.")
     return json or format is Format.json
+
+
+class Layouts(str, enum.Enum):
+    """Layouts of a table."""
+
+    long = "long"
+    wide = "wide"
 
 
 class Target(str, enum.Enum):
@@ -165,6 +176,15 @@ PolicyOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Digits = Annotated[
+    int | None,
+    typer.Option("--digits", help="Decimals of numbers; by default by their error.", min=0, max=12),
+]
+Percent = Annotated[bool, typer.Option("--percent", help="Print shares of 1 as percentages.")]
+LayoutOption = Annotated[
+    Layouts,
+    typer.Option("--layout", help="A row for each metric (long), or a column (wide)."),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only the result and warnings, no notes.")
 ]

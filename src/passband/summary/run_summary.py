@@ -25,6 +25,7 @@ from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
+from passband.summary.scale import is_share
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
@@ -135,9 +136,17 @@ class RunSummary:
             group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
-        lines = tuple(self._lines(outcomes))
-        group = replace(group, lines=lines, notes=remarks, until=until)
+        lines = (replace(line, is_share=self._is_share(line)) for line in self._lines(outcomes))
+        group = replace(group, lines=tuple(lines), notes=remarks, until=until)
         return with_bracket(group, outcomes, self._scorer.name)
+
+    def _is_share(self, line: Line) -> bool | None:
+        """Return whether a line is a share of 1; None where neither bounds nor scores say so."""
+        outcomes, _ = self._outcomes
+        if line.scorer == self._scorer.name:
+            return is_share(outcomes, self._scorer.bounds)
+        bounds = None if line.scorer is None else self._run.scorer(line.scorer).bounds
+        return None if bounds is None or None in bounds else bounds == (0.0, 1.0)
 
     def samples(self, group: Group) -> dict[str, Sample]:
         """Return what each line of the run's group is computed from, by its label."""

@@ -24,6 +24,7 @@ from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run
+from passband.summary.scale import is_share
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
 
@@ -129,7 +130,8 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
         member = _group(group.outcomes, by, asked, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
-        lines = tuple(clipped(member.lines, group.bounds))
+        share = is_share(group.outcomes, group.bounds)
+        lines = tuple(replace(x, is_share=share) for x in clipped(member.lines, group.bounds))
         members.append(replace(member, task=group.task, model=group.model, lines=lines))
     columns = {} if groups.columns is None else asdict(groups.columns)
     strata = [
