@@ -18,14 +18,17 @@ __all__ = [
     "ClusterColumn",
     "Digits",
     "Engine",
+    "FewshotAsTurns",
     "Format",
     "FormatOption",
+    "GenFields",
     "ImportOption",
     "JsonOption",
     "LayoutOption",
     "Layouts",
     "Level",
     "Metrics",
+    "NumFewshot",
     "Over",
     "Percent",
     "Policies",
@@ -36,6 +39,7 @@ __all__ = [
     "ScoreColumn",
     "SkipBad",
     "StatusColumn",
+    "SystemPrompt",
     "Target",
     "TaskArgs",
     "Tests",
@@ -196,6 +200,26 @@ TaskArgs = Annotated[
     typer.Option(
         "-T", metavar="KEY=VALUE", help="Argument of a task of Inspect, value in YAML (repeatable)."
     ),
+]
+SystemPrompt = Annotated[
+    str | None,
+    typer.Option("--system", help="System prompt, in place of the task's; '' for none."),
+]
+GenFields = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gen",
+        metavar="KEY=VALUE",
+        help="Field of every request, e.g. top_k=20 or reasoning_effort=low, value in JSON; KEY= "
+        "leaves a field out (repeatable).",
+    ),
+]
+NumFewshot = Annotated[
+    int | None, typer.Option("--num-fewshot", help="Worked examples in each prompt.", min=0)
+]
+FewshotAsTurns = Annotated[
+    bool,
+    typer.Option("--fewshot-as-turns", help="Give worked examples as turns of a conversation."),
 ]
 ImportOption = Annotated[
     list[str] | None,

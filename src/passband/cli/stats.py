@@ -38,9 +38,10 @@ __all__ = ["stats"]
 
 def stats(
     source: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            help="Run directory, or a CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials."
+            help="Run directories, folders of them, or CSV, TSV, JSON, JSONL, Parquet, .npy or "
+            ".npz files of trials."
         ),
     ],
     metric: Metrics = None,
@@ -113,7 +114,7 @@ def stats(
 
     as_json = is_json(format, json)
     summary = summarize(
-        source,
+        source if len(source) > 1 else source[0],
         metric or [],
         over=over.value,
         method=method,

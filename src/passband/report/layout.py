@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from passband.report.render import Cell, Row
-from passband.report.style import Style
+from passband.report.style import PLAIN, Style
 from passband.report.table_line import TableLine, column_head, table_lines
 from passband.report.wide import wide_rows
 from passband.stats.interval.rounding import Rounding
@@ -17,7 +17,6 @@ _FULL = (
     "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
     "no score", "trials",
 )  # fmt: skip
-_PLAIN = Style()
 
 
 def not_shares(summary: Summary, style: Style) -> list[str]:
@@ -28,7 +27,7 @@ def not_shares(summary: Summary, style: Style) -> list[str]:
     return list(dict.fromkeys(one.line.metric for one in lines))
 
 
-def rows(summary: Summary, style: Style = _PLAIN) -> list[Row]:
+def rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
     """Return the rows of a table for people, numbers rounded by their error or as asked.
 
     The columns "left out" (problems with too few trials), "no score" and "truncated" (trials)
@@ -70,7 +69,7 @@ def _without_empty(summary: Summary, rows: Sequence[Mapping[str, Cell]]) -> list
     return [{name: cell for name, cell in row.items() if shown.get(name, True)} for row in rows]
 
 
-def full_rows(summary: Summary, style: Style = _PLAIN) -> list[Row]:
+def full_rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
     """Return the rows of a table for programs, numbers in full unless the style says otherwise.
 
     Always the same columns; of wide rows, a value with the ends of its interval for each metric.

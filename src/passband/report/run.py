@@ -10,7 +10,7 @@ from typing import Any
 from passband.report import summary as text
 from passband.report.layout import rows
 from passband.report.render import Row
-from passband.report.style import Style
+from passband.report.style import PLAIN, Style
 from passband.report.words import duration, money
 from passband.run.session import Finished
 from passband.summary.summary import Summary
@@ -32,7 +32,7 @@ class RunReport:
     finished: Finished
     summary: Summary | None
     task_options: Sequence[str] = ()  # for commands that are to see this run's tasks alone
-    style: Style = Style()
+    style: Style = PLAIN
 
     def rows(self) -> list[Row]:
         """Return the rows of the table."""

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from passband.stats.interval.rounding import Rounding, common_rounding
 
-__all__ = ["Figure", "Layout", "Style"]
+__all__ = ["PLAIN", "Figure", "Layout", "Style"]
 
 Layout = Literal["long", "wide"]
 
@@ -70,3 +70,6 @@ class Style:
             return False, False
         largest = max(abs(number) for number in figure.numbers if number is not None)
         return self.percent and figure.is_share, largest > 1
+
+
+PLAIN = Style()

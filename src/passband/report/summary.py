@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from passband.notes import WARNED
 from passband.report.layout import not_shares
-from passband.report.style import Style
+from passband.report.style import PLAIN, Style
 from passband.report.table_line import table_lines
 from passband.summary.summary import Group, Line, Summary
 
@@ -36,7 +36,6 @@ _WEIGHTED = {
     "size": "each counting by its problems",
     "given": "weighted as given",
 }
-_PLAIN = Style()
 _OTHER_TARGET = {
     "problems": "; --over trials gives them for these very problems.",
     "trials": "; --over problems gives them for problems like these.",
@@ -123,7 +122,7 @@ def style_notes(summary: Summary, style: Style) -> list[str]:
     return lines
 
 
-def explanation(summary: Summary, style: Style = _PLAIN) -> list[str]:
+def explanation(summary: Summary, style: Style = PLAIN) -> list[str]:
     """Return what the intervals are for and where they are weak."""
     is_only = all(group.adaptive is not None for group in summary.groups)
     is_only |= _all_stopped(summary)  # these have no interval over trials

@@ -20,7 +20,7 @@ class _WideRow:
 
     def add_counts(self, counts: dict[str, Cell]) -> None:
         """Keep the counts of the metric that uses the most trials."""
-        if (self.counts.get("trials") or 0, 0) <= (counts["trials"] or 0, 0):  # type: ignore[operator]
+        if (self.counts.get("trials") or 0, 0) <= (counts["trials"] or 0, 0):
             self.counts = counts
 
     def row(self, columns: Mapping[str, None]) -> dict[str, Cell]:

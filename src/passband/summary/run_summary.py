@@ -126,7 +126,7 @@ class RunSummary:
         refuse_best_as_failure(self._scorer, outcomes, self._request.policy)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
-            outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan
+            outcomes, self._request, by, task=self._run.task, model=self._run.label, plan=plan
         )
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
@@ -250,8 +250,10 @@ def summarize_scorers(
 
 def _split_by(runs: Sequence[RunRecord]) -> list[str]:
     """Return which of task and model set the runs apart."""
-    return [name for name in ("task", "model") if len({getattr(run, name) for run in runs}) > 1]
+    keys = [_key(run) for run in runs]
+    return [name for name in ("task", "model") if len({key[name] for key in keys}) > 1]
 
 
-def _key(run: RunRecord, by: Sequence[str]) -> dict[str, str]:
-    return {name: getattr(run, name) for name in by}
+def _key(run: RunRecord, by: Sequence[str] = ("task", "model")) -> dict[str, str]:
+    names = {"task": run.task, "model": run.label}
+    return {name: names[name] for name in by}

@@ -193,6 +193,7 @@ class TaskKeys(_Keys):
     problem_id: Text | None = None
     cluster: Text | None = None
     # prompt
+    system: Text | None = None
     description: TextField = ""
     doc_to_text: TextField | None = None
     doc_to_target: TargetField | None = None
