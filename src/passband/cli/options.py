@@ -16,6 +16,7 @@ from passband import plugins
 __all__ = [
     "AnswerColumn",
     "ClusterColumn",
+    "Digits",
     "Engine",
     "FewshotAsTurns",
     "Format",
@@ -23,10 +24,13 @@ __all__ = [
     "GenFields",
     "ImportOption",
     "JsonOption",
+    "LayoutOption",
+    "Layouts",
     "Level",
     "Metrics",
     "NumFewshot",
     "Over",
+    "Percent",
     "Policies",
     "PolicyOption",
     "ProblemColumn",
@@ -66,6 +70,13 @@ def is_json(format: Format, json: bool) -> bool:
 
         raise InvalidInput(f"--json and --format {format.value} ask for different output.")
     return json or format is Format.json
+
+
+class Layouts(str, enum.Enum):
+    """Layouts of a table."""
+
+    long = "long"
+    wide = "wide"
 
 
 class Target(str, enum.Enum):
@@ -169,7 +180,18 @@ PolicyOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
+Digits = Annotated[
+    int | None,
+    typer.Option("--digits", help="Decimals of numbers; by default by their error.", min=0, max=12),
+]
+Percent = Annotated[bool, typer.Option("--percent", help="Print shares of 1 as percentages.")]
+LayoutOption = Annotated[
+    Layouts,
+    typer.Option("--layout", help="A row for each metric (long), or a column (wide)."),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only the result and warnings, no notes.")
+]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
 ]

@@ -95,13 +95,18 @@ class RunRequest:
             self.tasks, self.model, self.directory, self.settings, self.connection, self.price
         )
 
-    def check_metrics(self, metrics: Sequence[str], level: float) -> None:
+    def check_metrics(self, metrics: Sequence[str], level: float, policy: str = "drop") -> None:
         """Refuse metrics that could only fail once every trial is paid for."""
         if not 0 < level < 1:
             raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
+        adaptive = [task for task in self.tasks if "adaptive" in task.config]
+        if adaptive and policy == "fail":
+            raise InvalidInput(
+                f"--policy fail: {adaptive[0].name} is an adaptive test, where a trial without a "
+                "score says nothing about ability and cannot count as 0."
+            )
         if not metrics:
             return
-        adaptive = [task for task in self.tasks if "adaptive" in task.config]
         if adaptive:
             raise InvalidInput(
                 f"-m {metrics[0]}: {adaptive[0].name} is an adaptive test, which gives theta and "
@@ -150,7 +155,7 @@ def make_request(
     """
     for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
         if isinstance(value, str) and "," in value:
-            raise InvalidInput(f"{option} takes one value; got {value!r}. Run once for each.")
+            raise InvalidInput(f"{option} takes one value; got {value!r}. Give it once for each.")
     patience = options.get("patience") or Patience()
     connection = Connection(**_named(Connection, options), outage=patience.outage)
     chosen = load_tasks(
