@@ -15,8 +15,10 @@ from passband import plugins
 
 __all__ = [
     "AnswerColumn",
+    "AnswerText",
     "ClusterColumn",
     "Engine",
+    "ExtractRules",
     "Format",
     "FormatOption",
     "ImportOption",
@@ -27,9 +29,12 @@ __all__ = [
     "Policies",
     "PolicyOption",
     "ProblemColumn",
+    "PromptTemplate",
+    "QuestionColumn",
     "Quiet",
     "Rankings",
     "ScoreColumn",
+    "ScorerName",
     "SkipBad",
     "StatusColumn",
     "Target",
@@ -168,6 +173,28 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+QuestionColumn = Annotated[
+    str | None, typer.Option("--question", help="Data file: column of the question.")
+]
+AnswerText = Annotated[
+    str | None,
+    typer.Option("--answer", help="Data file: column of the right answer, or a template of it."),
+]
+PromptTemplate = Annotated[
+    str | None,
+    typer.Option("--prompt", help="Data file: the prompt, such as '{{ question }} Be brief.'."),
+]
+ScorerName = Annotated[
+    str | None,
+    typer.Option("--scorer", help="Data file: numeric, math, exact_match, choice, f1, ..."),
+]
+ExtractRules = Annotated[
+    str | None,
+    typer.Option(
+        "--extract",
+        help="Data file: rules that find the answer, such as boxed,marker,last_number; or whole.",
+    ),
 ]
 TaskArgs = Annotated[
     list[str] | None,

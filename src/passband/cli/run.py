@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from passband.cli.options import (
+    AnswerText,
     Engine,
+    ExtractRules,
     Level,
     Metrics,
+    PromptTemplate,
+    QuestionColumn,
     Quiet,
+    ScorerName,
     Target,
     TaskArgs,
     Truncated,
@@ -29,7 +34,10 @@ __all__ = ["run"]
 
 def run(
     task: Annotated[
-        list[str], typer.Argument(help="Tasks: names, YAML files, inspect:TASK, BANK:adaptive.")
+        list[str],
+        typer.Argument(
+            help="Tasks: data files, names, YAML files, inspect:TASK, BANK:adaptive.",
+        ),
     ],
     model: Annotated[
         str, typer.Option("--model", help="tiny, openai:NAME, python:module:function, ...")
@@ -38,6 +46,11 @@ def run(
         str | None, typer.Option(help="Address of the server, e.g. http://localhost:8000/v1.")
     ] = None,
     n: Annotated[int | None, typer.Option("-n", help="Trials per problem.")] = None,
+    question: QuestionColumn = None,
+    answer: AnswerText = None,
+    prompt: PromptTemplate = None,
+    scorer: ScorerName = None,
+    extract: ExtractRules = None,
     limit: Annotated[int | None, typer.Option(help="Ask only the first N problems.")] = None,
     concurrency: Annotated[int, typer.Option(help="Maximum concurrent requests.", min=1)] = 64,
     batch: Annotated[
@@ -133,6 +146,7 @@ def run(
     from passband.run.request import make_request
     from passband.run.settings import Patience
     from passband.tasks.inspect_task import read_task_args
+    from passband.tasks.plain_data_guess import DataOptions
 
     with error_events(enabled=json):
         request = make_request(
@@ -145,6 +159,7 @@ def run(
             design=_design(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
+            data=DataOptions.of(question, answer, prompt, scorer, extract),
             n=n,
             limit=limit,
             concurrency=concurrency,
