@@ -54,7 +54,8 @@ def draft_task(path: Path, options: DataOptions | None = None) -> Draft:
     rows, inner = first_rows(path)
     fields = fields_of(rows)
     try:
-        refuse_other_files(fields)
+        if options is None or not (options.question or options.prompt):
+            refuse_other_files(fields)
         guess = make_guess(fields, rows, options or DataOptions())
     except InvalidInput as error:
         raise type(error)(f"{path}: {error.message}") from None
@@ -65,7 +66,7 @@ def draft_task(path: Path, options: DataOptions | None = None) -> Draft:
         columns=columns,
         guess=guess,
         notes=tuple(notes_of(guess, path, columns, options or DataOptions())),
-        warnings=tuple(warnings_of(guess)),
+        warnings=tuple(warnings_of(guess, columns)),
     )
 
 

@@ -35,6 +35,7 @@ _LONGEST = 200  # characters of a usual answer, above which no completion will b
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _LATEX = re.compile(r"\\[A-Za-z]|\^|\$[^$]+\$|[A-Za-z0-9]_\{?[A-Za-z0-9]")
 _FORMULA = re.compile(r"(?!.*[A-Za-z]{4})[0-9A-Za-z\s+*/=().,:%\[\]{}<>\u00b0\u221a\u03c0-]{1,60}")
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _LETTER = re.compile(r"[(\[]?[A-J][)\]]?[.:]?")
 
 
@@ -70,6 +71,12 @@ def kind_of(answers: Sequence[Any]) -> AnswerKind:
     numbers = [read_number(text) is not None for text in texts]
     if all(numbers):
         return NUMBER
+    if all(map(_is_number_with_comma, texts)):
+        text = texts[numbers.index(False)]
+        raise InvalidInput(
+            f"the answer {text!r} could be a decimal number or two numbers; write it with a point, "
+            "or choose how answers are compared with --scorer."
+        )
     if all(_LETTER.fullmatch(text.strip()) for text in texts):
         return LETTER
     if any(map(_LATEX.search, texts)) and not any(map(_is_long, texts)):
@@ -83,6 +90,10 @@ def kind_of(answers: Sequence[Any]) -> AnswerKind:
             "are compared with --scorer: f1, contains, bleu, ..."
         )
     return TEXT
+
+
+def _is_number_with_comma(text: str) -> bool:
+    return read_number(text) is not None or _COMMA.fullmatch(text.strip()) is not None
 
 
 def _is_long(text: str) -> bool:
@@ -105,7 +116,7 @@ class ShortAnswers:
 
     template: str | None  # None: the whole solution
     values: list[str]
-    mark: str
+    mark: str  # in words: after ####
 
 
 def short_answers(expression: str, solutions: Sequence[Any]) -> ShortAnswers | None:
@@ -120,7 +131,9 @@ def short_answers(expression: str, solutions: Sequence[Any]) -> ShortAnswers | N
         return None
     tails = [value.rpartition("####")[2].strip() for value in solutions]
     if all("####" in value for value in solutions) and all(map(read_number, tails)):
-        return ShortAnswers(f'{{{{ {expression}.split("####")[-1].strip() }}}}', tails, "####")
+        return ShortAnswers(
+            f'{{{{ {expression}.split("####")[-1].strip() }}}}', tails, "after ####"
+        )
     found = [boxed.answer if (boxed := find_boxed(value)) else None for value in solutions]
     boxes = [answer for answer in found if answer is not None]
     if len(boxes) < len(solutions):
@@ -129,5 +142,5 @@ def short_answers(expression: str, solutions: Sequence[Any]) -> ShortAnswers | N
     if cut == boxes and all(map(read_number, cut)):
         box, end = "\\\\boxed{", "}"
         template = f'{{{{ {expression}.split("{box}")[-1].split("{end}")[0] }}}}'
-        return ShortAnswers(template, cut, "\\boxed{}")
-    return ShortAnswers(None, boxes, "\\boxed{}")
+        return ShortAnswers(template, cut, "in \\boxed{}")
+    return ShortAnswers(None, boxes, "in \\boxed{}")

@@ -133,7 +133,7 @@ def expression_of(column: str) -> str:
 
 
 def _is_plain(name: str) -> bool:
-    return name.isascii() and name.isidentifier() and name not in _KEYWORDS
+    return name.isidentifier() and name not in _KEYWORDS
 
 
 def is_absent(value: Any) -> bool:
@@ -155,11 +155,18 @@ def named(fields: Sequence[Field], name: str, option: str) -> Field:
     raise UnknownName(f"{option}: there is no column {name!r}.{hint} Found: {shown(fields)}.")
 
 
-def choose(fields: Sequence[Field], tiers: Sequence[Sequence[str]], role: str, more: str) -> Field:
+def choose(
+    fields: Sequence[Field],
+    tiers: Sequence[Sequence[str]],
+    role: str,
+    more: str = "",
+    *,
+    every: Sequence[Field] = (),
+) -> Field:
     """Return the one field whose name fits a role, from the surest names that any field has.
 
     Raise `UnknownName` where none fits, and `InvalidInput` where several do and differ; `more` is
-    what the user can do other than naming a column.
+    what the user can do other than naming a column, `every` are the fields to show.
     """
     by_name = {field.name.rpartition(".")[2] if not field.is_column else field.name: field
                for field in reversed(fields)}  # fmt: skip
@@ -175,9 +182,10 @@ def choose(fields: Sequence[Field], tiers: Sequence[Sequence[str]], role: str, m
                 f"{len(several)} columns could be the {role}: {joined}. Choose one with "
                 f"{_choosing(role, several[0])}{more}."
             )
+    near = (hint for name in tiers[0] if (hint := nearest(name, by_name)))
     raise UnknownName(
-        f"no column looks like the {role}; found: {shown(fields)}. Say which one it is with "
-        f"--{role} COLUMN{more}."
+        f"no column looks like the {role}; found: {shown(every or fields)}.{next(near, '')} Say "
+        f"which one it is with --{role} COLUMN{more}."
     )
 
 

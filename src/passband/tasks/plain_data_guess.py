@@ -10,6 +10,7 @@ from passband.errors import InvalidInput, nearest
 from passband.score.extract import check_rules
 from passband.tasks.plain_data_answers import (
     CHOICE,
+    MATH,
     AnswerKind,
     ShortAnswers,
     kind_of,
@@ -132,9 +133,8 @@ def _question(fields: Sequence[Field], options: DataOptions) -> Field | None:
     if not texts:
         raise InvalidInput(f"no column holds text to ask; found: {shown(fields)}.")
     example = texts[0].expression
-    return choose(
-        texts, QUESTIONS, "question", f", or write the prompt: --prompt '{{{{ {example} }}}}'"
-    )
+    more = f", or write the prompt: --prompt '{{{{ {example} }}}}'"
+    return choose(texts, QUESTIONS, "question", more, every=fields)
 
 
 def _check_prompt(prompt: str, fields: Sequence[Field]) -> None:
@@ -166,7 +166,7 @@ def _refuse_chats(fields: Sequence[Field]) -> None:
 def _answer(fields: Sequence[Field], rows: Sequence[Row], options: DataOptions) -> Field:
     if options.answer is None:
         fitting = [each for each in fields if each.is_answer]
-        return choose(fitting, ANSWERS, "answer", "")
+        return choose(fitting, ANSWERS, "answer", every=fields)
     if "{{" not in options.answer:
         return named(fields, options.answer, "--answer")
     template = Template(options.answer)
@@ -191,7 +191,9 @@ def _kind(
         return of_scorer(_scorer_name(options.scorer))
     if choices is not None:
         return CHOICE
-    return kind_of(short.values if short else answer.values)
+    if short is not None:
+        return MATH if short.template is None else kind_of(short.values)
+    return kind_of(answer.values)
 
 
 def _scorer_name(name: str) -> str:
@@ -203,12 +205,12 @@ def _scorer_name(name: str) -> str:
 
 def _prompt(question: Field | None, choices: Choices | None, kind: AnswerKind) -> str:
     assert question is not None  # without a prompt of the user's there is one
-    parts = [f"{{{{ {question.expression} }}}}"]
+    text = f"{{{{ {question.expression} }}}}\n\n"
     if choices is not None and not _are_shown(question, choices):
-        parts.append(choices.lines.rstrip("\n"))
-    if not all("boxed" in text for text in question.values):  # else it says so itself
-        parts.append(kind.instruction)
-    return "\n\n".join(parts)
+        text += f"{choices.lines}\n"
+    if not all("boxed" in asked for asked in question.values):  # else it says so itself
+        text += kind.instruction
+    return text.rstrip("\n")
 
 
 def _are_shown(question: Field, choices: Choices) -> bool:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from passband.column_names import normalized
 from passband.tasks.plain_data_guess import DataOptions, Guess
 from passband.tasks.problem_set import USUAL_NAMES
+from passband.tasks.template import Template
 
 __all__ = ["notes_of", "warnings_of"]
 
+_WRONG_CHOICES = ("incorrectanswer", "wronganswer", "distractor")
 _MOST_UNUSED = 12  # columns that a note lists
 
 
@@ -19,9 +22,11 @@ def notes_of(
     """Yield what was guessed: columns, prompt, scorer, and how to say otherwise."""
     yield f"columns: {_roles(guess)}{_unused(guess, columns)}"
     if guess.question is not None:
+        has_choices = guess.choices is not None and guess.choices.lines in guess.prompt
+        parts = [guess.question.name, *(["choices with letters"] if has_choices else [])]
         has_more = guess.kind.instruction in guess.prompt
         more = f", then: {guess.kind.instruction}" if has_more else " alone"
-        yield f"prompt: {guess.question.name}{more}"
+        yield f"prompt: {', '.join(parts)}{more}"
     because = "" if options.scorer else f" (the answers are {guess.kind.reason})"
     yield f"scorer: {guess.kind.scorer}{because}; answers are found by: {', '.join(guess.rules)}"
     yield (
@@ -34,7 +39,7 @@ def _roles(guess: Guess) -> str:
     mark = guess.short.mark if guess.short else None
     roles = {
         "question": guess.question.name if guess.question else None,
-        "answer": guess.answer.name + (f" (from {mark} on)" if mark else ""),
+        "answer": guess.answer.name + (f" ({mark})" if mark else ""),
         "choices": ", ".join(guess.choices.columns) if guess.choices else None,
     }
     return ", ".join(f"{role} = {name}" for role, name in roles.items() if name)
@@ -46,15 +51,22 @@ def _unused(guess: Guess, columns: Sequence[str]) -> str:
         return ""
     choices = guess.choices.columns if guess.choices else ()
     used = {guess.question.name, guess.answer.name.split(".")[0], *choices, *USUAL_NAMES}
+    used |= Template(guess.prompt).columns | Template(guess.target).columns
     unused = [name for name in columns if name not in used]
     more = ", ..." if len(unused) > _MOST_UNUSED else ""
     return f"; not used: {', '.join(unused[:_MOST_UNUSED])}{more}" if unused else ""
 
 
-def warnings_of(guess: Guess) -> Iterator[str]:
-    """Yield a warning of questions that come again: every row is taken for a new problem."""
+def warnings_of(guess: Guess, columns: Sequence[str]) -> Iterator[str]:
+    """Yield what is easily misread: wrong choices that are not shown, questions that come again."""
     if guess.question is None:
         return
+    wrong = [name for name in columns if normalized(name).startswith(_WRONG_CHOICES)]
+    if wrong and guess.choices is None:
+        yield (
+            f"columns {', '.join(wrong)} look like wrong choices; they are not shown, so this is "
+            "an open question. To show choices, put all of them into one column as a list."
+        )
     first: dict[str, int] = {}
     again = [
         (row, earlier)

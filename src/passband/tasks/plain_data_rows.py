@@ -46,7 +46,12 @@ def _list_field(path: Path) -> str | None:
         for name, value in document.items()
         if isinstance(value, list) and value and all(isinstance(row, dict) for row in value)
     ]
-    return lists[0] if len(lists) == 1 else None
+    if len(lists) > 1:
+        raise InvalidInput(
+            f"{path}: holds several lists of rows: {', '.join(lists)}; put the one to ask "
+            "into a file of its own."
+        )
+    return lists[0] if lists else None
 
 
 def refuse_other_files(fields: Sequence[Field]) -> None:
@@ -57,7 +62,7 @@ def refuse_other_files(fields: Sequence[Field]) -> None:
     if "score" in names and len(names & set(_RESULTS)) > 1:
         raise InvalidInput(
             f"looks like results, not problems (columns {shown(fields)}): passband stats reads "
-            "them. If it holds problems, say where with --question and --answer."
+            "them. If these are problems, say what to ask with --question or --prompt."
         )
 
 

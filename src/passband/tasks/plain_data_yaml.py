@@ -52,7 +52,8 @@ def _relative(path: Path, folder: Path) -> str:
 
 
 def _pieces(draft: Draft, values: Mapping[str, Any]) -> Iterator[str]:
-    yield f"# A task made of {_one_line(draft.path.name)}. passband validate checks it. To run it:\n"
+    name = _one_line(draft.path.name)
+    yield f"# A task made of {name}. To check it: passband validate; to run it:\n"
     yield "#   passband run FILE --model openai:NAME --base-url http://localhost:8000/v1 -n 8\n"
     columns = _one_line(", ".join(draft.columns))
     kind = draft.guess.kind
