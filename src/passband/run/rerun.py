@@ -55,7 +55,7 @@ def warn_before_asking(
     `specs` is what the trials of each task depend on now.
     """
     for run in runs:
-        for text in run.task.notes:
+        for text in run.task.notes if getattr(watcher, "shows_guesses", True) else ():
             watcher.note(text)
         for text in run.task.warnings:
             watcher.warn(f"{run.task.name}: {text}")

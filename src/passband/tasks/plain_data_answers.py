@@ -34,7 +34,11 @@ LETTER_LINE = 'Work step by step. The last line must be "Answer: " and the lette
 _LONGEST = 200  # characters of a usual answer, above which no completion will be equal to it
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _LATEX = re.compile(r"\\[A-Za-z]|\^|\$[^$]+\$|[A-Za-z0-9]_\{?[A-Za-z0-9]")
-_FORMULA = re.compile(r"(?!.*[A-Za-z]{4})[0-9A-Za-z\s+*/=().,:%\[\]{}<>\u00b0\u221a\u03c0-]{1,60}")
+# A digit, an operator or a coefficient, and no words: 2x+1, pi/4, (1, 2); neither dates nor grades.
+_FORMULA = re.compile(
+    r"(?=.*[0-9])(?=.*(?:[+*/=()<>\[\]\u00b0\u221a\u03c0]|[0-9][a-z](?![a-z])))(?!.*[A-Za-z]{4})"
+    r"[0-9A-Za-z\s+*/=().,:%\[\]<>\u00b0\u221a\u03c0-]{1,60}"
+)
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _LETTER = re.compile(r"[(\[]?[A-J][)\]]?[.:]?")
 
@@ -81,7 +85,7 @@ def kind_of(answers: Sequence[Any]) -> AnswerKind:
         return LETTER
     if any(map(_LATEX.search, texts)) and not any(map(_is_long, texts)):
         return MATH
-    if 2 * sum(numbers) >= len(texts) and all(map(_FORMULA.fullmatch, texts)):
+    if all(is_number or _FORMULA.fullmatch(t) for is_number, t in zip(numbers, texts, strict=True)):
         return MATH
     if median(map(len, texts)) > _LONGEST:
         raise InvalidInput(

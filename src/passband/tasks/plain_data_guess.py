@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
@@ -187,8 +187,20 @@ def _rendered(renderer: Renderer, row: Row, number: int) -> str:
 def _kind(
     answer: Field, choices: Choices | None, short: ShortAnswers | None, options: DataOptions
 ) -> AnswerKind:
-    if options.scorer is not None:
-        return of_scorer(_scorer_name(options.scorer))
+    """Return how to ask and to score; a scorer of the user's leaves the prompt as it would be."""
+    if options.scorer is None:
+        return _kind_of_answers(answer, choices, short)
+    chosen = of_scorer(_scorer_name(options.scorer))
+    try:
+        asked = _kind_of_answers(answer, choices, short)
+    except InvalidInput:  # no scorer could be guessed, but one is given
+        return chosen
+    return replace(chosen, instruction=asked.instruction)
+
+
+def _kind_of_answers(
+    answer: Field, choices: Choices | None, short: ShortAnswers | None
+) -> AnswerKind:
     if choices is not None:
         return CHOICE
     if short is not None:
