@@ -15,9 +15,11 @@ from passband import plugins
 
 __all__ = [
     "AnswerColumn",
+    "AnswerText",
     "ClusterColumn",
     "Digits",
     "Engine",
+    "ExtractRules",
     "FewshotAsTurns",
     "Format",
     "FormatOption",
@@ -34,9 +36,12 @@ __all__ = [
     "Policies",
     "PolicyOption",
     "ProblemColumn",
+    "PromptTemplate",
+    "QuestionColumn",
     "Quiet",
     "Rankings",
     "ScoreColumn",
+    "ScorerName",
     "SkipBad",
     "StatusColumn",
     "SystemPrompt",
@@ -194,6 +199,28 @@ Quiet = Annotated[
 ]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+QuestionColumn = Annotated[
+    str | None, typer.Option("--question", help="Data file: column of the question.")
+]
+AnswerText = Annotated[
+    str | None,
+    typer.Option("--answer", help="Data file: column of the right answer, or a template of it."),
+]
+PromptTemplate = Annotated[
+    str | None,
+    typer.Option("--prompt", help="Data file: the prompt, such as '{{ question }} Be brief.'."),
+]
+ScorerName = Annotated[
+    str | None,
+    typer.Option("--scorer", help="Data file: numeric, math, exact_match, choice, f1, ..."),
+]
+ExtractRules = Annotated[
+    str | None,
+    typer.Option(
+        "--extract",
+        help="Data file: rules that find the answer, such as boxed,marker,last_number; or whole.",
+    ),
 ]
 TaskArgs = Annotated[
     list[str] | None,

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from passband.cli.options import (
+    AnswerText,
     Digits,
     Engine,
+    ExtractRules,
     FewshotAsTurns,
     GenFields,
     LayoutOption,
@@ -21,7 +23,10 @@ from passband.cli.options import (
     Percent,
     Policies,
     PolicyOption,
+    PromptTemplate,
+    QuestionColumn,
     Quiet,
+    ScorerName,
     SystemPrompt,
     Target,
     TaskArgs,
@@ -51,7 +56,7 @@ def run(
     task: Annotated[
         list[str],
         typer.Argument(
-            help="Tasks: names, YAML files, inspect:TASK, BANK:adaptive. Or one study file."
+            help="Tasks: names, YAML or data files, inspect:TASK, BANK:adaptive; or a study file."
         ),
     ],
     model: Annotated[
@@ -65,6 +70,11 @@ def run(
         typer.Option(help="Address of the server, e.g. http://localhost:8000/v1 (repeatable)."),
     ] = None,
     n: Annotated[int | None, typer.Option("-n", help="Trials per problem.")] = None,
+    question: QuestionColumn = None,
+    answer: AnswerText = None,
+    prompt: PromptTemplate = None,
+    scorer: ScorerName = None,
+    extract: ExtractRules = None,
     limit: Annotated[int | None, typer.Option(help="Ask only the first N problems.")] = None,
     concurrency: Annotated[int, typer.Option(help="Maximum concurrent requests.", min=1)] = 64,
     batch: Annotated[
@@ -173,6 +183,7 @@ def run(
     from passband.tasks.adjust import Adjustments
     from passband.tasks.gen_fields import read_gen
     from passband.tasks.inspect_task import read_task_args
+    from passband.tasks.plain_data_guess import DataOptions
 
     with error_events(enabled=json):
         given = given_options(context)
@@ -192,6 +203,7 @@ def run(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
             adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
+            data=DataOptions.of(question, answer, prompt, scorer, extract),
             n=n,
             limit=limit,
             concurrency=concurrency,

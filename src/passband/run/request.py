@@ -22,9 +22,12 @@ from passband.run.session import Finished, OnStart, run_session
 from passband.run.settings import Patience, Settings, Truncated, Until
 from passband.run.until import until_schedule
 from passband.tasks.adjust import Adjustments, adjusted_tasks
+from passband.tasks.data_task import load_data_task
 from passband.tasks.find import find_tasks
 from passband.tasks.inspect_task import is_inspect_name, load_inspect
 from passband.tasks.loader import load_task
+from passband.tasks.plain_data import is_data_file
+from passband.tasks.plain_data_guess import DataOptions
 from passband.tasks.sampling import LENGTH_NAMES
 from passband.tasks.task import Task
 from passband.trials.reader import Trials, is_run_directory
@@ -142,12 +145,14 @@ def make_request(
     engine: Engine = "auto",
     design: Mapping[str, Any] | None = None,
     adjustments: Adjustments | None = None,
+    data: DataOptions | None = None,
     **options: Unpack[RunOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
 
     `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
-    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name.
+    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name; `data`
+    says what is not to be guessed of data files.
 
     >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
@@ -166,6 +171,7 @@ def make_request(
         model=model,
         connection=connection,
         design=_design(design, options),
+        data=data,
     )
     if adjustments is not None:
         _check_adjustments(adjustments, model, options)
@@ -192,8 +198,11 @@ def load_tasks(
     model: Model | None = None,
     connection: Connection | None = None,
     design: Mapping[str, Any] | None = None,
+    data: DataOptions | None = None,
 ) -> list[Task]:
     """Return tasks by name, path or value; a file that is named twice is one task.
+
+    A data file is a task as well (`passband.tasks.plain_data`); `data` says how to read it.
 
     Tasks of Inspect (`inspect:NAME`) are code by definition, and need no `trust`; `model` and
     `connection` are for code that asks for the model which is evaluated.
@@ -208,6 +217,8 @@ def load_tasks(
             loaded |= {(task, one.name): one for one in made}
         elif is_adaptive_name(task):
             loaded |= {("adaptive", one.name): one for one in _adaptive(task, design)}
+        elif is_data_file(task):
+            loaded[Path(task).resolve()] = load_data_task(task, data)
         elif isinstance(task, (str, Path)):
             for entry in find_tasks(task):
                 key = entry.path.resolve()
@@ -220,6 +231,11 @@ def load_tasks(
         raise InvalidInput("tasks must name at least one task.")
     if task_args and not any(isinstance(one, str) and is_inspect_name(one) for one in several):
         raise InvalidInput("-T gives arguments to tasks of Inspect; none is named (inspect:NAME).")
+    if data is not None and data.given and not any(map(_is_of_data, loaded.values())):
+        raise InvalidInput(
+            f"{data.given[0]} says how a data file is read, and none is named here (.jsonl, .csv, "
+            "...); a task file says it itself."
+        )
     if design is not None and set(design) - {"trials"}:
         _require_adaptive(loaded.values(), design)
     names = [task.name for task in loaded.values()]
@@ -239,6 +255,10 @@ def _check_adjustments(adjustments: Adjustments, model: Model, options: Mapping[
     is_text = isinstance(model, str) and model.startswith("openai-completions:")
     if is_text and adjustments.fewshot_as_turns:
         raise InvalidInput(f"--fewshot-as-turns: {model} completes a text, which has no turns.")
+
+
+def _is_of_data(task: Task) -> bool:
+    return task.path is not None and is_data_file(task.path)
 
 
 def _design(given: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:
