@@ -16,6 +16,7 @@ from passband import plugins
 __all__ = [
     "AnswerColumn",
     "ClusterColumn",
+    "DataOption",
     "Engine",
     "Format",
     "FormatOption",
@@ -168,6 +169,15 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JS
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+DataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="Local copy of the task's data: a file, a folder with a file for each split, or "
+        "SPLIT=FILE (repeatable).",
+    ),
 ]
 TaskArgs = Annotated[
     list[str] | None,

@@ -24,6 +24,7 @@ from passband.run.until import until_schedule
 from passband.tasks.find import find_tasks
 from passband.tasks.inspect_task import is_inspect_name, load_inspect
 from passband.tasks.loader import load_task
+from passband.tasks.local_data import local_data
 from passband.tasks.task import Task
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.schema import EmptyStore
@@ -130,6 +131,7 @@ def make_request(
     model: Model,
     *,
     out: Path | None = None,
+    data: str | Path | Sequence[str | Path] = (),
     trust_task_code: bool = False,
     task_args: Mapping[str, Any] | None = None,
     engine: Engine = "auto",
@@ -138,6 +140,7 @@ def make_request(
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run.
 
+    `data` are files in place of those that the one task names, as `--data` takes them.
     `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
     tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name.
 
@@ -152,6 +155,7 @@ def make_request(
     connection = Connection(**_named(Connection, options), outage=patience.outage)
     chosen = load_tasks(
         tasks,
+        data=data,
         trust=trust_task_code,
         task_args=task_args,
         engine=engine,
@@ -175,6 +179,7 @@ def make_request(
 def load_tasks(
     tasks: TaskName | Sequence[TaskName],
     *,
+    data: str | Path | Sequence[str | Path] = (),
     trust: bool = False,
     task_args: Mapping[str, Any] | None = None,
     engine: Engine = "auto",
@@ -188,6 +193,10 @@ def load_tasks(
     `connection` are for code that asks for the model which is evaluated.
     """
     several = [tasks] if isinstance(tasks, (str, Path, Task)) else tasks
+    words = [data] if isinstance(data, (str, Path)) else data
+    if words and (len(several) != 1 or _brings_data(several[0])):
+        local_data(words, [str(getattr(task, "name", task)) for task in several])
+        raise InvalidInput(f"--data: {several[0]} is no task file, whose data it could replace.")
     loaded: dict[object, Task] = {}
     for task in several:
         if isinstance(task, Task):
@@ -198,9 +207,11 @@ def load_tasks(
         elif is_adaptive_name(task):
             loaded |= {("adaptive", one.name): one for one in _adaptive(task, design)}
         elif isinstance(task, (str, Path)):
-            for entry in find_tasks(task):
+            entries = find_tasks(task)
+            local = local_data(words, [entry.name for entry in entries])
+            for entry in entries:
                 key = entry.path.resolve()
-                known = loaded.get(key) or load_task(entry, trust=trust)
+                known = loaded.get(key) or load_task(entry, trust=trust, data=local)
                 groups = tuple(dict.fromkeys((*known.groups, *entry.groups)))
                 loaded[key] = replace(known, groups=groups)
         else:
@@ -216,6 +227,15 @@ def load_tasks(
     if duplicates:
         raise InvalidInput(f"two tasks are named {duplicates[0]!r}.")
     return list(loaded.values())
+
+
+def _brings_data(task: TaskName) -> bool:
+    """Return whether a task is none of a file whose data could be others."""
+    return (
+        isinstance(task, Task)
+        or (isinstance(task, str) and is_inspect_name(task))
+        or is_adaptive_name(task)
+    )
 
 
 def _design(given: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:
