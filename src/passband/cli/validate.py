@@ -39,9 +39,7 @@ def validate(
     entries = list(dict.fromkeys(entry for name in names for entry in find_tasks(name)))
     local = local_data(data or (), [entry.name for entry in entries])
     for entry in entries:
-        checked[str(entry.path)] = check_task(
-            entry, trust=trust_task_code, limit=limit, data=local
-        )
+        checked[str(entry.path)] = check_task(entry, trust=trust_task_code, limit=limit, data=local)
     if json:
         files = {path: [asdict(line) for line in lines] for path, lines in checked.items()}
         typer.echo(dumps(files, indent=2, default=str))
