@@ -17,6 +17,7 @@ __all__ = [
     "AnswerColumn",
     "AnswerText",
     "ClusterColumn",
+    "DataOption",
     "Digits",
     "Engine",
     "ExtractRules",
@@ -220,6 +221,15 @@ ExtractRules = Annotated[
     typer.Option(
         "--extract",
         help="Data file: rules that find the answer, such as boxed,marker,last_number; or whole.",
+    ),
+]
+DataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="Local copy of the task's data: a file, a folder with a file for each split, or "
+        "SPLIT=FILE (repeatable).",
     ),
 ]
 TaskArgs = Annotated[

@@ -10,6 +10,7 @@ import typer
 
 from passband.cli.options import (
     AnswerText,
+    DataOption,
     Digits,
     Engine,
     ExtractRules,
@@ -151,6 +152,7 @@ def run(
         Target | None,
         typer.Option(help="With --until: for these problems (trials), or for problems like them."),
     ] = None,
+    data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
     se: Annotated[
@@ -196,6 +198,7 @@ def run(
             file,
             given,
             out,
+            data=data or (),
             trust_task_code=trust_task_code,
             task_args=read_task_args(task_arg or ()),
             engine=engine.value,
@@ -203,7 +206,7 @@ def run(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
             adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
-            data=DataOptions.of(question, answer, prompt, scorer, extract),
+            data_options=DataOptions.of(question, answer, prompt, scorer, extract),
             n=n,
             limit=limit,
             concurrency=concurrency,
