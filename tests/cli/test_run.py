@@ -535,3 +535,25 @@ def test_trials_with_other_prompts_do_not_mix(options: tuple[object, ...], diffe
 def test_wrong_changes_are_refused_before_asking(options: tuple[object, ...], told: str) -> None:
     refused(run("run", "sums.yaml", "--model", "python:model_of_a_test:answer", *options), told)
     asked_nothing()
+
+
+def test_the_value_of_a_header_is_sent_and_nowhere_else() -> None:
+    secret = "sesame-3f9a8b7c6d5e"
+    with FaultServer(ok) as server:
+        done = asked(server, "--header", f"X-Gate={secret}", "--stream")
+    assert done.code == 0, done.err
+    assert {request.headers["x-gate"] for request in server.requests} == {secret}
+    assert all(request.body["stream"] is True for request in server.requests)
+    assert secret not in done.out + done.err
+    for file in Path("run").rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes()
+    with Trials(Path("run")) as trials:
+        assert trials.runs()[0].config["subject"] == {"headers": ["x-gate"]}
+    with FaultServer(ok) as server:  # what goes with the requests is no setting of the run
+        assert asked(server, "--moved-server").code == 0
+        assert not server.requests
+
+
+@pytest.mark.parametrize("option", [("--header", "X-Gate=secret"), ("--stream",)])
+def test_what_goes_to_no_server_is_refused(option: tuple[str, ...]) -> None:
+    refused(run(*TINY, *option), "tiny is asked without one")

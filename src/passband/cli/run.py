@@ -12,10 +12,12 @@ from passband.cli.options import (
     Engine,
     FewshotAsTurns,
     GenFields,
+    Headers,
     Level,
     Metrics,
     NumFewshot,
     Quiet,
+    Stream,
     SystemPrompt,
     Target,
     TaskArgs,
@@ -60,6 +62,8 @@ def run(
     gen: GenFields = None,
     num_fewshot: NumFewshot = None,
     fewshot_as_turns: FewshotAsTurns = False,
+    header: Headers = None,
+    stream: Stream = False,
     name: Annotated[
         str | None,
         typer.Option(help="Name of the run; seeds derive from it. Default: the directory's."),
@@ -137,6 +141,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
+    from passband.generate.headers import read_headers
     from passband.report.terminal.live import error_events
     from passband.run.request import make_request
     from passband.run.settings import Patience
@@ -174,6 +179,8 @@ def run(
             base_url=base_url,
             timeout=timeout,
             batch=batch,
+            stream=stream,
+            headers=read_headers(header or ()),
             prices=prices,
         )
         request.check_metrics(metric or [], level)
@@ -227,6 +234,7 @@ def _run_and_print(
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
     from passband.cli.output import print_rows
+    from passband.generate.headers import hidden_values
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
     from passband.report.run import RunReport
 
@@ -236,6 +244,8 @@ def _run_and_print(
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        for line in [] if quiet else closing_lines(report, ["passband", *sys.argv[1:]]):
+        for line in (
+            [] if quiet else closing_lines(report, ["passband", *hidden_values(sys.argv[1:])])
+        ):
             typer.echo(line, err=True)
     raise typer.Exit(finished.exit_code)

@@ -77,7 +77,7 @@ _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 _SETTINGS = (
     "temperature", "top_p", "top_k", "min_p", "stop", "seed", "random_seed", *_LENGTH_NAMES,
     "logprobs", "top_logprobs", "logit_bias", "frequency_penalty", "presence_penalty",
-    "repetition_penalty", "reasoning_effort", "chat_template_kwargs",
+    "repetition_penalty", "reasoning_effort", "chat_template_kwargs", "stream_options", "stream",
 )  # fmt: skip
 _UNSUPPORTED = frozenset({"unsupported_value", "unsupported_parameter", "extra_forbidden"})
 _UNSUPPORTED_PHRASES = (
@@ -97,6 +97,7 @@ _ADVICE = {
     "random_seed": "Give --no-seed, so that no seed is sent.",
     "max_tokens": "Give a smaller --max-tokens.",
     "max_completion_tokens": "Give a smaller --max-tokens.",
+    "stream": "Leave --stream out.",
 }
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from passband.errors import InvalidInput, UnknownName
@@ -31,6 +31,8 @@ class Connection:
     concurrency: int = 64  # requests in flight, at most
     batch: int = 16  # completions per request, if the server supports `n`
     outage: float = 600.0  # seconds without any answer, where a client waits by itself
+    stream: bool = False  # whether answers are asked for as streams
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # of every request; secret
 
     @property
     def base_urls(self) -> tuple[str, ...]:
@@ -150,6 +152,8 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
         base_url=next(iter(connection.base_urls), None),
         timeout=connection.timeout,
         batch=connection.batch,
+        headers=connection.headers,
+        stream=connection.stream,
     )
 
 
