@@ -10,8 +10,10 @@ import pytest
 
 from commands import Done, finish, run
 from fault_server import FaultServer, ok, status
+from native_servers import PART, TEXT, THINKING, THOUGHT, content, message
 from passband.trials.reader import Trials
 from scripted import write_task
+from wire_servers import Case
 
 pytestmark = pytest.mark.usefixtures("folder")  # a working directory with sums.yaml and a model
 
@@ -557,3 +559,27 @@ def test_the_value_of_a_header_is_sent_and_nowhere_else() -> None:
 @pytest.mark.parametrize("option", [("--header", "X-Gate=secret"), ("--stream",)])
 def test_what_goes_to_no_server_is_refused(option: tuple[str, ...]) -> None:
     refused(run(*TINY, *option), "tiny is asked without one")
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "base", "variable"),
+    [
+        ("anthropic:m", message("end_turn", THINKING, TEXT), "/v1", "ANTHROPIC_API_KEY"),
+        ("google:m", content("STOP", THOUGHT, PART), "/v1beta", "GEMINI_API_KEY"),
+    ],
+)
+def test_services_with_a_protocol_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, model: str, body: Any, base: str, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "key-of-a-test-0123456789")
+    with FaultServer(Case("some", "answer", body, "stop").play()) as server:
+        where = ("--model", model, "--base-url", f"http://127.0.0.1:{server.port}{base}")
+        limits = ("--limit", 2, "-n", 2, "--batch", 1, "--max-tokens", 64)
+        done = run("run", "sums.yaml", *where, "--system", "Be brief.", *limits, "--out", "run")
+    assert done.code == 0, done.err
+    assert len(server.requests) == 4
+    with Trials(Path("run")) as trials:
+        rows = list(trials.trials(0))
+    assert [(row.text, row.reasoning, row.status) for row in rows] == [
+        ("4", "two and two", "ok")
+    ] * 4

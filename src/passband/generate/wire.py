@@ -29,7 +29,7 @@ from passband.generate.reply_message import (
 )
 from passband.generate.server_error import excerpt
 
-__all__ = ["PayloadWriter", "read_reply"]
+__all__ = ["PayloadWriter", "completions_of", "parsed_reply", "read_reply"]
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _HEADS = 8_000_000  # bytes of encoded prompts that are kept
@@ -122,7 +122,13 @@ def _fields(model: str, request: Request, length_name: str, *, chat: bool) -> di
 
 def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
     """Return the completions of a reply with status 200, or raise a `ProviderFault`."""
-    reply = _parsed(raw)
+    return completions_of(parsed_reply(raw), raw, request, chat=chat)
+
+
+def completions_of(
+    reply: dict[str, Any], raw: bytes, request: Request, *, chat: bool
+) -> list[Completion]:
+    """Return the completions of a reply; `raw` is how it came, for messages."""
     if reply.get("error"):
         raise fault_in_success(reply["error"], raw)
     choices = reply.get("choices")
@@ -277,7 +283,8 @@ def _without_choices(reply: dict[str, Any], raw: bytes) -> ProviderFault:
     return InvalidReply(f"the reply has no choices: {excerpt(raw)}", http=200)
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
+def parsed_reply(raw: bytes) -> dict[str, Any]:
+    """Return the object of a reply; raise `InvalidReply` if it is none."""
     if raw.startswith(_BOM):
         raw = raw[len(_BOM) :]
     try:
