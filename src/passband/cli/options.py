@@ -25,6 +25,7 @@ __all__ = [
     "Format",
     "FormatOption",
     "GenFields",
+    "Headers",
     "ImportOption",
     "JsonOption",
     "LayoutOption",
@@ -45,6 +46,7 @@ __all__ = [
     "ScorerName",
     "SkipBad",
     "StatusColumn",
+    "Stream",
     "SystemPrompt",
     "Target",
     "TaskArgs",
@@ -250,6 +252,18 @@ GenFields = Annotated[
         help="Field of every request, e.g. top_k=20 or reasoning_effort=low, value in JSON; KEY= "
         "leaves a field out (repeatable).",
     ),
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        metavar="NAME=VALUE",
+        help="Header of every request; '$VAR' as the value is that variable's. Values are never "
+        "stored or printed (repeatable).",
+    ),
+]
+Stream = Annotated[
+    bool, typer.Option("--stream", help="Ask for answers as streams; for servers that need it.")
 ]
 NumFewshot = Annotated[
     int | None, typer.Option("--num-fewshot", help="Worked examples in each prompt.", min=0)

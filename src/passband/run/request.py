@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from passband.adaptive.dataset import is_adaptive_name
 from passband.errors import ConflictingArguments, InvalidInput, WrongType
-from passband.generate.providers import Connection
+from passband.generate.providers import Connection, is_local
 from passband.generate.subject import Model
 from passband.run.budget import find_price
 from passband.run.counters import Price
@@ -65,6 +65,8 @@ class RunOptions(TypedDict, total=False):
     base_url: str | Sequence[str] | None
     timeout: float
     batch: int
+    stream: bool
+    headers: Mapping[str, str]
     prices: Path | None
 
 
@@ -164,6 +166,10 @@ def make_request(
     for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
         if isinstance(value, str) and "," in value:
             raise InvalidInput(f"{option} takes one value; got {value!r}. Give it once for each.")
+    for option in ("headers", "stream"):
+        if options.get(option) and (not isinstance(model, str) or is_local(model)):
+            word = option.removesuffix("s")
+            raise InvalidInput(f"--{word} is for servers; {_label(model)} is asked without one.")
     patience = options.get("patience") or Patience()
     connection = Connection(**_named(Connection, options), outage=patience.outage)
     chosen = load_tasks(
@@ -182,11 +188,10 @@ def make_request(
         chosen = adjusted_tasks(chosen, adjustments)
     settings = Settings(**_named(Settings, options))
     _check_adaptive(chosen, settings)
-    label = model if isinstance(model, str) else str(getattr(model, "name", "run"))
     return RunRequest(
         chosen,
         model,
-        out or default_directory(label, options.get("name")),
+        out or default_directory(_label(model), options.get("name")),
         settings,
         connection,
         find_price(model, options.get("prices")) if isinstance(model, str) else None,
@@ -256,6 +261,10 @@ def load_tasks(
     if duplicates:
         raise InvalidInput(f"two tasks are named {duplicates[0]!r}.")
     return list(loaded.values())
+
+
+def _label(model: Model) -> str:
+    return model if isinstance(model, str) else str(getattr(model, "name", "run"))
 
 
 def _check_adjustments(adjustments: Adjustments, model: Model, options: Mapping[str, Any]) -> None:
