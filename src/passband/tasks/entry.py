@@ -14,7 +14,7 @@ from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.group import GroupMetric, TaskGroup, read_group_metrics
 from passband.tasks.yaml_file import YamlFile, read_yaml
 
-__all__ = ["TASK_KEYS", "TaskEntry", "read_entry"]
+__all__ = ["TASK_KEYS", "Kind", "TaskEntry", "read_entry"]
 
 # A YAML file of another program may have a key named task; these keys mark one of ours.
 TASK_KEYS = {
@@ -31,13 +31,16 @@ TASK_KEYS = {
 }
 
 
+Kind = Literal["task", "group", "broken"]
+
+
 @dataclass(frozen=True, slots=True)
 class TaskEntry:
     """The file of a task, or of a group of tasks."""
 
     name: str
     path: Path
-    kind: Literal["task", "group", "broken"] = "task"
+    kind: Kind = "task"
     tags: tuple[str, ...] = ()
     members: tuple[str | TaskEntry, ...] = ()  # of a group: names, or groups inside of it
     metrics: tuple[GroupMetric, ...] = ()  # of a group
@@ -62,13 +65,13 @@ def read_entry(path: Path, file: YamlFile | None = None) -> TaskEntry | None:
         return _group(file.values, file)
     if not isinstance(name, str) or not TASK_KEYS & file.values.keys():
         return None
-    if file.diagnostics:
+    if any(diagnostic.level == "error" for diagnostic in file.diagnostics):
         return _broken(path, file, name)
     return TaskEntry(name, path, tags=_tags(file.values.get("tag")) + _tags(group), file=file)
 
 
 def _broken(path: Path, file: YamlFile, name: str | None = None) -> TaskEntry:
-    diagnostic = file.diagnostics[0]
+    diagnostic = next(one for one in file.diagnostics if one.level == "error")
     return TaskEntry(name or path.stem, path, "broken", diagnostic=diagnostic, file=file)
 
 

@@ -13,12 +13,19 @@ from pathlib import Path
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.tasks.diagnostics import raise_errors
-from passband.tasks.entry import TaskEntry, read_entry
+from passband.tasks.entry import Kind, TaskEntry, read_entry
 from passband.tasks.group import TaskGroup
 from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
 from passband.tasks.yaml_file import read_yaml
 
-__all__ = ["TaskEntry", "find_task", "find_tasks", "list_tasks", "merged_entries"]
+__all__ = [
+    "TaskEntry",
+    "find_task",
+    "find_tasks",
+    "list_lm_eval_tasks",
+    "list_tasks",
+    "merged_entries",
+]
 
 BUILTIN = Path(__file__).parent / "builtin"
 _ENDINGS = (".yaml", ".yml")
@@ -55,12 +62,12 @@ def find_tasks(name_or_path: str | Path) -> tuple[TaskEntry, ...]:
         return _of_folder(path)
     if path.suffix in _ENDINGS or len(path.parts) > 1:
         return _of_file(path)
-    own = _Listed(list_tasks(keep=name))
+    own, installed = _Listed(list_tasks(keep=name)), _Installed()
     if path.is_dir() and not own.named(name):
         return _of_folder(path)
-    if own.named(name) or own.tagged(name):
-        return merged_entries(_named(name, (own, _Installed()), ()))
-    return merged_entries(_named(name, (_Installed(), own), ()))
+    is_own = own.named(name) or own.tagged(name)
+    among = (own, installed) if is_own else (installed, own)  # also of the members of a group
+    return merged_entries(_named(name, among, ()))
 
 
 def merged_entries(entries: Iterable[TaskEntry]) -> tuple[TaskEntry, ...]:
@@ -88,6 +95,17 @@ def list_tasks(
         entry if keep is not None and keep in (entry.name, *entry.tags) else _slim(entry)
         for path in unique.values()
         if (entry := read_entry(path)) is not None
+    ]
+    return sorted(entries, key=lambda entry: (entry.name.lower(), str(entry.path)))
+
+
+def list_lm_eval_tasks() -> list[TaskEntry]:
+    """List the tasks of an installed lm-eval by its index; what their groups hold is not read."""
+    index = _installed_index("--lm-eval")
+    kinds: dict[str, Kind] = {"group": "group", "task": "task"}
+    entries = [
+        TaskEntry(task.name, index.root / task.path, kinds.get(task.kind, "broken"), (*task.tags,))
+        for task in index.tasks
     ]
     return sorted(entries, key=lambda entry: (entry.name.lower(), str(entry.path)))
 
@@ -199,20 +217,27 @@ _Names = tuple[_Listed | _Installed, ...]  # where names are looked up, in this 
 
 def _of_lm_eval(name: str) -> tuple[TaskEntry, ...]:
     """Return tasks of an installed lm-eval, whether or not others have the same name."""
-    installed, rest = _Installed(), name.partition(":")[2]
-    if lm_eval_index() is None:
-        raise InvalidInput(f"{name}: lm-eval is not installed; pip install lm-eval.")
-    return merged_entries(_named(rest, (installed,), ()))
+    _installed_index(name)
+    return merged_entries(_named(name.partition(":")[2], (_Installed(),), ()))
+
+
+def _installed_index(wanted_by: str) -> LmEvalIndex:
+    index = lm_eval_index()
+    if index is None:
+        raise InvalidInput(f"{wanted_by}: lm-eval is not installed; pip install lm-eval.")
+    return index
 
 
 def _named(name: str, among: _Names, above: tuple[str, ...]) -> Iterator[TaskEntry]:
-    found = next((entries for names in among if (entries := names.named(name))), [])
-    candidates = {entry.path.resolve(): entry for entry in found}
+    where = next((names for names in among if names.named(name) or names.tagged(name)), None)
+    if where is None:
+        raise _unknown(name, among)
+    candidates = {entry.path.resolve(): entry for entry in where.named(name)}
     if len(candidates) > 1:
         paths = ", ".join(str(entry.path) for entry in candidates.values())
         raise InvalidInput(f"{name!r} is defined by several files: {paths}; give the path of one.")
     if not candidates:
-        yield from _tagged(name, among)
+        yield from where.tagged(name)
         return
     entry = next(iter(candidates.values()))
     if entry.kind == "group":
@@ -242,13 +267,10 @@ def _members(group: TaskEntry, among: _Names, above: tuple[str, ...]) -> Iterato
     yield from (replace(task, groups=(own, *task.groups)) for task in tasks)
 
 
-def _tagged(tag: str, among: _Names) -> Iterator[TaskEntry]:
-    tagged = next((entries for names in among if (entries := names.tagged(tag))), [])
-    if not tagged and Path(tag).is_file():
-        raise InvalidInput(_not_a_task(Path(tag)))
-    if not tagged:
-        raise UnknownName(f"there is no task named {tag!r}.{_hint(tag, among)}")
-    yield from tagged
+def _unknown(name: str, among: _Names) -> InvalidInput:
+    if Path(name).is_file():
+        return InvalidInput(_not_a_task(Path(name)))
+    return UnknownName(f"there is no task named {name!r}.{_hint(name, among)}")
 
 
 def _hint(name: str, among: _Names) -> str:

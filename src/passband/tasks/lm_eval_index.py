@@ -8,8 +8,6 @@ index that is wrong leads to no wrong task: only to the message that there is no
 from __future__ import annotations
 
 import functools
-import importlib.metadata
-import importlib.util
 import json
 import os
 import re
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from passband.tasks.entry import TASK_KEYS, read_entry
+from passband.tasks.lm_eval_package import lm_eval_tasks, lm_eval_version
 
 __all__ = ["IndexedTask", "LmEvalIndex", "cache_folder", "lm_eval_index"]
 
@@ -73,8 +72,8 @@ class LmEvalIndex:
 
 def lm_eval_index() -> LmEvalIndex | None:
     """Return the index of the lm-eval that could be imported; None if there is none."""
-    root = _tasks_folder()
-    return None if root is None else _index(root, _version(), _stamp(root))
+    root = lm_eval_tasks()
+    return None if root is None else _index(root, lm_eval_version(), _stamp(root))
 
 
 def cache_folder() -> Path:
@@ -86,27 +85,7 @@ def cache_folder() -> Path:
     return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "passband"
 
 
-# -- the installed package -----------------------------------------------------------------
-
-
-def _tasks_folder() -> Path | None:
-    """Return the folder of lm-eval's tasks; nothing is imported to find it."""
-    try:
-        spec = importlib.util.find_spec("lm_eval")
-    except (ImportError, ValueError):
-        return None
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        tasks = Path(folder) / "tasks"
-        if tasks.is_dir():
-            return tasks
-    return None
-
-
-def _version() -> str:
-    for name in ("lm_eval", "lm-eval"):
-        with suppress(importlib.metadata.PackageNotFoundError):
-            return importlib.metadata.version(name)
-    return "unknown"
+# -- the file ------------------------------------------------------------------------------
 
 
 def _stamp(root: Path) -> int:
@@ -117,9 +96,6 @@ def _stamp(root: Path) -> int:
     if {"site-packages", "dist-packages"} & {*root.parts}:
         return root.stat().st_mtime_ns
     return max(os.stat(folder).st_mtime_ns for folder, _, _ in os.walk(root))
-
-
-# -- the file ------------------------------------------------------------------------------
 
 
 @functools.lru_cache(maxsize=4)
