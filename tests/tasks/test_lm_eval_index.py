@@ -27,6 +27,7 @@ def installed(write, tmp_path, monkeypatch):
     write(f"{tasks}/a/wordsums.yaml", "task: wordsums\ntag: math_word\n" + TASK)
     write(f"{tasks}/a/arithmetic.yaml", "task: arithmetic\n" + TASK)
     write(f"{tasks}/b/quoted.yaml", "task: 'quoted one'  # said so\ntag:\n  - several\n" + TASK)
+    write(f"{tasks}/b/keys.yaml", '"task": "keys"\n"tag": "several"\n' + TASK)
     write(f"{tasks}/b/number.yaml", "task: 12\n" + TASK)
     write(f"{tasks}/b/all.yaml", "group: all_of_it\ntask:\n  - wordsums\n  - arithmetic\n")
     write(f"{tasks}/b/settings.yaml", "doc_to_text: q\n")
@@ -50,7 +51,7 @@ def kept() -> Path:
 
 def test_names_tags_and_groups(installed):
     assert find_task("wordsums") == installed / "a" / "wordsums.yaml"
-    assert [entry.name for entry in find_tasks("several")] == ["quoted one"]
+    assert [entry.name for entry in find_tasks("several")] == ["keys", "quoted one"]
     assert find_task("quoted one").name == "quoted.yaml"
     assert [str(entry.path) for entry in find_tasks("all_of_it")] == [
         str(installed / "a" / name) for name in ("wordsums.yaml", "arithmetic.yaml")
@@ -79,6 +80,7 @@ def test_they_are_listed_by_themselves(installed):
     assert [(entry.name, entry.kind) for entry in list_lm_eval_tasks()] == [
         ("all_of_it", "group"),
         ("arithmetic", "task"),
+        ("keys", "task"),
         ("quoted one", "task"),
         ("twice", "task"),
         ("wordsums", "task"),
@@ -124,9 +126,10 @@ def damaged(text: str) -> list[str]:
         json.dumps({**data, "format": 0}),
         json.dumps({**data, "version": "0.4.98"}),
         json.dumps({**data, "stamp": 0}),
-        json.dumps({**data, "tasks": [["wordsums"]]}),
-        json.dumps({**data, "tasks": [[1, 2, 3, 4]]}),
-        json.dumps({**data, "tasks": 5}),
+        json.dumps({**data, "names": {"wordsums": "a/wordsums.yaml"}}),
+        json.dumps({**data, "names": {"wordsums": [5]}}),
+        json.dumps({**data, "tags": 5}),
+        json.dumps({**data, "groups": 5}),
     ]
 
 
@@ -142,9 +145,7 @@ def test_a_damaged_file_is_written_again(installed):
 
 def test_an_index_that_is_wrong_leads_to_no_wrong_task(installed):
     find_tasks("wordsums")
-    kept().write_text(
-        kept().read_text().replace('["wordsums","a/wordsums', '["wordsums","a/arithmetic')
-    )
+    kept().write_text(kept().read_text().replace("a/wordsums", "a/arithmetic"))
     module._index.cache_clear()
     with pytest.raises(UnknownName, match="no task named 'wordsums'"):
         find_tasks("wordsums")

@@ -14,7 +14,7 @@ from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.group import GroupMetric, TaskGroup, read_group_metrics
 from passband.tasks.yaml_file import YamlFile, read_yaml
 
-__all__ = ["TASK_KEYS", "Kind", "TaskEntry", "read_entry"]
+__all__ = ["TASK_KEYS", "TaskEntry", "read_entry"]
 
 # A YAML file of another program may have a key named task; these keys mark one of ours.
 TASK_KEYS = {
@@ -31,16 +31,13 @@ TASK_KEYS = {
 }
 
 
-Kind = Literal["task", "group", "broken"]
-
-
 @dataclass(frozen=True, slots=True)
 class TaskEntry:
     """The file of a task, or of a group of tasks."""
 
     name: str
     path: Path
-    kind: Kind = "task"
+    kind: Literal["task", "group", "broken"] = "task"
     tags: tuple[str, ...] = ()
     members: tuple[str | TaskEntry, ...] = ()  # of a group: names, or groups inside of it
     metrics: tuple[GroupMetric, ...] = ()  # of a group

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.tasks.diagnostics import raise_errors
-from passband.tasks.entry import Kind, TaskEntry, read_entry
+from passband.tasks.entry import TaskEntry, read_entry
 from passband.tasks.group import TaskGroup
 from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
 from passband.tasks.yaml_file import read_yaml
@@ -102,10 +102,11 @@ def list_tasks(
 def list_lm_eval_tasks() -> list[TaskEntry]:
     """List the tasks of an installed lm-eval by its index; what their groups hold is not read."""
     index = _installed_index("--lm-eval")
-    kinds: dict[str, Kind] = {"group": "group", "task": "task"}
+    groups = {*index.groups}
     entries = [
-        TaskEntry(task.name, index.root / task.path, kinds.get(task.kind, "broken"), (*task.tags,))
-        for task in index.tasks
+        TaskEntry(name, path, "group" if name in groups else "task")
+        for name in index.names
+        for path in index.named(name)
     ]
     return sorted(entries, key=lambda entry: (entry.name.lower(), str(entry.path)))
 
@@ -194,18 +195,12 @@ class _Installed:
     """Tasks of an installed lm-eval, none if it is not installed."""
 
     def named(self, name: str) -> list[TaskEntry]:
-        return self._read(name, [] if self._index is None else self._index.named(name))
+        index = lm_eval_index()
+        return [] if index is None else self._read(name, index.named(name))
 
     def tagged(self, tag: str) -> list[TaskEntry]:
-        return self._read(tag, [] if self._index is None else self._index.tagged(tag))
-
-    @property
-    def names(self) -> Iterable[str]:
-        return () if self._index is None else self._index.names
-
-    @property
-    def _index(self) -> LmEvalIndex | None:
-        return lm_eval_index()
+        index = lm_eval_index()
+        return [] if index is None else self._read(tag, index.tagged(tag))
 
     def _read(self, name: str, paths: Iterable[Path]) -> list[TaskEntry]:
         entries = (read_entry(path) for path in paths)
@@ -275,11 +270,10 @@ def _unknown(name: str, among: _Names) -> InvalidInput:
 
 def _hint(name: str, among: _Names) -> str:
     own = sorted({known for names in among if isinstance(names, _Listed) for known in names.names})
-    near = nearest(name, own) or nearest(name, {known for names in among for known in names.names})
-    if near:
-        return near
-    more = "" if lm_eval_index() else " Those of lm-eval are found where it is installed."
-    return f" Known: {', '.join(own[:20]) or 'none'}.{more}"
+    index = lm_eval_index()
+    near = nearest(name, own) or ("" if index is None else index.near(name))
+    more = " Those of lm-eval are found where it is installed." if index is None else ""
+    return near or f" Known: {', '.join(own[:20]) or 'none'}.{more}"
 
 
 def _not_a_task(path: Path) -> str:

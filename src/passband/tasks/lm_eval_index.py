@@ -14,60 +14,52 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from passband.tasks.entry import TASK_KEYS, read_entry
+from passband.errors import nearest
+from passband.tasks.entry import TASK_KEYS, TaskEntry, read_entry
 from passband.tasks.lm_eval_package import lm_eval_tasks, lm_eval_version
 
-__all__ = ["IndexedTask", "LmEvalIndex", "cache_folder", "lm_eval_index"]
+__all__ = ["LmEvalIndex", "cache_folder", "lm_eval_index"]
 
 FORMAT = 1  # of the file; goes up when it changes
-_LINE = re.compile(rb"^([a-z_]+)[ \t]*:[ \t]*([^\r\n]*)", re.MULTILINE)
-# A value that is the text it looks like: no quotes, marks, numbers or words that YAML reads.
-_PLAIN = re.compile(rb"[A-Za-z][A-Za-z0-9_./+-]*")
+_LINE = re.compile(rb"^([\"']?)([a-z_]+)\1[ \t]*:[ \t]*([^\r\n]*)", re.MULTILINE)
+# A value that is the text it looks like: no marks, numbers or words that YAML reads.
+_PLAIN = re.compile(rb"([\"']?)([A-Za-z][A-Za-z0-9_./+-]*)\1")
 _WORDS = {b"true", b"false", b"yes", b"no", b"on", b"off", b"null", b"y", b"n"}
 _OF_NAMES = (b"task", b"group", b"tag")
 
 
-class IndexedTask(NamedTuple):
-    """A file of lm-eval, and the names that it can be found by."""
-
-    name: str
-    path: str  # below the folder of tasks
-    kind: str
-    tags: Sequence[str]
-
-
 @dataclass(frozen=True)
 class LmEvalIndex:
-    """Which file of lm-eval has which task."""
+    """Which file of lm-eval has which task; files are named from the folder of tasks on."""
 
     root: Path
     version: str
-    tasks: Sequence[IndexedTask]
-
-    @property
-    def names(self) -> Iterator[str]:
-        return iter(self._by_name)
+    names: Mapping[str, Sequence[str]]  # files by the names of tasks and groups
+    tags: Mapping[str, Sequence[str]]
+    groups: Collection[str]  # the names that are groups
 
     def named(self, name: str) -> list[Path]:
         """Return the files of a task or group of this name."""
-        return [self.root / path for path in self._by_name.get(name, ())]
+        return [self.root / path for path in self.names.get(name, ())]
 
     def tagged(self, tag: str) -> list[Path]:
         """Return the files of all tasks with this tag."""
-        return [self.root / task.path for task in self.tasks if tag in task.tags]
+        return [self.root / path for path in self.tags.get(tag, ())]
 
-    @functools.cached_property
-    def _by_name(self) -> Mapping[str, list[str]]:
-        paths: dict[str, list[str]] = defaultdict(list)
-        for task in self.tasks:
-            paths[task.name].append(task.path)
-        return paths
+    def near(self, name: str) -> str:
+        """Return " Did you mean 'x'?" for the closest name, or nothing.
+
+        Only names that begin or end alike are looked at: there are too many to look at all.
+        """
+        head, tail = name[:3].lower(), name[-4:].lower()
+        alike = (one for one in self.names if one[:3].lower() == head or one[-4:].lower() == tail)
+        return nearest(name, alike)
 
 
 def lm_eval_index() -> LmEvalIndex | None:
@@ -102,11 +94,11 @@ def _stamp(root: Path) -> int:
 def _index(root: Path, version: str, stamp: int) -> LmEvalIndex:
     made_of = {"format": FORMAT, "version": version, "root": str(root), "stamp": stamp}
     path = _cache_file(root, version)
-    tasks = _kept(path, made_of)
-    if tasks is None:
-        tasks = list(_scanned(root))
-        _keep(path, {**made_of, "tasks": tasks})
-    return LmEvalIndex(root, version, tasks)
+    found = _kept(path, made_of)
+    if found is None:
+        found = _scanned(root)
+        _keep(path, {**made_of, **found})
+    return LmEvalIndex(root, version, found["names"], found["tags"], found["groups"])
 
 
 def _cache_file(root: Path, version: str) -> Path | None:
@@ -120,21 +112,26 @@ def _cache_file(root: Path, version: str) -> Path | None:
         return None
 
 
-def _kept(path: Path | None, made_of: Mapping[str, Any]) -> list[IndexedTask] | None:
-    """Return the tasks of a file that was made of the same; None if there is no such file."""
+def _kept(path: Path | None, made_of: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what is in a file that was made of the same; None if there is no such file."""
     try:
         data = json.loads(path.read_text("utf-8")) if path else None
-        if not isinstance(data, dict) or any(data.get(k) != v for k, v in made_of.items()):
-            return None
-        tasks = [IndexedTask(*task) for task in data["tasks"]]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return tasks if all(_is_sound(task) for task in tasks) else None
+    if not isinstance(data, dict) or any(data.get(k) != v for k, v in made_of.items()):
+        return None
+    return data if _is_sound(data) else None
 
 
-def _is_sound(task: IndexedTask) -> bool:
-    texts = (task.name, task.path, task.kind)
-    return all(type(text) is str for text in texts) and type(task.tags) is list
+def _is_sound(data: Mapping[str, Any]) -> bool:
+    """Return whether all is of the right kind, down to the names of files."""
+    for key in ("names", "tags"):
+        found = data.get(key)
+        if not isinstance(found, dict) or not all(type(paths) is list for paths in found.values()):
+            return False
+        if not all(type(path) is str for paths in found.values() for path in paths):
+            return False
+    return isinstance(data.get("groups"), list)
 
 
 def _keep(path: Path | None, data: Mapping[str, Any]) -> None:
@@ -159,32 +156,56 @@ def _keep(path: Path | None, data: Mapping[str, Any]) -> None:
 # -- the files of tasks --------------------------------------------------------------------
 
 
-def _scanned(root: Path) -> Iterator[IndexedTask]:
+def _scanned(root: Path) -> dict[str, Any]:
+    """Read the names in all files below a folder."""
+    names, tags = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    groups: list[str] = []
+    for path in _task_files(root):
+        found = _found(path)
+        if found is None:
+            continue
+        below = path.relative_to(root).as_posix()
+        names[found.name].append(below)
+        for tag in dict.fromkeys(found.tags):
+            tags[tag].append(below)
+        groups += [found.name] if found.kind == "group" else []
+    return {"names": dict(names), "tags": dict(tags), "groups": groups}
+
+
+def _task_files(root: Path) -> Iterator[Path]:
     for folder, inside, files in os.walk(root):
         inside[:] = sorted(name for name in inside if not name.startswith((".", "__pycache__")))
         for name in sorted(files):
             if name.endswith((".yaml", ".yml")):
-                yield from _found(Path(folder) / name, root)
+                yield Path(folder, name)
 
 
-def _found(path: Path, root: Path) -> Iterator[IndexedTask]:
-    """Yield the task or group of a file, if it has one."""
-    below = path.relative_to(root).as_posix()
+def _found(path: Path) -> TaskEntry | None:
+    """Return the task or group of a file, if it has one.
+
+    Most files say plainly which task they are; the others are read as YAML, which takes ten times
+    as long.
+    """
     try:
-        keys = dict(_LINE.findall(path.read_bytes()))
+        keys = {key: value.strip() for _, key, value in _LINE.findall(path.read_bytes())}
     except OSError:
-        return
+        return None
     if not keys.keys() & {b"task", b"group"}:
-        return
-    if all(_is_plain(keys.get(name, b"x")) for name in _OF_NAMES) and b"task" in keys:
-        if TASK_KEYS & {key.decode() for key in keys}:
-            tags = [keys[key].strip().decode() for key in (b"tag", b"group") if key in keys]
-            yield IndexedTask(keys[b"task"].strip().decode(), below, "task", tags)
-        return
-    entry = read_entry(path)
-    if entry is not None:
-        yield IndexedTask(entry.name, below, entry.kind, list(entry.tags))
+        return None
+    plain = {name: _plain(keys[name]) for name in _OF_NAMES if name in keys}
+    name = plain.get(b"task")
+    if name is None or None in plain.values():
+        return read_entry(path)
+    if not TASK_KEYS & {key.decode() for key in keys}:
+        return None
+    return TaskEntry(
+        name, path, tags=tuple(tag for key, tag in plain.items() if tag and key != b"task")
+    )
 
 
-def _is_plain(value: bytes) -> bool:
-    return _PLAIN.fullmatch(value.strip()) is not None and value.strip().lower() not in _WORDS
+def _plain(value: bytes) -> str | None:
+    """Return the text of a value that is text beyond doubt."""
+    found = _PLAIN.fullmatch(value)
+    if found is None or (not found[1] and found[2].lower() in _WORDS):
+        return None
+    return found[2].decode()
