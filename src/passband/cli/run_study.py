@@ -114,7 +114,7 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        command = ["passband", *sys.argv[1:]]
+        command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else report.lines(command))
     raise typer.Exit(end.exit_code)
 
