@@ -63,13 +63,12 @@ def _common(first: str, second: str) -> int:
 
 
 def _changes(first: str, second: str) -> list[Change]:
-    words = [_words(first), _words(second)]
-    if any(len(side) > _MOST_WORDS for side in words):
+    one, other = _words(first), _words(second)
+    if max(len(one), len(other)) > _MOST_WORDS:
         return [Change(first, second)]
-    matcher = SequenceMatcher(None, *words, autojunk=False)
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
     return [
-        Change("".join(words[0][a:b]), "".join(words[1][c:d]))
-        for _, a, b, c, d in matcher.get_opcodes()
+        Change("".join(one[a:b]), "".join(other[c:d])) for _, a, b, c, d in matcher.get_opcodes()
     ]
 
 
