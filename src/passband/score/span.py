@@ -24,8 +24,9 @@ from passband.score.scorer import Reference
 
 __all__ = ["find_span"]
 
-_LONGEST = 1_000_000  # characters of a text that is searched
-_LONGEST_ANSWER = 2_000
+_LONGEST = 500_000  # characters of a text that is searched
+_LONGEST_ANSWER = 5_000
+_LONGEST_PATTERN = 100  # a longer answer is searched as it is, whose time no text can stretch
 _CANDIDATES = 4  # places that are tried, from the end
 _MINUS = "[-\u2212\u2013\ufe63\uff0d]"
 _BETWEEN = "[{},]{0,3}"  # what extraction takes out of numbers
@@ -63,6 +64,9 @@ def find_span(
 
 def _candidates(text: str, answer: str) -> list[Span]:
     """Return the last places where an answer can have been read, the last one first."""
+    if len(answer) > _LONGEST_PATTERN:
+        start = text.rfind(answer)
+        return [] if start < 0 else [(start, start + len(answer))]
     pattern = re.compile(_pattern(answer))
     found = deque((match.span() for match in pattern.finditer(text)), maxlen=_CANDIDATES)
     return list(reversed(found))
