@@ -17,7 +17,11 @@ from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
+<<<<<<< HEAD
 from passband.summary.bracket import with_bracket
+=======
+from passband.summary.answer_notes import answer_notes
+>>>>>>> i13/show
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
@@ -57,6 +61,10 @@ def summarize_run(
         summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
         groups = [
             summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
+        ]
+        groups = [
+            replace(group, notes=(*group.notes, *answer_notes(trials, run, run.scorer(scorer))))
+            for run, group in zip(runs, groups, strict=True)
         ]
         check_population(groups, request)
         definitions = [
