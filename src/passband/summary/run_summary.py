@@ -17,11 +17,8 @@ from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
-<<<<<<< HEAD
-from passband.summary.bracket import with_bracket
-=======
 from passband.summary.answer_notes import answer_notes
->>>>>>> i13/show
+from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
