@@ -9,13 +9,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from passband.cli.options import (
+    AnswerText,
+    DataOption,
+    Digits,
     Engine,
+    ExtractRules,
     FewshotAsTurns,
     GenFields,
+    Headers,
+    LayoutOption,
+    Layouts,
     Level,
     Metrics,
     NumFewshot,
+    Percent,
+    Policies,
+    PolicyOption,
+    PromptTemplate,
+    QuestionColumn,
     Quiet,
+    ScorerName,
+    Stream,
     SystemPrompt,
     Target,
     TaskArgs,
@@ -30,6 +44,7 @@ from passband.cli.run_study import (
     print_plans,
     run_and_print_study,
 )
+from passband.cli.table_options import TableOptions
 
 if TYPE_CHECKING:
     from passband.run.request import RunRequest
@@ -44,7 +59,7 @@ def run(
     task: Annotated[
         list[str],
         typer.Argument(
-            help="Tasks: names, YAML files, inspect:TASK, BANK:adaptive. Or one study file."
+            help="Tasks: names, YAML or data files, inspect:TASK, BANK:adaptive; or a study file."
         ),
     ],
     model: Annotated[
@@ -58,6 +73,11 @@ def run(
         typer.Option(help="Address of the server, e.g. http://localhost:8000/v1 (repeatable)."),
     ] = None,
     n: Annotated[int | None, typer.Option("-n", help="Trials per problem.")] = None,
+    question: QuestionColumn = None,
+    answer: AnswerText = None,
+    prompt: PromptTemplate = None,
+    scorer: ScorerName = None,
+    extract: ExtractRules = None,
     limit: Annotated[int | None, typer.Option(help="Ask only the first N problems.")] = None,
     concurrency: Annotated[int, typer.Option(help="Maximum concurrent requests.", min=1)] = 64,
     batch: Annotated[
@@ -76,6 +96,8 @@ def run(
     gen: GenFields = None,
     num_fewshot: NumFewshot = None,
     fewshot_as_turns: FewshotAsTurns = False,
+    header: Headers = None,
+    stream: Stream = False,
     name: Annotated[
         str | None,
         typer.Option(help="Name of a checkpoint, for tables, directory and seeds."),
@@ -94,6 +116,10 @@ def run(
     ] = None,
     metric: Metrics = None,
     level: Level = 0.95,
+    policy: PolicyOption = Policies.drop,
+    layout: LayoutOption = Layouts.long,
+    digits: Digits = None,
+    percent: Percent = False,
     truncated: Annotated[
         Truncated | None,
         typer.Option(help="How to treat truncated completions: leave unscored, or score."),
@@ -130,6 +156,7 @@ def run(
         Target | None,
         typer.Option(help="With --until: for these problems (trials), or for problems like them."),
     ] = None,
+    data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
     se: Annotated[
@@ -157,11 +184,13 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
+    from passband.generate.headers import read_headers
     from passband.report.terminal.live import error_events
     from passband.run.settings import Patience
     from passband.tasks.adjust import Adjustments
     from passband.tasks.gen_fields import read_gen
     from passband.tasks.inspect_task import read_task_args
+    from passband.tasks.plain_data_guess import DataOptions
 
     with error_events(enabled=json):
         given = given_options(context)
@@ -174,6 +203,7 @@ def run(
             file,
             given,
             out,
+            data=data or (),
             trust_task_code=trust_task_code,
             task_args=read_task_args(task_arg or ()),
             engine=engine.value,
@@ -181,6 +211,7 @@ def run(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
             adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
+            data_options=DataOptions.of(question, answer, prompt, scorer, extract),
             n=n,
             limit=limit,
             concurrency=concurrency,
@@ -198,15 +229,18 @@ def run(
             patience=Patience(outage=max_outage),
             timeout=timeout,
             batch=batch,
+            stream=stream,
+            headers=read_headers(header or ()),
             prices=prices,
         )
-        study.check(metrics, level)
+        study.check(metrics, level, policy.value)
+        options = TableOptions(metrics, level, policy.value, layout.value, digits, percent)
         if dry_run:
             print_plans(study, json)
         elif len(study.requests) > 1:
-            run_and_print_study(study, metrics, level, json, quiet)
+            run_and_print_study(study, options, json, quiet)
         else:
-            _run_and_print(study.requests[0], metrics, level, json, quiet)
+            _run_and_print(study.requests[0], options, json, quiet)
 
 
 def _measured(
@@ -243,23 +277,22 @@ def _until(
     return Until(half_width, metrics[0] if metrics else "pass@1", target.value, level, proof)
 
 
-def _run_and_print(
-    request: RunRequest, metrics: list[str], level: float, as_json: bool, quiet: bool
-) -> None:
+def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, quiet: bool) -> None:
     from passband.report.terminal.live import JsonEvents, make_display
 
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
-    from passband.cli.output import print_rows
+    from passband.cli.output import print_notes, print_rows
+    from passband.generate.headers import hidden_values
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
     from passband.report.run import RunReport
 
-    summary = finished.summarize(metrics, level)
-    report = RunReport(finished, summary, finished.task_options())
+    summary = finished.summarize(options.metrics, options.level, options.policy)
+    report = RunReport(finished, summary, finished.task_options(), options.style())
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        for line in [] if quiet else closing_lines(report, ["passband", *sys.argv[1:]]):
-            typer.echo(line, err=True)
+        command = ["passband", *hidden_values(sys.argv[1:])]
+        print_notes(report.warnings() if quiet else closing_lines(report, command))
     raise typer.Exit(finished.exit_code)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
+    from passband.cli.table_options import TableOptions
     from passband.run.study import Study
     from passband.run.study_file import StudyFile
 
@@ -88,9 +89,7 @@ def print_plans(study: Study, as_json: bool) -> None:
             typer.echo(printable(line))
 
 
-def run_and_print_study(
-    study: Study, metrics: Sequence[str], level: float, as_json: bool, quiet: bool
-) -> None:
+def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quiet: bool) -> None:
     """Ask the models one after another, and print one table of all."""
     from passband.report.terminal.live import JsonEvents, make_display
 
@@ -105,19 +104,22 @@ def run_and_print_study(
                 display.note(f"{label} ({place} of {count}){f' at {where}' if where else ''}")
 
         end = study.run(display, announce)
-    from passband.cli.output import print_rows
+    from passband.cli.output import print_notes, print_rows
+    from passband.generate.headers import hidden_values
     from passband.report.study import StudyReport  # heavy; the first request comes earlier
 
-    summary = study.summarize(metrics, level, end)
-    comparison = None if quiet or summary is None else study.compare(metrics, level)
+    metrics, level, policy = options.metrics, options.level, options.policy
+    summary = study.summarize(metrics, level, end, policy)
+    shown = summary is not None and not quiet
+    comparison = study.compare(metrics, level, policy) if shown else None
     directories = [request.directory for request in study.requests]
-    report = StudyReport(end, summary, directories, comparison)
+    report = StudyReport(end, summary, directories, options.style(), comparison)
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        for line in [] if quiet else report.lines(["passband", *sys.argv[1:]]):
-            typer.echo(line, err=True)
+        command = ["passband", *hidden_values(sys.argv[1:])]
+        print_notes(report.warnings() if quiet else report.lines(command))
     raise typer.Exit(end.exit_code)
 
 

@@ -11,8 +11,10 @@ from typing import Any
 from passband.errors import ExitCode, PassbandError
 from passband.report import summary as text
 from passband.report.abilities import span
+from passband.report.layout import rows
 from passband.report.render import Row, printable
 from passband.report.run import RunReport
+from passband.report.style import PLAIN, Style
 from passband.run.study import StudyEnd
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.summary.compare import ComparisonSummary, TaskComparison
@@ -30,17 +32,22 @@ class StudyReport:
     end: StudyEnd
     summary: Summary | None  # None if no trial is recorded
     directories: Sequence[Path]
+    style: Style = PLAIN
     comparison: ComparisonSummary | None = None  # of the models, by one metric
 
     def rows(self) -> list[Row]:
-        """Return one row per task, model and metric, rounded by the error."""
-        return [] if self.summary is None else text.rows(self.summary)
+        """Return the rows of the table of all models."""
+        return [] if self.summary is None else rows(self.summary, self.style)
+
+    def warnings(self) -> list[str]:
+        """Return what must be said of the trials even where only results are wanted."""
+        return [] if self.summary is None else text.warning_lines(self.summary)
 
     def lines(self, command: Sequence[str]) -> list[str]:
         """Return how each model ended, notes, and next steps; `command` is the one that was run."""
         return [
             "",
-            *map(printable, (*self._endings(), *self._notes())),
+            *map(printable, (*self._endings(), *self.warnings(), *self._notes())),
             "",
             *(f"  {printable(step)}  # {purpose}" for step, purpose in self._steps(command)),
         ]
@@ -59,6 +66,7 @@ class StudyReport:
         return [
             f"{text.meaning(self.summary)}, one model at a time.",
             *self._ranks(),
+            *text.style_notes(self.summary, self.style),
             *text.combined_meaning(self.summary),
             *text.note_lines(self.summary),
         ]

@@ -24,6 +24,7 @@ from passband.trials.reader import Trials, is_run_directory
 from passband.trials.schema import EmptyStore
 
 if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Policy
     from passband.summary.compare import ComparisonSummary
     from passband.summary.summary import Summary
 
@@ -67,10 +68,10 @@ class Study:
         """What each model is called: its name, where it was given one, else the model."""
         return [request.settings.name or str(request.model) for request in self.requests]
 
-    def check(self, metrics: Sequence[str], level: float) -> None:
+    def check(self, metrics: Sequence[str], level: float, policy: Policy = "drop") -> None:
         """Refuse what could only fail once trials, or other models, are paid for."""
         if len(self.requests) == 1:
-            self.requests[0].check_metrics(metrics, level)
+            self.requests[0].check_metrics(metrics, level, policy)
             return
         refuse_twice(self.labels)
         places: dict[Path, str] = {}
@@ -81,7 +82,7 @@ class Study:
                     f"{other} and {label} would both be recorded in {request.directory}; a study "
                     "file gives each a name of its own."
                 )
-            request.check_metrics(metrics, level)
+            request.check_metrics(metrics, level, policy)
             Budget(request.price, request.settings.max_cost)
             if all(task.subject is None for task in request.tasks):
                 make_provider(str(request.model), request.connection)
@@ -114,14 +115,16 @@ class Study:
                 break
         return StudyEnd(finished, failed, unasked)
 
-    def summarize(self, metrics: Sequence[str], level: float, end: StudyEnd) -> Summary | None:
+    def summarize(
+        self, metrics: Sequence[str], level: float, end: StudyEnd, policy: Policy = "drop"
+    ) -> Summary | None:
         """Summarize the tasks of the study; None if no trial of them is recorded."""
         from passband.summary.joined import join_summaries
         from passband.summary.run_summary import summarize_run
         from passband.summary.summary import Request
 
         summaries = {}
-        wanted = Request(tuple(metrics), level=level)
+        wanted = Request(tuple(metrics), level=level, policy=policy)
         for label, request in zip(self.labels, self.requests, strict=True):
             with suppress(*([PassbandError] if label in end.failed else [])):
                 if tasks := _recorded(request):
@@ -130,7 +133,9 @@ class Study:
                     )
         return join_summaries(summaries, by_model=True) if summaries else None
 
-    def compare(self, metrics: Sequence[str], level: float) -> ComparisonSummary | None:
+    def compare(
+        self, metrics: Sequence[str], level: float, policy: Policy = "drop"
+    ) -> ComparisonSummary | None:
         """Compare the models task by task, by the first metric; None if they cannot be."""
         from passband.summary.compare import Contest, compare_sources
 
@@ -139,7 +144,7 @@ class Study:
         names = list(dict.fromkeys(name for _, tasks in held for name in tasks))
         if len(held) > 1:
             with suppress(InvalidInput):  # other problems, adaptive tests, damage
-                contest = Contest(tuple(metrics[:1]), level=level)
+                contest = Contest(tuple(metrics[:1]), level=level, policy=policy)
                 return compare_sources([directory for directory, _ in held], contest, tasks=names)
         return None
 

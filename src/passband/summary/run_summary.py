@@ -17,6 +17,8 @@ from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
+from passband.summary.answer_notes import answer_notes
+from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
@@ -24,6 +26,7 @@ from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
+from passband.summary.share import is_share
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
@@ -55,6 +58,10 @@ def summarize_run(
         summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
         groups = [
             summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
+        ]
+        groups = [
+            replace(group, notes=(*group.notes, *answer_notes(trials, run, run.scorer(scorer))))
+            for run, group in zip(runs, groups, strict=True)
         ]
         check_population(groups, request)
         definitions = [
@@ -134,8 +141,17 @@ class RunSummary:
             group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
-        lines = tuple(self._lines(outcomes))
-        return replace(group, lines=lines, notes=remarks, until=until)
+        lines = (replace(line, is_share=self._is_share(line)) for line in self._lines(outcomes))
+        group = replace(group, lines=tuple(lines), notes=remarks, until=until)
+        return with_bracket(group, outcomes, self._scorer.name)
+
+    def _is_share(self, line: Line) -> bool | None:
+        """Return whether a line is a share of 1; None where neither bounds nor scores say so."""
+        outcomes, _ = self._outcomes
+        if line.scorer == self._scorer.name:
+            return is_share(outcomes, self._scorer.bounds)
+        bounds = None if line.scorer is None else self._run.scorer(line.scorer).bounds
+        return None if bounds is None or None in bounds else bounds == (0.0, 1.0)
 
     def samples(self, group: Group) -> dict[str, Sample]:
         """Return what each line of the run's group is computed from, by its label."""

@@ -18,6 +18,7 @@ from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.registry import needs_answers
+from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
@@ -26,6 +27,7 @@ from passband.summary.joined import join_summaries
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run
+from passband.summary.share import is_share
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
 
@@ -184,7 +186,8 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
         member = _group(group.outcomes, by, asked, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
-        lines = tuple(clipped(member.lines, group.bounds))
+        share = is_share(group.outcomes, group.bounds)
+        lines = tuple(replace(x, is_share=share) for x in clipped(member.lines, group.bounds))
         members.append(replace(member, task=group.task, model=group.model, lines=lines))
     columns = {} if groups.columns is None else asdict(groups.columns)
     strata = [
@@ -214,11 +217,12 @@ def _group(
     group = group_of(outcomes, request, by, plan=plan)
     counted = outcomes.under(request.policy)
     names = request.metrics or default_metrics(counted)
-    return replace(
+    group = replace(
         group,
         lines=tuple(metric_lines(outcomes, names, request, scorer)),
         notes=(*group.notes, *name_notes(names, counted)),
     )
+    return with_bracket(group, outcomes, scorer)
 
 
 def _check(request: Request) -> None:
