@@ -31,6 +31,7 @@ from passband.score.rules import (
     find_boxed,
     find_last_number,
     find_marked,
+    find_whole,
     last_match,
 )
 
@@ -43,6 +44,7 @@ __all__ = [
     "find_boxed",
     "find_last_number",
     "find_marked",
+    "find_whole",
     "last_match",
     "without_reasoning",
 ]
@@ -120,5 +122,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "last_number": find_last_number,
         "letter": find_letter,
         "code_block": find_code_block,
+        "whole": find_whole,
     }
 )

@@ -1,4 +1,4 @@
-r"""The rules that find an answer by its typography: a box, a marker, the last number.
+r"""The rules that find an answer by its typography: a box, a marker, the last number, all.
 
 Each returns None where it does not apply, so that the next one is tried. One that applies but finds
 a broken answer, such as a box cut off by the token limit, says so: an earlier, superseded answer
@@ -18,6 +18,7 @@ __all__ = [
     "find_boxed",
     "find_last_number",
     "find_marked",
+    "find_whole",
     "last_match",
 ]
 
@@ -191,6 +192,19 @@ def find_last_number(text: str) -> Extracted | None:
     exponent = (last["exponent"] or "").translate(_TO_HYPHEN)
     plain = last["plain"].translate(_NO_COMMAS)
     return Extracted(f"{sign}{plain}{exponent}{last['over'] or ''}", "last_number")
+
+
+# -- the whole text ------------------------------------------------------------------------
+
+
+def find_whole(text: str) -> Extracted | None:
+    """Return the whole text without the typography around it; the last rule of a list.
+
+    >>> find_whole(" **Paris**\\n").answer
+    'Paris'
+    """
+    answer = _peel(text.strip().removesuffix("."))
+    return Extracted(answer, "whole") if answer else None
 
 
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

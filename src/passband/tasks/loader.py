@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput, Place
+from passband.errors import InvalidInput, Place, warn
 from passband.tasks.data import DataSource
 from passband.tasks.diagnostics import Diagnostic, raise_errors
 from passband.tasks.fewshot import Prompt, Turn
@@ -31,7 +31,7 @@ from passband.tasks.yaml_file import (
     references,
 )
 
-__all__ = ["TaskReading", "load_task", "read_task"]
+__all__ = ["TaskReading", "load_task", "read_task", "read_values"]
 
 _SCORING = ("filter_list", "metric_list", "process_results")  # keys whose code makes no prompt
 
@@ -56,6 +56,9 @@ def load_task(
     """
     reading = read_task(task, trust=trust, data=data)
     raise_errors(reading.diagnostics)
+    for diagnostic in reading.diagnostics:
+        if diagnostic.is_loud:
+            warn(f"{diagnostic.file}:{diagnostic.line}: {diagnostic.message}")
     assert reading.task is not None  # without errors there is a task
     return reading.task
 
@@ -75,6 +78,13 @@ def read_task(
     if keys is None or (has_code and not trust):
         return TaskReading(file.diagnostics)
     return _built(file, keys, trust, data)
+
+
+def read_values(path: Path, values: Mapping[str, Any]) -> TaskReading:
+    """Read the keys of a task that are in no file of their own, but belong to one, such as data."""
+    file = YamlFile(path, dict(values), {})
+    keys = read_keys(file)
+    return TaskReading(file.diagnostics) if keys is None else _built(file, keys, False, None)
 
 
 def _built(file: YamlFile, keys: TaskKeys, trust: bool, data: LocalData | None) -> TaskReading:
@@ -105,7 +115,7 @@ def _built(file: YamlFile, keys: TaskKeys, trust: bool, data: LocalData | None) 
         version=str(keys.metadata.get("version", "1")),
         num_fewshot=keys.num_fewshot,
         config=config,
-        spec=_spec(file),
+        spec=_spec(file, keys),
     )
     return TaskReading(file.diagnostics, task, problem_set)
 
@@ -128,11 +138,13 @@ def _config(file: YamlFile) -> dict[str, Any]:
     return config | ({"code": digests} if digests else {})
 
 
-def _spec(file: YamlFile) -> dict[str, Any]:
-    """Return digests of the code that makes the problems; what only scores is scored again."""
+def _spec(file: YamlFile, keys: TaskKeys) -> dict[str, Any]:
+    """Return the system prompt, and digests of the code that makes the problems."""
+    # What only scores is scored again.
     makers = {key: value for key, value in file.values.items() if key not in _SCORING}
     digests = problem_code(makers)
-    return {"task_code": digests} if digests else {}
+    system = {"system": keys.system} if keys.system else {}
+    return {**system, **({"task_code": digests} if digests else {})}
 
 
 def _places(file: YamlFile) -> dict[str, Place]:
@@ -176,7 +188,7 @@ def _prompt(file: YamlFile, keys: TaskKeys, trust: bool) -> Prompt | None:
     if description is None or question is None or example is None:
         return None
     between = _first(own.fewshot_delimiter, keys.fewshot_delimiter)
-    return Prompt(description, question, example, None, between)
+    return Prompt(description, question, example, None, between, system=keys.system or None)
 
 
 def _turn(

@@ -109,7 +109,7 @@ class ProblemSet:
         rows = self.rows(limit)
         columns = tuple(dict.fromkeys(name for row in rows for name in row))
         self._check_columns(columns)
-        prompt = replace(self.prompt, pool=self._pool(), _written={})
+        prompt = replace(self.prompt, pool=self._pool(), _written={}, _exchanges={})
         named = self._kept(zip(self._names(rows, columns), rows, strict=True), len(rows))
         for key, row in _expected(prompt, islice(named, limit), columns):
             try:
@@ -124,7 +124,7 @@ class ProblemSet:
         choices, targets = prompt.asked.references(row, columns, key)
         return Problem(
             key=key,
-            messages=(Message("user", prompt.text(row, columns, key)),),
+            messages=prompt.messages(row, columns, key),
             reference=Reference(targets, choices, dict(row)),
             cluster=self._label("cluster", row, key),
         )
