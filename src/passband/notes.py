@@ -104,11 +104,13 @@ __all__ = [
     "heavy_stratum",
     "held_slopes",
     "joined",
+    "known_bad",
     "left_out",
     "left_out_differ",
     "looks_wrong",
     "low_coverage",
     "mean_of_all_trials",
+    "micro_average",
     "misfit",
     "missing_answers",
     "mixed_answers",
@@ -1268,6 +1270,23 @@ def scorer_errors(scorer: str, count: int, detail: str | None) -> Note:
 def task_errors(count: int, detail: str) -> Note:
     """Return the note on trials in which the task's own code failed, with the first error."""
     return Note("task-errors", f"the task failed on {_count(count, 'trial')}; the first: {detail}")
+
+
+def known_bad(problems: Sequence[tuple[str, str]]) -> Note:
+    """Return the note on problems whose key or text is known to be wrong, with the reasons."""
+    listed = "; ".join(f"{key}: {reason.rstrip('.')}" for key, reason in problems[:5])
+    dots = "; ..." if len(problems) > 5 else ""
+    text = f"{_count(len(problems), 'problem')} known to have a wrong key or text ({listed}{dots})"
+    return Note("known-bad", text)
+
+
+def micro_average(column: str, groups: int) -> Note:
+    """Return the note on a task whose results are also grouped by a column."""
+    return Note(
+        "micro-average",
+        f"values count every problem the same (micro); macro over {column} counts each of its "
+        f"{groups} groups the same, and --by {column!r} shows them one by one",
+    )
 
 
 def moved_server(addresses: Sequence[str]) -> Note:
