@@ -58,7 +58,7 @@ class Watcher(Protocol):
     """Receives progress, notes and warnings during a run.
 
     A watcher with `shows_estimates = True` gets estimates; the run does not compute them for
-    others.
+    others. One with `shows_guesses = False` gets no notes on how data files were understood.
     """
 
     def tick(self, progress: Progress) -> None:

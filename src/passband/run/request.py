@@ -22,9 +22,12 @@ from passband.run.session import Finished, OnStart, run_session
 from passband.run.settings import Patience, Settings, Truncated, Until
 from passband.run.until import until_schedule
 from passband.tasks.adjust import Adjustments, adjusted_tasks
+from passband.tasks.data_task import load_data_task
 from passband.tasks.find import find_tasks
 from passband.tasks.inspect_task import is_inspect_name, load_inspect
 from passband.tasks.loader import load_task
+from passband.tasks.plain_data import is_data_file
+from passband.tasks.plain_data_guess import DataOptions
 from passband.tasks.sampling import LENGTH_NAMES
 from passband.tasks.task import Task
 from passband.trials.reader import Trials, is_run_directory
@@ -58,7 +61,7 @@ class RunOptions(TypedDict, total=False):
     moved_server: bool
     until: Until | None
     patience: Patience
-    base_url: str | None
+    base_url: str | Sequence[str] | None
     timeout: float
     batch: int
     prices: Path | None
@@ -95,13 +98,18 @@ class RunRequest:
             self.tasks, self.model, self.directory, self.settings, self.connection, self.price
         )
 
-    def check_metrics(self, metrics: Sequence[str], level: float) -> None:
+    def check_metrics(self, metrics: Sequence[str], level: float, policy: str = "drop") -> None:
         """Refuse metrics that could only fail once every trial is paid for."""
         if not 0 < level < 1:
             raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
+        adaptive = [task for task in self.tasks if "adaptive" in task.config]
+        if adaptive and policy == "fail":
+            raise InvalidInput(
+                f"--policy fail: {adaptive[0].name} is an adaptive test, where a trial without a "
+                "score says nothing about ability and cannot count as 0."
+            )
         if not metrics:
             return
-        adaptive = [task for task in self.tasks if "adaptive" in task.config]
         if adaptive:
             raise InvalidInput(
                 f"-m {metrics[0]}: {adaptive[0].name} is an adaptive test, which gives theta and "
@@ -137,12 +145,14 @@ def make_request(
     engine: Engine = "auto",
     design: Mapping[str, Any] | None = None,
     adjustments: Adjustments | None = None,
+    data: DataOptions | None = None,
     **options: Unpack[RunOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
 
     `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
-    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name.
+    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name; `data`
+    says what is not to be guessed of data files.
 
     >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
@@ -150,7 +160,7 @@ def make_request(
     """
     for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
         if isinstance(value, str) and "," in value:
-            raise InvalidInput(f"{option} takes one value; got {value!r}. Run once for each.")
+            raise InvalidInput(f"{option} takes one value; got {value!r}. Give it once for each.")
     patience = options.get("patience") or Patience()
     connection = Connection(**_named(Connection, options), outage=patience.outage)
     chosen = load_tasks(
@@ -161,6 +171,7 @@ def make_request(
         model=model,
         connection=connection,
         design=_design(design, options),
+        data=data,
     )
     if adjustments is not None:
         _check_adjustments(adjustments, model, options)
@@ -187,8 +198,11 @@ def load_tasks(
     model: Model | None = None,
     connection: Connection | None = None,
     design: Mapping[str, Any] | None = None,
+    data: DataOptions | None = None,
 ) -> list[Task]:
     """Return tasks by name, path or value; a file that is named twice is one task.
+
+    A data file is a task as well (`passband.tasks.plain_data`); `data` says how to read it.
 
     Tasks of Inspect (`inspect:NAME`) are code by definition, and need no `trust`; `model` and
     `connection` are for code that asks for the model which is evaluated.
@@ -203,6 +217,8 @@ def load_tasks(
             loaded |= {(task, one.name): one for one in made}
         elif is_adaptive_name(task):
             loaded |= {("adaptive", one.name): one for one in _adaptive(task, design)}
+        elif is_data_file(task):
+            loaded[Path(task).resolve()] = load_data_task(task, data)
         elif isinstance(task, (str, Path)):
             for entry in find_tasks(task):
                 key = entry.path.resolve()
@@ -215,6 +231,11 @@ def load_tasks(
         raise InvalidInput("tasks must name at least one task.")
     if task_args and not any(isinstance(one, str) and is_inspect_name(one) for one in several):
         raise InvalidInput("-T gives arguments to tasks of Inspect; none is named (inspect:NAME).")
+    if data is not None and data.given and not any(map(_is_of_data, loaded.values())):
+        raise InvalidInput(
+            f"{data.given[0]} says how a data file is read, and none is named here (.jsonl, .csv, "
+            "...); a task file says it itself."
+        )
     if design is not None and set(design) - {"trials"}:
         _require_adaptive(loaded.values(), design)
     names = [task.name for task in loaded.values()]
@@ -234,6 +255,10 @@ def _check_adjustments(adjustments: Adjustments, model: Model, options: Mapping[
     is_text = isinstance(model, str) and model.startswith("openai-completions:")
     if is_text and adjustments.fewshot_as_turns:
         raise InvalidInput(f"--fewshot-as-turns: {model} completes a text, which has no turns.")
+
+
+def _is_of_data(task: Task) -> bool:
+    return task.path is not None and is_data_file(task.path)
 
 
 def _design(given: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:

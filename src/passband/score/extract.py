@@ -35,6 +35,7 @@ __all__ = [
     "find_boxed",
     "find_last_number",
     "find_marked",
+    "find_whole",
     "last_match",
     "without_reasoning",
 ]
@@ -269,11 +270,29 @@ def find_last_number(text: str) -> Extracted | None:
     return Extracted(f"{sign}{plain}{exponent}{last['over'] or ''}", "last_number")
 
 
+# -- the whole text ------------------------------------------------------------------------
+
+
+def find_whole(text: str) -> Extracted | None:
+    """Return the whole text without the typography around it; the last rule of a list.
+
+    >>> find_whole(" **Paris**\\n").answer
+    'Paris'
+    """
+    answer = _peel(text.strip().removesuffix("."))
+    return Extracted(answer, "whole") if answer else None
+
+
 def last_match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     """Return the last match of a pattern in a text, or None."""
     return next(iter(deque(pattern.finditer(text), maxlen=1)), None)
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(
-    {"boxed": find_boxed, "marker": find_marked, "last_number": find_last_number}
+    {
+        "boxed": find_boxed,
+        "marker": find_marked,
+        "last_number": find_last_number,
+        "whole": find_whole,
+    }
 )

@@ -34,7 +34,7 @@ class Adjustments:
     gen: Mapping[str, Any] = field(default_factory=dict)  # None as a value leaves a field out
 
     def __post_init__(self) -> None:
-        number = self.num_fewshot
+        number: object = self.num_fewshot
         if number is not None and (not isinstance(number, int) or number < 0):
             raise InvalidInput(f"--num-fewshot must be a whole number, 0 or more; got {number!r}.")
 

@@ -67,11 +67,8 @@ class Turn:
         choices = self.answers.choices(row, columns, problem)
         targets = self.answers.targets(row, columns, choices, problem)
         if not targets or not targets[0]:
-            raise InvalidInput(
-                f"an example for problem {problem!r} has no target, and so no turn that answers "
-                "it; leave out --fewshot-as-turns.",
-                place=self.text.place,
-            )
+            told = "an example of it has no target, and so is no turn (--fewshot-as-turns)."
+            raise self.text.wrong(told, problem)
         prefix = self.prefix.text(row, columns, problem) if self.prefix else ""
         return question, prefix + _delimited(prefix, " ", targets[0])
 

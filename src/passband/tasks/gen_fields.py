@@ -14,7 +14,8 @@ from passband.tasks.sampling import LENGTH_NAMES, STOP_NAMES
 __all__ = ["read_gen"]
 
 _NUMBERS = (
-    "temperature", "top_p", *LENGTH_NAMES, "min_tokens", "min_new_tokens", "top_k", "min_p", "typical_p", "top_a",
+    "temperature", "top_p", *LENGTH_NAMES, "min_tokens", "min_new_tokens", "top_k",
+    "min_p", "typical_p", "top_a",
     "frequency_penalty", "presence_penalty", "repetition_penalty", "repeat_penalty",
     "length_penalty", "top_logprobs", "thinking_token_budget", "num_ctx",
 )  # fmt: skip

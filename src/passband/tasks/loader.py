@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from passband.tasks.yaml_file import (
     references,
 )
 
-__all__ = ["TaskReading", "load_task", "read_task"]
+__all__ = ["TaskReading", "load_task", "read_task", "read_values"]
 
 _SCORING = ("filter_list", "metric_list", "process_results")  # keys whose code makes no prompt
 
@@ -70,6 +70,13 @@ def read_task(task: str | Path | TaskEntry, *, trust: bool = False) -> TaskReadi
     if keys is None or (has_code and not trust):
         return TaskReading(file.diagnostics)
     return _built(file, keys, trust)
+
+
+def read_values(path: Path, values: Mapping[str, Any]) -> TaskReading:
+    """Read the keys of a task that are in no file of their own, but belong to one, such as data."""
+    file = YamlFile(path, dict(values), {})
+    keys = read_keys(file)
+    return TaskReading(file.diagnostics) if keys is None else _built(file, keys, trust=False)
 
 
 def _built(file: YamlFile, keys: TaskKeys, trust: bool) -> TaskReading:

@@ -29,6 +29,7 @@ class Quiet:
     """Prints notes and warnings, and nothing else."""
 
     shows_estimates = False
+    shows_guesses = False
 
     def __init__(self, out: IO[str] | None = None) -> None:
         self._out = out or sys.stderr
@@ -60,6 +61,7 @@ class PlainLines(Quiet):
     """A line per task every few seconds, for logs and pipes."""
 
     shows_estimates = True
+    shows_guesses = True
 
     def __init__(
         self,
@@ -89,6 +91,7 @@ class JsonEvents(Quiet):
     """One JSON object per line, for programs."""
 
     shows_estimates = True
+    shows_guesses = True
 
     def __init__(self, out: IO[str] | None = None) -> None:
         super().__init__(out or sys.stdout)
@@ -114,6 +117,7 @@ class LiveTable(Quiet):
     """A table on a terminal, redrawn in place."""
 
     shows_estimates = True
+    shows_guesses = True
 
     def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
