@@ -8,7 +8,8 @@ only prepare data and prompts, and those that score by functions of their own. T
 loaded as it is, the others with the trust that --trust-task-code gives, so that their code is
 imported. Data are not read: nearly all of them would have to be downloaded. A task whose code
 downloads something when it is imported, whose metric would be downloaded (hf_evaluate), or which
-needs a package that is not installed, is counted by itself. Finding a name is timed in a process of its own, once without the index and once with it.
+needs a package that is not installed, is counted by itself. Finding a name is timed in a process of
+its own, once without the index and once with it.
 """
 
 from __future__ import annotations
