@@ -15,23 +15,39 @@ from passband import plugins
 
 __all__ = [
     "AnswerColumn",
+    "AnswerText",
     "ClusterColumn",
+    "DataOption",
+    "Digits",
     "Engine",
+    "ExtractRules",
+    "FewshotAsTurns",
     "Format",
     "FormatOption",
+    "GenFields",
+    "Headers",
     "ImportOption",
     "JsonOption",
+    "LayoutOption",
+    "Layouts",
     "Level",
     "Metrics",
+    "NumFewshot",
     "Over",
+    "Percent",
     "Policies",
     "PolicyOption",
     "ProblemColumn",
+    "PromptTemplate",
+    "QuestionColumn",
     "Quiet",
     "Rankings",
     "ScoreColumn",
+    "ScorerName",
     "SkipBad",
     "StatusColumn",
+    "Stream",
+    "SystemPrompt",
     "Target",
     "TaskArgs",
     "Tests",
@@ -62,6 +78,13 @@ def is_json(format: Format, json: bool) -> bool:
 
         raise InvalidInput(f"--json and --format {format.value} ask for different output.")
     return json or format is Format.json
+
+
+class Layouts(str, enum.Enum):
+    """Layouts of a table."""
+
+    long = "long"
+    wide = "wide"
 
 
 class Target(str, enum.Enum):
@@ -165,15 +188,89 @@ PolicyOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
+Digits = Annotated[
+    int | None,
+    typer.Option("--digits", help="Decimals of numbers; by default by their error.", min=0, max=12),
+]
+Percent = Annotated[bool, typer.Option("--percent", help="Print shares of 1 as percentages.")]
+LayoutOption = Annotated[
+    Layouts,
+    typer.Option("--layout", help="A row for each metric (long), or a column (wide)."),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only the result and warnings, no notes.")
+]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+QuestionColumn = Annotated[
+    str | None, typer.Option("--question", help="Data file: column of the question.")
+]
+AnswerText = Annotated[
+    str | None,
+    typer.Option("--answer", help="Data file: column of the right answer, or a template of it."),
+]
+PromptTemplate = Annotated[
+    str | None,
+    typer.Option("--prompt", help="Data file: the prompt, such as '{{ question }} Be brief.'."),
+]
+ScorerName = Annotated[
+    str | None,
+    typer.Option("--scorer", help="Data file: numeric, math, exact_match, choice, f1, ..."),
+]
+ExtractRules = Annotated[
+    str | None,
+    typer.Option(
+        "--extract",
+        help="Data file: rules that find the answer, such as boxed,marker,last_number; or whole.",
+    ),
+]
+DataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="Local copy of the task's data: a file, a folder with a file for each split, or "
+        "SPLIT=FILE (repeatable).",
+    ),
 ]
 TaskArgs = Annotated[
     list[str] | None,
     typer.Option(
         "-T", metavar="KEY=VALUE", help="Argument of a task of Inspect, value in YAML (repeatable)."
     ),
+]
+SystemPrompt = Annotated[
+    str | None,
+    typer.Option("--system", help="System prompt, in place of the task's; '' for none."),
+]
+GenFields = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gen",
+        metavar="KEY=VALUE",
+        help="Field of every request, e.g. top_k=20 or reasoning_effort=low, value in JSON; KEY= "
+        "leaves a field out (repeatable).",
+    ),
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        metavar="NAME=VALUE",
+        help="Header of every request; '$VAR' as the value is that variable's. Values are never "
+        "stored or printed (repeatable).",
+    ),
+]
+Stream = Annotated[
+    bool, typer.Option("--stream", help="Ask for answers as streams; for servers that need it.")
+]
+NumFewshot = Annotated[
+    int | None, typer.Option("--num-fewshot", help="Worked examples in each prompt.", min=0)
+]
+FewshotAsTurns = Annotated[
+    bool,
+    typer.Option("--fewshot-as-turns", help="Give worked examples as turns of a conversation."),
 ]
 ImportOption = Annotated[
     list[str] | None,

@@ -87,7 +87,7 @@ def rows(
         for trial in trials.trials(run):
             problem = problems[trial.problem]
             row: dict[str, Any] = dict.fromkeys(names)
-            row |= {"task": run.task, "model": run.model, "problem_id": problem.key}
+            row |= {"task": run.task, "model": run.label, "problem_id": problem.key}
             row["target"] = problem.target
             row["cluster"] = problem.cluster
             if run.adaptive is not None:
@@ -157,7 +157,7 @@ def lines(
         return
     for run in runs:
         parts = {
-            problem.number: ProblemPart.of(run.task, run.model, *_Asked.of(problem))
+            problem.number: ProblemPart.of(run.task, run.label, *_Asked.of(problem))
             for problem in trials.each_problem(run.number)
         }
         yield from trials.lines(run, parts)
