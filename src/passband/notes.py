@@ -1374,9 +1374,10 @@ def other_extraction(
 
     >>> print(other_extraction([("boxed", 28), ("marker", 0)], 40, 39, "passband score RUN"))
     of 40 trials looked at, 39 have the target somewhere in their text; right by other rules of \
-extraction: boxed 28, marker 0; use one: passband score RUN
+extraction: boxed 28; use one: passband score RUN
     """
-    found = ", ".join(f"{rule} {count}" for rule, count in rules)
+    found = ", ".join(f"{rule} {count}" for rule, count in rules if count)
+    found = found or f"none (of {', '.join(rule for rule, _ in rules)})"
     use = "" if command is None else f"; use one: {command}"
     return Note(
         "other-extraction",
