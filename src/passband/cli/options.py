@@ -15,13 +15,17 @@ from passband import plugins
 
 __all__ = [
     "AnswerColumn",
+    "AnswerText",
     "ClusterColumn",
+    "DataOption",
     "Digits",
     "Engine",
+    "ExtractRules",
     "FewshotAsTurns",
     "Format",
     "FormatOption",
     "GenFields",
+    "Headers",
     "ImportOption",
     "JsonOption",
     "LayoutOption",
@@ -34,11 +38,15 @@ __all__ = [
     "Policies",
     "PolicyOption",
     "ProblemColumn",
+    "PromptTemplate",
+    "QuestionColumn",
     "Quiet",
     "Rankings",
     "ScoreColumn",
+    "ScorerName",
     "SkipBad",
     "StatusColumn",
+    "Stream",
     "SystemPrompt",
     "Target",
     "TaskArgs",
@@ -195,6 +203,37 @@ Quiet = Annotated[
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
 ]
+QuestionColumn = Annotated[
+    str | None, typer.Option("--question", help="Data file: column of the question.")
+]
+AnswerText = Annotated[
+    str | None,
+    typer.Option("--answer", help="Data file: column of the right answer, or a template of it."),
+]
+PromptTemplate = Annotated[
+    str | None,
+    typer.Option("--prompt", help="Data file: the prompt, such as '{{ question }} Be brief.'."),
+]
+ScorerName = Annotated[
+    str | None,
+    typer.Option("--scorer", help="Data file: numeric, math, exact_match, choice, f1, ..."),
+]
+ExtractRules = Annotated[
+    str | None,
+    typer.Option(
+        "--extract",
+        help="Data file: rules that find the answer, such as boxed,marker,last_number; or whole.",
+    ),
+]
+DataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="Local copy of the task's data: a file, a folder with a file for each split, or "
+        "SPLIT=FILE (repeatable).",
+    ),
+]
 TaskArgs = Annotated[
     list[str] | None,
     typer.Option(
@@ -213,6 +252,18 @@ GenFields = Annotated[
         help="Field of every request, e.g. top_k=20 or reasoning_effort=low, value in JSON; KEY= "
         "leaves a field out (repeatable).",
     ),
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        metavar="NAME=VALUE",
+        help="Header of every request; '$VAR' as the value is that variable's. Values are never "
+        "stored or printed (repeatable).",
+    ),
+]
+Stream = Annotated[
+    bool, typer.Option("--stream", help="Ask for answers as streams; for servers that need it.")
 ]
 NumFewshot = Annotated[
     int | None, typer.Option("--num-fewshot", help="Worked examples in each prompt.", min=0)

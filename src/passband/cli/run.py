@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from passband.cli.options import (
+    AnswerText,
+    DataOption,
     Digits,
     Engine,
+    ExtractRules,
     FewshotAsTurns,
     GenFields,
+    Headers,
     LayoutOption,
     Layouts,
     Level,
@@ -22,7 +26,11 @@ from passband.cli.options import (
     Percent,
     Policies,
     PolicyOption,
+    PromptTemplate,
+    QuestionColumn,
     Quiet,
+    ScorerName,
+    Stream,
     SystemPrompt,
     Target,
     TaskArgs,
@@ -52,7 +60,7 @@ def run(
     task: Annotated[
         list[str],
         typer.Argument(
-            help="Tasks: names, YAML files, inspect:TASK, BANK:adaptive. Or one study file."
+            help="Tasks: names, YAML or data files, inspect:TASK, BANK:adaptive; or a study file."
         ),
     ],
     model: Annotated[
@@ -66,6 +74,11 @@ def run(
         typer.Option(help="Address of the server, e.g. http://localhost:8000/v1 (repeatable)."),
     ] = None,
     n: Annotated[int | None, typer.Option("-n", help="Trials per problem.")] = None,
+    question: QuestionColumn = None,
+    answer: AnswerText = None,
+    prompt: PromptTemplate = None,
+    scorer: ScorerName = None,
+    extract: ExtractRules = None,
     limit: Annotated[int | None, typer.Option(help="Ask only the first N problems.")] = None,
     concurrency: Annotated[int, typer.Option(help="Maximum concurrent requests.", min=1)] = 64,
     batch: Annotated[
@@ -84,6 +97,8 @@ def run(
     gen: GenFields = None,
     num_fewshot: NumFewshot = None,
     fewshot_as_turns: FewshotAsTurns = False,
+    header: Headers = None,
+    stream: Stream = False,
     name: Annotated[
         str | None,
         typer.Option(help="Name of a checkpoint, for tables, directory and seeds."),
@@ -142,6 +157,7 @@ def run(
         Target | None,
         typer.Option(help="With --until: for these problems (trials), or for problems like them."),
     ] = None,
+    data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
     se: Annotated[
@@ -169,11 +185,13 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
+    from passband.generate.headers import read_headers
     from passband.report.terminal.live import error_events
     from passband.run.settings import Patience
     from passband.tasks.adjust import Adjustments
     from passband.tasks.gen_fields import read_gen
     from passband.tasks.inspect_task import read_task_args
+    from passband.tasks.plain_data_guess import DataOptions
 
     with error_events(enabled=json):
         given = given_options(context)
@@ -186,6 +204,7 @@ def run(
             file,
             given,
             out,
+            data=data or (),
             trust_task_code=trust_task_code,
             task_args=read_task_args(task_arg or ()),
             engine=engine.value,
@@ -193,6 +212,7 @@ def run(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
             adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
+            data_options=DataOptions.of(question, answer, prompt, scorer, extract),
             n=n,
             limit=limit,
             concurrency=concurrency,
@@ -210,6 +230,8 @@ def run(
             patience=Patience(outage=max_outage),
             timeout=timeout,
             batch=batch,
+            stream=stream,
+            headers=read_headers(header or ()),
             prices=prices,
         )
         study.check(metrics, level, policy.value)
@@ -262,6 +284,7 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
     from passband.cli.output import print_notes, print_table
+    from passband.generate.headers import hidden_values
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
     from passband.report.run import RunReport
 
@@ -273,6 +296,6 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
         if summary is not None:
             again = partial(finished.summarize, *options[:3], "trials")
             print_table(summary, report.style, again, quiet=quiet)
-        command = ["passband", *sys.argv[1:]]
+        command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else closing_lines(report, command))
     raise typer.Exit(finished.exit_code)

@@ -17,6 +17,7 @@ from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
+from passband.summary.answer_notes import answer_notes
 from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
@@ -25,7 +26,7 @@ from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
-from passband.summary.scale import is_share
+from passband.summary.share import is_share
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
@@ -57,6 +58,10 @@ def summarize_run(
         summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
         groups = [
             summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
+        ]
+        groups = [
+            replace(group, notes=(*group.notes, *answer_notes(trials, run, run.scorer(scorer))))
+            for run, group in zip(runs, groups, strict=True)
         ]
         check_population(groups, request)
         definitions = [

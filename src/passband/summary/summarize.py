@@ -27,7 +27,7 @@ from passband.summary.joined import join_summaries
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run
-from passband.summary.scale import is_share
+from passband.summary.share import is_share
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from passband.adaptive.test import Step
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.frames import Framed, Kind
 from passband.notes import Note
@@ -20,6 +19,9 @@ from passband.stats.interval.strata.weights import Weights
 from passband.summary.bracket import Bracket
 from passband.summary.spread import Spread
 from passband.summary.until import UntilResult
+
+if TYPE_CHECKING:
+    from passband.adaptive.test import Step  # heavy, and seldom needed
 
 __all__ = ["AdaptiveResult", "Combined", "Group", "Line", "Request", "ScorerCounts", "Summary"]
 

@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from passband.adaptive.test import Step
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.readers import Remark
@@ -397,6 +396,8 @@ def _group(model: _Group) -> Group:
 
 
 def _adaptive(model: _Adaptive) -> AdaptiveResult:
+    from passband.adaptive.test import Step  # heavy, and seldom needed
+
     path = tuple(Step(**dict(step)) for step in model.path)
     return AdaptiveResult(**dict(model) | {"path": path})
 

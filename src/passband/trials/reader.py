@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from passband.errors import InvalidInput, nearest
 from passband.frames import Framed, Kind
 from passband.trials.checked import CheckedRows
+from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
 from passband.trials.joined import JoinedLines
@@ -377,6 +378,10 @@ class Trials(Framed):
             yield from scored_trials(self._rows, run.number, numbers, scorers)
         else:
             yield from unseen_trials(self._rows, run.number, numbers, unscored_by)
+
+    def chosen(self, run: RunRecord, choice: Choice) -> ChosenTrials:
+        """Return some trials of a run, to be read one by one."""
+        return ChosenTrials(self._rows, run, self._places(run.number), choice)
 
     def lines(self, run: RunRecord, parts: Mapping[int, ProblemPart]) -> Iterator[bytes]:
         """Yield the trials of a run with at most one scorer as lines of JSON, in the same order."""
