@@ -27,7 +27,7 @@ from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import expand_metrics, needs_answers
 from passband.summary.abilities import ranked
 from passband.summary.default_metrics import default_metrics
-from passband.summary.scale import is_share
+from passband.summary.share import is_share
 from passband.trials.reader import Trials, is_run_directory
 
 __all__ = ["ComparisonSummary", "Contest", "TaskComparison", "compare_sources"]
