@@ -268,13 +268,14 @@ def few_informative(problems: int, informative: int, noun: str = "problem") -> N
     """Return the note on problems, or clusters, nearly all of which share one value.
 
     >>> print(few_informative(20, 8))
-    12 of 20 problems share one value; the interval rests on the other 8
+    12 of 20 problems share one value, so the interval rests on the other 8 and is rough; more \
+problems make it firmer
     """
     if informative == 0:
         return Note(
             "all-same-value",
-            f"all {problems} {noun}s have the same value; the interval covers what could have been "
-            "missed",
+            f"all {problems} {noun}s have the same value; the interval covers {noun}s of another "
+            f"value that so few could have missed; more {noun}s narrow it",
         )
     if informative == problems - 1:
         return Note(
@@ -282,8 +283,8 @@ def few_informative(problems: int, informative: int, noun: str = "problem") -> N
         )
     return Note(
         "few-informative",
-        f"{problems - informative} of {problems} {noun}s share one value; the interval rests on "
-        f"the other {informative}",
+        f"{problems - informative} of {problems} {noun}s share one value, so the interval rests on "
+        f"the other {informative} and is rough; more {noun}s make it firmer",
     )
 
 
@@ -489,18 +490,20 @@ def few_informative_in_strata(problems: int, informative: int) -> Note:
     """Return the note on strata nearly all of whose problems share the commonest value there.
 
     >>> print(few_informative_in_strata(20, 8))
-    12 of 20 problems share the commonest value of their stratum; the interval rests on the other 8
+    12 of 20 problems share the commonest value of their stratum, so the interval rests on the \
+other 8 and is rough; more problems make it firmer
     """
     if informative == 0:
         return Note(
             "all-same-value",
-            "no problem differs from the others of its stratum; the interval covers what could "
-            "have been missed",
+            "no problem differs from the others of its stratum; the interval covers problems of "
+            "another value that so few could have missed; more problems narrow it",
         )
     return Note(
         "few-informative",
         f"{problems - informative} of {problems} problems share the commonest value of their "
-        f"stratum; the interval rests on the other {informative}",
+        f"stratum, so the interval rests on the other {informative} and is rough; more problems "
+        "make it firmer",
     )
 
 
@@ -1197,13 +1200,16 @@ def unequal_trials(fewest: int, most: int) -> Note:
     """Return the note on problems of which different numbers of trials were reduced."""
     return Note(
         "unequal-trials",
-        f"problems contribute unequal numbers of scored trials ({fewest}-{most})",
+        f"problems contribute unequal numbers of scored trials ({fewest}-{most}), and a reduction "
+        "such as a vote or a maximum depends on how many it takes; --policy fail counts those "
+        "without a score as wrong",
     )
 
 
 def few_units(units: int) -> Note:
     """Return the note on a percentile interval from a handful of problems or clusters."""
-    return Note("few-units", f"an interval from {units} problems or clusters is too narrow")
+    text = f"an interval from {units} problems or clusters is too narrow; add problems"
+    return Note("few-units", text)
 
 
 # -- trials of a run, and metrics that cannot be measured ------------------------------------------

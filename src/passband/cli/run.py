@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -282,7 +283,7 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
 
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
-    from passband.cli.output import print_notes, print_rows
+    from passband.cli.output import print_notes, print_table
     from passband.generate.headers import hidden_values
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
     from passband.report.run import RunReport
@@ -292,7 +293,9 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
-        print_rows(report.rows())
+        if summary is not None:
+            again = partial(finished.summarize, *options[:3], "trials")
+            print_table(summary, report.style, again, quiet=quiet)
         command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else closing_lines(report, command))
     raise typer.Exit(finished.exit_code)

@@ -25,6 +25,7 @@ from passband.trials.schema import EmptyStore
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
+    from passband.stats.interval.estimate import Over
     from passband.summary.compare import ComparisonSummary
     from passband.summary.summary import Summary
 
@@ -116,7 +117,12 @@ class Study:
         return StudyEnd(finished, failed, unasked)
 
     def summarize(
-        self, metrics: Sequence[str], level: float, end: StudyEnd, policy: Policy = "drop"
+        self,
+        metrics: Sequence[str],
+        level: float,
+        end: StudyEnd,
+        policy: Policy = "drop",
+        over: Over = "problems",
     ) -> Summary | None:
         """Summarize the tasks of the study; None if no trial of them is recorded."""
         from passband.summary.joined import join_summaries
@@ -124,7 +130,7 @@ class Study:
         from passband.summary.summary import Request
 
         summaries = {}
-        wanted = Request(tuple(metrics), level=level, policy=policy)
+        wanted = Request(tuple(metrics), over, level=level, policy=policy)
         for label, request in zip(self.labels, self.requests, strict=True):
             with suppress(*([PassbandError] if label in end.failed else [])):
                 if tasks := _recorded(request):
