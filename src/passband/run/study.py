@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.generate.providers import make_provider, providers
@@ -106,7 +106,8 @@ class Study:
             on_model(label, place + 1, len(self.requests))
             settings = replace(request.settings, max_cost=left or request.settings.max_cost)
             try:
-                finished[label] = replace(request, settings=settings).run(watcher)
+                asked = replace(request, settings=settings)
+                finished[label] = asked.run(_Further(watcher) if place else watcher)
             except (PassbandError, OSError) as error:
                 failed[label] = error
                 watcher.warn(f"{label}: {error}")
@@ -165,6 +166,19 @@ class Study:
                 end = finished.get(label)
                 limit -= (_recorded_cost(other) if end is None else end.cost) or 0.0
         return limit
+
+
+class _Further:
+    """The watcher of a further model: what was guessed of the tasks has been shown before."""
+
+    shows_guesses = False
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.tick, self.note, self.warn = watcher.tick, watcher.note, watcher.warn
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._watcher, name)
 
 
 def refuse_twice(labels: Sequence[str]) -> None:
