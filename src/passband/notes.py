@@ -104,11 +104,13 @@ __all__ = [
     "heavy_stratum",
     "held_slopes",
     "joined",
+    "known_bad",
     "left_out",
     "left_out_differ",
     "looks_wrong",
     "low_coverage",
     "mean_of_all_trials",
+    "micro_average",
     "misfit",
     "missing_answers",
     "mixed_answers",
@@ -1276,6 +1278,23 @@ def task_errors(count: int, detail: str) -> Note:
     return Note("task-errors", f"the task failed on {_count(count, 'trial')}; the first: {detail}")
 
 
+def known_bad(problems: Sequence[tuple[str, str]]) -> Note:
+    """Return the note on problems whose key or text is known to be wrong, with the reasons."""
+    listed = "; ".join(f"{key}: {reason.rstrip('.')}" for key, reason in problems[:5])
+    dots = "; ..." if len(problems) > 5 else ""
+    text = f"{_count(len(problems), 'problem')} known to have a wrong key or text ({listed}{dots})"
+    return Note("known-bad", text)
+
+
+def micro_average(column: str, groups: int) -> Note:
+    """Return the note on a task whose results are also grouped by a column."""
+    return Note(
+        "micro-average",
+        f"values count every problem the same (micro); macro over {column} counts each of its "
+        f"{groups} groups the same, and --by {column!r} shows them one by one",
+    )
+
+
 def moved_server(addresses: Sequence[str]) -> Note:
     """Return the note on trials of several servers, which were taken for one model."""
     text = f"trials are from {len(addresses)} addresses of one model: {', '.join(addresses)}"
@@ -1361,9 +1380,10 @@ def other_extraction(
 
     >>> print(other_extraction([("boxed", 28), ("marker", 0)], 40, 39, "passband score RUN"))
     of 40 trials looked at, 39 have the target somewhere in their text; right by other rules of \
-extraction: boxed 28, marker 0; use one: passband score RUN
+extraction: boxed 28; use one: passband score RUN
     """
-    found = ", ".join(f"{rule} {count}" for rule, count in rules)
+    found = ", ".join(f"{rule} {count}" for rule, count in rules if count)
+    found = found or f"none (of {', '.join(rule for rule, _ in rules)})"
     use = "" if command is None else f"; use one: {command}"
     return Note(
         "other-extraction",

@@ -109,9 +109,12 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
     from passband.generate.headers import hidden_values
     from passband.report.study import StudyReport  # heavy; the first request comes earlier
 
-    summary = study.summarize(options.metrics, options.level, end, options.policy)
+    metrics, level, policy = options.metrics, options.level, options.policy
+    summary = study.summarize(metrics, level, end, policy)
+    shown = summary is not None and not quiet
+    comparison = study.compare(metrics, level, policy) if shown else None
     directories = [request.directory for request in study.requests]
-    report = StudyReport(end, summary, directories, options.style())
+    report = StudyReport(end, summary, directories, options.style(), comparison)
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:

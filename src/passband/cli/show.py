@@ -120,9 +120,8 @@ def _print_trials(source: Trials, chosen: list[Look], limit: int | None, form: _
         trials = (one for one in shown if not isinstance(one, ShownProblem))
         print_lines(map(json_line, trials), pager=False)
     else:
-        page = Page(style_of(pager=form.pager), form.full, names=len(chosen) > 1)
-        heads = (_headline(look, limit) for look in chosen)
-        print_lines(chain(heads, [""], page.lines(shown)), pager=form.pager)
+        page = Page(style_of(pager=form.pager), form.full, _apart(look.run for look in chosen))
+        print_lines(chain(_headlines(chosen, limit), page.lines(shown)), pager=form.pager)
     damage.report(source.directory)
 
 
@@ -138,7 +137,7 @@ def _print_diff(
     if form.json:
         print_lines([json_line(first), json_line(second)], pager=False)
         return
-    page = Page(style_of(pager=form.pager), form.full, names=len(runs) > 1)
+    page = Page(style_of(pager=form.pager), form.full, _apart(runs))
     print_lines(page.difference(first, second), pager=form.pager)
 
 
@@ -163,11 +162,26 @@ def _print_same_wrong(
     print_notes(agreement_lines(agreements, str(source.directory)))
 
 
-def _headline(look: Look, limit: int | None) -> str:
+def _apart(runs: Iterable[RunRecord]) -> tuple[str, ...]:
+    """Return which of task and model set the runs apart."""
+    names = [(run.task, run.model) for run in runs]
+    return tuple(
+        what for place, what in enumerate(("task", "model")) if len({n[place] for n in names}) > 1
+    )
+
+
+def _headlines(chosen: Iterable[Look], limit: int | None) -> Iterator[str]:
     from passband.report.show.headline import headline
 
-    name = f"{look.run.task} by {look.run.model}"
-    return headline(name, look.count(), look.count_all(), look.wanted.words(), limit)
+    found = 0
+    for look in chosen:
+        matches = look.count()
+        found += matches.trials
+        name = f"{look.run.task} by {look.run.model}"
+        yield headline(name, matches, look.count_all(), look.wanted.words())
+    if limit is not None and limit < found:
+        yield f"the first {limit}:" if limit > 1 else "the first one:"
+    yield ""
 
 
 def _limited(chosen: Iterable[Look], limit: int | None) -> Iterator[Shown]:
