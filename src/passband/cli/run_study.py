@@ -105,6 +105,7 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
 
         end = study.run(display, announce)
     from passband.cli.output import print_notes, print_rows
+    from passband.generate.headers import hidden_values
     from passband.report.study import StudyReport  # heavy; the first request comes earlier
 
     summary = study.summarize(options.metrics, options.level, end, options.policy)
@@ -114,7 +115,7 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        command = ["passband", *sys.argv[1:]]
+        command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else report.lines(command))
     raise typer.Exit(end.exit_code)
 
