@@ -138,6 +138,10 @@ def run(
     max_cost: Annotated[
         float | None, typer.Option(help="Stop before the total cost exceeds this.")
     ] = None,
+    max_failed: Annotated[
+        float | None,
+        typer.Option(help="Exit with 1 if a larger share of trials got no answer (0 to 1)."),
+    ] = None,
     prices: Annotated[Path | None, typer.Option(help="YAML file of prices.")] = None,
     moved_server: Annotated[
         bool,
@@ -226,6 +230,7 @@ def run(
             truncated=None if truncated is None else truncated.value,
             retry_failed=retry_failed,
             max_cost=max_cost,
+            max_failed=max_failed,
             moved_server=moved_server,
             until=_until(until, proof, over, metrics, level),
             patience=Patience(outage=max_outage),

@@ -106,6 +106,7 @@ _STUDY: dict[str, Callable[[Any], Any]] = {
     "n": _whole(1),
     "limit": _whole(1),
     "max_cost": _positive,
+    "max_failed": _number("between 0 and 1", lambda value: 0 <= value <= 1),
     "out": _path,
     "truncated": _one_of("leave", "score"),
     "policy": _one_of("drop", "fail", "error"),
