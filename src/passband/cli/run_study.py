@@ -119,9 +119,7 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
         display.event("done", **report.as_json())
     else:
         if summary is not None:
-            again = partial(
-                study.summarize, options.metrics, options.level, end, options.policy, "trials"
-            )
+            again = partial(study.summarize, metrics, level, end, policy, "trials")
             print_table(summary, report.style, again, quiet=quiet)
         command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else report.lines(command))
