@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commands import Done, finish, run
-from fault_server import FaultServer, status
+from fault_server import FaultServer, ok, status
 from passband.trials.reader import Trials
 from scripted import write_task
 
@@ -227,8 +227,17 @@ def test_the_summary_counts_and_bounds_them(folder: Path) -> None:
     assert "problems contribute unequal numbers of scored trials (3-4)" in done.err
     rows = table(done)
     assert rows["exact_match (mean)"][0] == "0.50"
-    assert rows["exact_match (mean)"][2:] == ["3", "1", "6", "10"]
-    assert rows["exact_match_1 (majority)"][2:] == ["3", "1", "6", "10"]
+    assert rows["exact_match (mean)"][2:] == ["3", "1", "6", "6", "10"]
+    assert rows["exact_match_1 (majority)"][2:] == ["3", "1", "6", "6", "10"]
+    # The same trials again, asked nothing: quietly, and under the other policies.
+    again = ("run", "t.yaml", "--model", "python:cut:model", "-n", 4, "-q")
+    quiet = run(*again)
+    (warning,) = (line for line in quiet.err.splitlines() if not line.startswith("nothing to ask"))
+    assert warning.startswith("warning: 6 of 16 trials have no score (6 truncated)")
+    failed = run(*again, "--policy", "fail")
+    assert table(failed)["exact_match (mean)"][0] == f"{wrong:.2f}"
+    assert "6 truncated) and count as failures" in failed.err
+    refused(run(*again, "--policy", "error"), "6 truncated without a score")
 
 
 # -- asked wrongly -------------------------------------------------------------------------
@@ -479,3 +488,59 @@ def test_a_key_that_is_wrong_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert "OPENAI_API_KEY" in done.err or "401" in done.err
     assert "sk-not" not in done.err
     assert not INTERNALS.search(done.err)
+
+
+# -- what is asked, changed from the command -----------------------------------------------
+
+
+def asked(server: FaultServer, *options: object, out: str = "run") -> Done:
+    """Run the task against a server, with one trial of each problem."""
+    where = ("--model", "openai:m", "--base-url", server.url, "--out", out, "-n", 1)
+    return run("run", "sums.yaml", *where, *options)
+
+
+def test_requests_are_changed_from_the_command() -> None:
+    with FaultServer(ok) as server:
+        options = ("--system", "Be brief.", "--num-fewshot", 1, "--fewshot-as-turns")
+        fields = ("--gen", "top_k=20", "--gen", "temperature=", "--gen", "reasoning_effort=low")
+        assert asked(server, *options, *fields).code == 0
+    for request in server.requests:
+        roles = [turn["role"] for turn in request.body["messages"]]
+        assert roles == ["system", "user", "assistant", "user"]
+        assert request.body["messages"][0]["content"] == "Be brief."
+        assert (request.body["top_k"], request.body["reasoning_effort"]) == (20, "low")
+        assert "temperature" not in request.body
+
+
+@pytest.mark.parametrize(
+    ("options", "difference"),
+    [
+        (("--system", "Be brief."), 'system: nothing then, "Be brief." now'),
+        (("--num-fewshot", 1), "num_fewshot: nothing then, 1 now"),
+        (("--gen", "top_k=20"), "sampling.extra.top_k: nothing then, 20 now"),
+        (("--gen", "temperature="), "sampling.temperature: 1.0 then, nothing now"),
+    ],
+)
+def test_trials_with_other_prompts_do_not_mix(options: tuple[object, ...], difference: str) -> None:
+    with FaultServer(ok) as server:
+        assert asked(server).code == 0
+        refused(asked(server, *options), difference)
+        assert asked(server, *options, out="other").code == 0
+        refused(asked(server, out="other"))
+        assert asked(server, *options, out="other").code == 0
+        assert len(server.requests) == 12
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--gen", "chat_template_kwargs={a: 1}"), "is not JSON"),
+        (("--gen", "temperature=1", "--temperature", 1), "are the same setting"),
+        (("--gen", "max_gen_toks=9", "--max-tokens", 9), "are the same setting"),
+        (("--fewshot-as-turns",), "no task has worked examples"),
+        (("--num-fewshot", 6), "there are only 5 examples"),
+    ],
+)
+def test_wrong_changes_are_refused_before_asking(options: tuple[object, ...], told: str) -> None:
+    refused(run("run", "sums.yaml", "--model", "python:model_of_a_test:answer", *options), told)
+    asked_nothing()

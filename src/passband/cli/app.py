@@ -29,6 +29,7 @@ from passband.cli.run import run
 from passband.cli.salvage import salvage
 from passband.cli.score import score
 from passband.cli.serve import serve
+from passband.cli.show import show
 from passband.cli.stats import stats
 from passband.cli.summarize import summarize
 from passband.cli.validate import validate
@@ -48,8 +49,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, init, score, stats, summarize, compare, plan, calibrate, serve, import_, export, merge,
-    check, backup, salvage, ls, validate, metrics,
+    run, init, show, score, stats, summarize, compare, plan, calibrate, serve, import_, export,
+    merge, check, backup, salvage, ls, validate, metrics,
 ):  # fmt: skip
     app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
 

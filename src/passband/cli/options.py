@@ -17,15 +17,22 @@ __all__ = [
     "AnswerColumn",
     "AnswerText",
     "ClusterColumn",
+    "Digits",
     "Engine",
     "ExtractRules",
+    "FewshotAsTurns",
     "Format",
     "FormatOption",
+    "GenFields",
     "ImportOption",
     "JsonOption",
+    "LayoutOption",
+    "Layouts",
     "Level",
     "Metrics",
+    "NumFewshot",
     "Over",
+    "Percent",
     "Policies",
     "PolicyOption",
     "ProblemColumn",
@@ -37,6 +44,7 @@ __all__ = [
     "ScorerName",
     "SkipBad",
     "StatusColumn",
+    "SystemPrompt",
     "Target",
     "TaskArgs",
     "Tests",
@@ -67,6 +75,13 @@ def is_json(format: Format, json: bool) -> bool:
 
         raise InvalidInput(f"--json and --format {format.value} ask for different output.")
     return json or format is Format.json
+
+
+class Layouts(str, enum.Enum):
+    """Layouts of a table."""
+
+    long = "long"
+    wide = "wide"
 
 
 class Target(str, enum.Enum):
@@ -170,7 +185,18 @@ PolicyOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
+Digits = Annotated[
+    int | None,
+    typer.Option("--digits", help="Decimals of numbers; by default by their error.", min=0, max=12),
+]
+Percent = Annotated[bool, typer.Option("--percent", help="Print shares of 1 as percentages.")]
+LayoutOption = Annotated[
+    Layouts,
+    typer.Option("--layout", help="A row for each metric (long), or a column (wide)."),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only the result and warnings, no notes.")
+]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
 ]
@@ -201,6 +227,26 @@ TaskArgs = Annotated[
     typer.Option(
         "-T", metavar="KEY=VALUE", help="Argument of a task of Inspect, value in YAML (repeatable)."
     ),
+]
+SystemPrompt = Annotated[
+    str | None,
+    typer.Option("--system", help="System prompt, in place of the task's; '' for none."),
+]
+GenFields = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--gen",
+        metavar="KEY=VALUE",
+        help="Field of every request, e.g. top_k=20 or reasoning_effort=low, value in JSON; KEY= "
+        "leaves a field out (repeatable).",
+    ),
+]
+NumFewshot = Annotated[
+    int | None, typer.Option("--num-fewshot", help="Worked examples in each prompt.", min=0)
+]
+FewshotAsTurns = Annotated[
+    bool,
+    typer.Option("--fewshot-as-turns", help="Give worked examples as turns of a conversation."),
 ]
 ImportOption = Annotated[
     list[str] | None,

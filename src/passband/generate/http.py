@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
+from passband.errors import InvalidInput
 from passband.generate.provider import InvalidReply
 
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = ["address_of", "read_body"]
+__all__ = ["address_of", "endpoint_of", "read_body"]
 
 _LARGEST = 32_000_000  # bytes of a reply; more is not an answer
 _USUAL_PORTS = {"http": "80", "https": "443"}
@@ -50,3 +51,21 @@ def _without(host: str, port: str | None) -> str:
     """Return a host without a port that goes without saying."""
     name, _, stated = host.rpartition(":")
     return name if name and stated in ("", port) else host
+
+
+def endpoint_of(base_url: str, path: str) -> str:
+    """Return the URL that requests go to; refuse an address that is none or holds a password.
+
+    >>> endpoint_of("http://localhost:8000/v1/?version=2", "models")
+    'http://localhost:8000/v1/models?version=2'
+    """
+    parts = urlsplit(base_url)
+    if parts.username or parts.password:
+        raise InvalidInput(
+            "--base-url must not contain a user name or password; put the key in OPENAI_API_KEY."
+        )
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput(
+            f"--base-url must be an address such as http://localhost:8000/v1; got {base_url!r}."
+        )
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment=""))

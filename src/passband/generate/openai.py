@@ -6,14 +6,13 @@ import asyncio
 import os
 import time
 from collections.abc import Sequence
-from urllib.parse import urlsplit, urlunsplit
 
 import aiohttp
 
 from passband.errors import InvalidInput
 from passband.generate.deadlines import Deadlines
 from passband.generate.faults import fault_of
-from passband.generate.http import address_of, read_body
+from passband.generate.http import address_of, endpoint_of, read_body
 from passband.generate.provider import (
     Completion,
     Hopeless,
@@ -25,12 +24,14 @@ from passband.generate.provider import (
     UnsupportedSetting,
 )
 from passband.generate.secrets import add_secret, redacted_values
+from passband.generate.served import ServedModel, list_served
 from passband.generate.server_habits import ignored_settings, seed_name
 from passband.generate.wire import PayloadWriter, read_reply
 
 __all__ = ["OpenAIServer"]
 
 _CONNECT = 10.0  # seconds to reach the server
+_LIST = 2.0  # seconds for a list of models, which requests wait for
 _RESOLVE = 30.0  # seconds to look its name up and to reach it
 _NUMBERS = ("prompt_tokens", "completion_tokens", "seed", "cost", "scores", "latency_ms")
 _TEXTS = tuple(name for name in Completion._fields if name not in _NUMBERS)
@@ -57,7 +58,8 @@ class OpenAIServer:
         self._payloads = PayloadWriter(model, chat=chat, seed_name=seed_name(url))
         self.is_chat = chat
         self._key = os.environ.get("OPENAI_API_KEY", "").strip()
-        self._url = _endpoint(url, "chat/completions" if chat else "completions")
+        self._url = endpoint_of(url, "chat/completions" if chat else "completions")
+        self._base_url = url
         self.address = address_of(url)
         self._secret = add_secret(self._key)
         if not self._key.isprintable():
@@ -101,6 +103,10 @@ class OpenAIServer:
                 raise
             self._payloads.rename_length(_OTHER_LENGTH)
         return await self._attempt(request)
+
+    async def served(self) -> Sequence[ServedModel] | None:
+        """Return the models that the server lists; None if it gives no list."""
+        return await list_served(self._opened(), self._base_url, seconds=_LIST)
 
     async def _attempt(self, request: Request) -> Sequence[Completion]:
         body = self._payloads.write(request)
@@ -177,17 +183,3 @@ class OpenAIServer:
 
     def _described(self, error: Exception) -> str:
         return self._secret.removed_from(str(error)) or type(error).__name__
-
-
-def _endpoint(base_url: str, path: str) -> str:
-    """Return the URL that requests go to."""
-    parts = urlsplit(base_url)
-    if parts.username or parts.password:
-        raise InvalidInput(
-            "--base-url must not contain a user name or password; put the key in OPENAI_API_KEY."
-        )
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInput(
-            f"--base-url must be an address such as http://localhost:8000/v1; got {base_url!r}."
-        )
-    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{path}", fragment=""))

@@ -112,7 +112,8 @@ class Completion(NamedTuple):
 class Provider(Protocol):
     """A model that answers requests.
 
-    A provider that asks a server also has `address`: scheme, host and path, nothing secret. One
+    A provider that asks a server also has `address`: scheme, host and path, nothing secret, and
+    several of them separated by a comma and a space where they share the requests. One
     that can change under its name has `spec`, a mapping of what its answers depend on: a resumed
     run has to have the same.
     """
@@ -135,6 +136,7 @@ class ProviderFault(PassbandError):
         super().__init__(detail)
         self.detail = detail
         self.http = http
+        self.elsewhere = False  # whether the request may go to another address at once
 
 
 class RateLimited(ProviderFault):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from passband.errors import InvalidInput, UnknownName
@@ -24,13 +24,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Connection:
-    """Address and limits of the requests to a model."""
+    """Addresses and limits of the requests to a model."""
 
-    base_url: str | None = None
+    base_url: str | Sequence[str] | None = None  # several addresses share the load of one model
     timeout: float = 600.0  # seconds for one answer, from the first byte sent to the last received
     concurrency: int = 64  # requests in flight, at most
     batch: int = 16  # completions per request, if the server supports `n`
     outage: float = 600.0  # seconds without any answer, where a client waits by itself
+
+    @property
+    def base_urls(self) -> tuple[str, ...]:
+        """Every address, in the order given; empty if none is."""
+        if self.base_url is None or isinstance(self.base_url, str):
+            return (self.base_url,) if self.base_url else ()
+        return tuple(self.base_url)
+
+    def at(self, base_url: str | None) -> Connection:
+        """Return the connection to one address."""
+        return replace(self, base_url=base_url)
 
 
 ProviderFactory = Callable[[str, Connection], Provider]
@@ -84,11 +95,16 @@ def is_local(model: str) -> bool:
 def make_provider(model: str, connection: Connection | None = None) -> Provider:
     """Return the provider of a model name.
 
-    A name without a prefix is a model of the server at `--base-url` or OPENAI_BASE_URL.
+    A name without a prefix is a model of the server at `--base-url` or OPENAI_BASE_URL. Several
+    addresses share the requests.
     """
     connection = connection or Connection()
+    urls = connection.base_urls
+    if len(urls) > 1:
+        return _pool(model, connection, urls)
+    connection = connection.at(urls[0] if urls else None)
     kind, colon, rest = model.partition(":")
-    has_server = connection.base_url or os.environ.get("OPENAI_BASE_URL")
+    has_server = urls or os.environ.get("OPENAI_BASE_URL")
     if kind not in providers and has_server:
         return _openai(model, connection)
     try:
@@ -99,6 +115,16 @@ def make_provider(model: str, connection: Connection | None = None) -> Provider:
         )
         raise InvalidInput(f"--model {model}: {error}{hint}") from None
     return provider.make(rest, connection)
+
+
+def _pool(model: str, connection: Connection, urls: Sequence[str]) -> Provider:
+    from passband.generate.pool import Pool
+
+    if is_local(model):
+        raise InvalidInput(f"--model {model} has no address; got {len(urls)} with --base-url.")
+    kind, _, rest = model.partition(":")
+    name = rest if kind in providers else model
+    return Pool(name, [make_provider(model, connection.at(url)) for url in urls])
 
 
 @register_provider("openai")
@@ -121,7 +147,7 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
     return OpenAIServer(
         model,
         chat=chat,
-        base_url=connection.base_url,
+        base_url=next(iter(connection.base_urls), None),
         timeout=connection.timeout,
         batch=connection.batch,
     )

@@ -161,7 +161,7 @@ class Asker:
                 known = self._endpoint.answered
                 if status is not None:
                     return self._rows_of_fault(batch, fault, status, start)
-                if isinstance(fault, RateLimited):  # `ready` waits for as long as it must
+                if fault.elsewhere or isinstance(fault, RateLimited):  # `ready` waits if it must
                     continue
             except BaseException as error:
                 if isinstance(error, asyncio.CancelledError):  # perhaps drawn, but never seen
@@ -195,8 +195,11 @@ class Asker:
     def _verdict(self, batch: PendingBatch, fault: ProviderFault, known: int) -> Status | None:
         """Return the trials' final status, or None to try again; raise what ends the run."""
         if isinstance(fault, RateLimited):
-            self._endpoint.limited(fault)
             batch.limited += 1
+            if fault.elsewhere:
+                self._endpoint.released()
+            else:
+                self._endpoint.limited(fault)
             return None
         if isinstance(fault, Unavailable):
             return self._unavailable(batch, fault, known)
@@ -226,17 +229,24 @@ class Asker:
         return self._lost(fault, "invalid" if isinstance(fault, InvalidReply) else "gave_up")
 
     def _unavailable(self, batch: PendingBatch, fault: Unavailable, known: int) -> Status | None:
+        if fault.elsewhere:  # one address is down, and the model is not
+            self._endpoint.released()
+            batch.failures += not fault.everyone
+        else:
+            self._failed(batch, fault, known)
+        if len(batch.trials) > 1 and batch.failures > 1 and not self._gives_several:
+            raise BatchRefused  # perhaps for its n, in words that are not known
+        if batch.failures < self._patience.attempts:
+            return None
+        return self._lost(fault, "gave_up")
+
+    def _failed(self, batch: PendingBatch, fault: Unavailable, known: int) -> None:
         if fault.everyone and fault.http is None and not self._endpoint.answered:
             raise NothingAnswered(f"the server cannot be reached: {fault.detail}")
         self._endpoint.failed(fault)
         # Down for everyone, unless another was answered since: then this batch is to blame.
         if not fault.everyone or (self._endpoint.answered > known and not self._endpoint.is_down):
             batch.failures += 1
-        if len(batch.trials) > 1 and batch.failures > 1 and not self._gives_several:
-            raise BatchRefused  # perhaps for its n, in words that are not known
-        if batch.failures < self._patience.attempts:
-            return None
-        return self._lost(fault, "gave_up")
 
     def _unfinished(self, batch: PendingBatch, fault: Unfinished) -> Status | None:
         """Ask once more for answers that may be incomplete; then take them as they are."""

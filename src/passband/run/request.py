@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from passband.adaptive.dataset import is_adaptive_name
-from passband.errors import InvalidInput, WrongType
+from passband.errors import ConflictingArguments, InvalidInput, WrongType
 from passband.generate.providers import Connection
 from passband.generate.subject import Model
 from passband.run.budget import find_price
@@ -21,12 +21,14 @@ from passband.run.schedule import every_problem
 from passband.run.session import Finished, OnStart, run_session
 from passband.run.settings import Patience, Settings, Truncated, Until
 from passband.run.until import until_schedule
+from passband.tasks.adjust import Adjustments, adjusted_tasks
 from passband.tasks.data_task import load_data_task
 from passband.tasks.find import find_tasks
 from passband.tasks.inspect_task import is_inspect_name, load_inspect
 from passband.tasks.loader import load_task
 from passband.tasks.plain_data import is_data_file
 from passband.tasks.plain_data_guess import DataOptions
+from passband.tasks.sampling import LENGTH_NAMES
 from passband.tasks.task import Task
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.schema import EmptyStore
@@ -59,7 +61,7 @@ class RunOptions(TypedDict, total=False):
     moved_server: bool
     until: Until | None
     patience: Patience
-    base_url: str | None
+    base_url: str | Sequence[str] | None
     timeout: float
     batch: int
     prices: Path | None
@@ -96,13 +98,18 @@ class RunRequest:
             self.tasks, self.model, self.directory, self.settings, self.connection, self.price
         )
 
-    def check_metrics(self, metrics: Sequence[str], level: float) -> None:
+    def check_metrics(self, metrics: Sequence[str], level: float, policy: str = "drop") -> None:
         """Refuse metrics that could only fail once every trial is paid for."""
         if not 0 < level < 1:
             raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
+        adaptive = [task for task in self.tasks if "adaptive" in task.config]
+        if adaptive and policy == "fail":
+            raise InvalidInput(
+                f"--policy fail: {adaptive[0].name} is an adaptive test, where a trial without a "
+                "score says nothing about ability and cannot count as 0."
+            )
         if not metrics:
             return
-        adaptive = [task for task in self.tasks if "adaptive" in task.config]
         if adaptive:
             raise InvalidInput(
                 f"-m {metrics[0]}: {adaptive[0].name} is an adaptive test, which gives theta and "
@@ -138,9 +145,10 @@ def make_request(
     engine: Engine = "auto",
     design: Mapping[str, Any] | None = None,
     data: DataOptions | None = None,
+    adjustments: Adjustments | None = None,
     **options: Unpack[RunOptions],
 ) -> RunRequest:
-    """Load tasks and assemble the settings of a run.
+    """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
 
     `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
     tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name; `data`
@@ -152,7 +160,7 @@ def make_request(
     """
     for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
         if isinstance(value, str) and "," in value:
-            raise InvalidInput(f"{option} takes one value; got {value!r}. Run once for each.")
+            raise InvalidInput(f"{option} takes one value; got {value!r}. Give it once for each.")
     patience = options.get("patience") or Patience()
     connection = Connection(**_named(Connection, options), outage=patience.outage)
     chosen = load_tasks(
@@ -165,6 +173,9 @@ def make_request(
         design=_design(design, options),
         data=data,
     )
+    if adjustments is not None:
+        _check_adjustments(adjustments, model, options)
+        chosen = adjusted_tasks(chosen, adjustments)
     settings = Settings(**_named(Settings, options))
     _check_adaptive(chosen, settings)
     label = model if isinstance(model, str) else str(getattr(model, "name", "run"))
@@ -236,6 +247,18 @@ def load_tasks(
 
 def _is_of_data(task: Task) -> bool:
     return task.path is not None and is_data_file(task.path)
+
+
+def _check_adjustments(adjustments: Adjustments, model: Model, options: Mapping[str, Any]) -> None:
+    """Refuse a setting that is given twice, and turns where a model has none."""
+    for name, names in {"temperature": (), "top_p": (), "max_tokens": LENGTH_NAMES}.items():
+        twice = [one for one in (name, *names) if one in adjustments.gen]
+        if twice and options.get(name) is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise ConflictingArguments(f"{option} and --gen {twice[0]} are the same setting.")
+    is_text = isinstance(model, str) and model.startswith("openai-completions:")
+    if is_text and adjustments.fewshot_as_turns:
+        raise InvalidInput(f"--fewshot-as-turns: {model} completes a text, which has no turns.")
 
 
 def _design(given: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:

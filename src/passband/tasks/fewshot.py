@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from passband.errors import InvalidInput, Place
+from passband.generate.provider import Message
 from passband.tasks.field import Answers, ProblemField, Row
 
 __all__ = ["ExamplePool", "Prompt", "Turn"]
@@ -59,6 +60,17 @@ class Turn:
         if not prefix:
             return question + self.target_delimiter + target
         return self._led(question, prefix) + _delimited(prefix, " ", target)
+
+    def exchange(self, row: Row, columns: Collection[str], problem: str) -> tuple[str, str]:
+        """Return the question of a worked example and its answer, each a turn of its own."""
+        question = self.text.text(row, columns, problem)
+        choices = self.answers.choices(row, columns, problem)
+        targets = self.answers.targets(row, columns, choices, problem)
+        if not targets or not targets[0]:
+            told = "an example of it has no target, and so is no turn (--fewshot-as-turns)."
+            raise self.text.wrong(told, problem)
+        prefix = self.prefix.text(row, columns, problem) if self.prefix else ""
+        return question, prefix + _delimited(prefix, " ", targets[0])
 
     def _led(self, question: str, prefix: str) -> str:
         return question + _delimited(question, self.target_delimiter, prefix)
@@ -123,6 +135,9 @@ class Prompt:
     pool: ExamplePool | None
     fewshot_delimiter: str
     _written: dict[int, str] = field(default_factory=dict)  # examples come again and again
+    system: str | None = None  # the system prompt
+    as_turns: bool = False  # whether an example is two turns of the conversation
+    _exchanges: dict[int, tuple[str, str]] = field(default_factory=dict)  # examples as turns
 
     def expect(self, problems: Sequence[tuple[str, Row]]) -> None:
         """Note the problems whose prompts and answers will be asked for next, by key."""
@@ -139,7 +154,34 @@ class Prompt:
         for key, row in problems:
             with suppress(InvalidInput):  # too few of them: the problem itself will say so
                 chosen.update((id(example), example) for example in pool.choose(row, key))
-        return [example for number, example in chosen.items() if number not in self._written]
+        written = self._exchanges if self.as_turns else self._written
+        return [example for number, example in chosen.items() if number not in written]
+
+    def messages(self, row: Row, columns: Collection[str], problem: str) -> tuple[Message, ...]:
+        """Return the conversation that asks one problem."""
+        if self.as_turns and self.pool is not None:
+            return self._turns(self.pool, row, columns, problem)
+        asked = Message("user", self.text(row, columns, problem))
+        return (Message("system", self.system), asked) if self.system else (asked,)
+
+    def _turns(
+        self, pool: ExamplePool, row: Row, columns: Collection[str], problem: str
+    ) -> tuple[Message, ...]:
+        """Return the conversation with examples as turns; as in lm-eval, the description is
+        part of the system prompt."""
+        description = self.description.text(row, columns, problem)
+        system = self.fewshot_delimiter.join(filter(None, (self.system, description)))
+        turns = [Message("system", system)] if system else []
+        for example in pool.choose(row, problem):
+            question, answer = self._exchange(example, pool.columns, problem)
+            turns += [Message("user", question), Message("assistant", answer)]
+        return (*turns, Message("user", self.asked.question(row, columns, problem)))
+
+    def _exchange(self, example: Row, columns: Collection[str], problem: str) -> tuple[str, str]:
+        key = id(example)
+        if key not in self._exchanges:
+            self._exchanges[key] = self.shown.exchange(example, columns, problem)
+        return self._exchanges[key]
 
     def text(self, row: Row, columns: Collection[str], problem: str) -> str:
         """Return the prompt of one problem."""

@@ -100,7 +100,7 @@ def _built(file: YamlFile, keys: TaskKeys, trust: bool) -> TaskReading:
         version=str(keys.metadata.get("version", "1")),
         num_fewshot=keys.num_fewshot,
         config=config,
-        spec=_spec(file),
+        spec=_spec(file, keys),
     )
     return TaskReading(file.diagnostics, task, problem_set)
 
@@ -123,11 +123,13 @@ def _config(file: YamlFile) -> dict[str, Any]:
     return config | ({"code": digests} if digests else {})
 
 
-def _spec(file: YamlFile) -> dict[str, Any]:
-    """Return digests of the code that makes the problems; what only scores is scored again."""
+def _spec(file: YamlFile, keys: TaskKeys) -> dict[str, Any]:
+    """Return the system prompt, and digests of the code that makes the problems."""
+    # What only scores is scored again.
     makers = {key: value for key, value in file.values.items() if key not in _SCORING}
     digests = problem_code(makers)
-    return {"task_code": digests} if digests else {}
+    system = {"system": keys.system} if keys.system else {}
+    return {**system, **({"task_code": digests} if digests else {})}
 
 
 def _places(file: YamlFile) -> dict[str, Place]:
@@ -168,7 +170,7 @@ def _prompt(file: YamlFile, keys: TaskKeys, trust: bool) -> Prompt | None:
     if description is None or question is None or example is None:
         return None
     between = _first(own.fewshot_delimiter, keys.fewshot_delimiter)
-    return Prompt(description, question, example, None, between)
+    return Prompt(description, question, example, None, between, system=keys.system or None)
 
 
 def _turn(field: Callable[[str], ProblemField | None], delimiter: str) -> Turn | None:

@@ -95,7 +95,7 @@ class ProblemSet:
         """Yield each problem, or its error; with `stop` the first error is raised."""
         columns = tuple(dict.fromkeys(name for row in rows for name in row))
         self._check_columns(columns)
-        prompt = replace(self.prompt, pool=self._pool(), _written={})
+        prompt = replace(self.prompt, pool=self._pool(), _written={}, _exchanges={})
         for key, row in _expected(prompt, zip(self._names(rows, columns), rows, strict=True)):
             try:
                 yield self._problem(key, row, columns, prompt)
@@ -109,7 +109,7 @@ class ProblemSet:
         choices = answers.choices(row, columns, key)
         return Problem(
             key=key,
-            messages=(Message("user", prompt.text(row, columns, key)),),
+            messages=prompt.messages(row, columns, key),
             reference=Reference(answers.targets(row, columns, choices, key), choices, dict(row)),
             cluster=self._cluster(row, key),
         )

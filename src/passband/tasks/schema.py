@@ -153,6 +153,7 @@ class MetricLine(_Keys):
     higher_is_better: Flag | None = None
     repeat_aggregation: Text | None = None
     repeat_options: Map = Field(default_factory=dict)
+    values: list[Text] | None = None  # of a function that returns several
     hf_evaluate: Flag = False
 
     @property
@@ -193,6 +194,7 @@ class TaskKeys(_Keys):
     problem_id: Text | None = None
     cluster: Text | None = None
     # prompt
+    system: Text | None = None
     description: TextField = ""
     doc_to_text: TextField | None = None
     doc_to_target: TargetField | None = None

@@ -1,6 +1,7 @@
 """What trials depend on beyond their settings: servers, and the code and weights of a model.
 
-A run records the address of its server (`run.address`), and in its spec digests of a function's
+A run records the address of its server (`run.address`; several that share its requests are
+separated by a comma and a space), and in its spec digests of a function's
 source (`function`), of a task's trusted code (`task_code`) and of the built-in model (`tiny`). A
 run that lacks one of these was recorded before they were: it could not be compared, and keeps the
 time from which it is (`uncompared`). `addresses` lists every server once there are several.
@@ -24,6 +25,7 @@ __all__ = [
     "completed_spec",
     "identity_changes",
     "is_moved",
+    "servers_in",
     "uncompared",
     "with_address",
 ]
@@ -38,12 +40,22 @@ _KEPT = ("addresses", "uncompared")  # in a spec, and no settings
 def addresses_of(spec: Mapping[str, Any], address: str | None) -> list[str]:
     """Return every server that a run has asked, the first one first."""
     known: list[str] = list(spec.get("addresses", ()))
-    return known or ([] if address is None else [address])
+    return known or servers_in(address)
+
+
+def servers_in(address: str | None) -> list[str]:
+    """Return the servers of one session, each by its own address.
+
+    >>> servers_in("http://a/v1, http://b/v1"), servers_in(None)
+    (['http://a/v1', 'http://b/v1'], [])
+    """
+    return [] if address is None else address.split(", ")
 
 
 def is_moved(known: Sequence[str], address: str | None) -> bool:
     """Return whether an address is another than those known; where none is known, none is."""
-    return bool(known) and address not in known
+    servers = servers_in(address)
+    return bool(known) and (not servers or any(server not in known for server in servers))
 
 
 def identity_changes(
@@ -84,12 +96,13 @@ def completed_spec(
 
 def address_change(known: Sequence[str], address: str | None) -> tuple[str, str, str]:
     """Return (name, old, new) of a server that is another."""
-    return "address", json.dumps(known[-1]), "nothing" if address is None else json.dumps(address)
+    new = ", ".join(server for server in servers_in(address) if server not in known)
+    return "address", json.dumps(known[-1]), json.dumps(new) if new else "nothing"
 
 
 def with_address(known: Sequence[str], address: str | None) -> list[str]:
-    """Return the addresses with another one, if it is one."""
-    return [*known] if address is None or address in known else [*known, address]
+    """Return the addresses with those of another session."""
+    return list(dict.fromkeys([*known, *servers_in(address)]))
 
 
 def advice_on(changed: Sequence[tuple[str, str, str]], spec: Mapping[str, Any]) -> str:

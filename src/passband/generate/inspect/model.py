@@ -96,8 +96,14 @@ def is_known_to_inspect(name: str) -> bool:
 def _of_inspect(name: str, connection: Connection) -> InspectModel:
     from inspect_ai.model import get_model
 
+    urls = connection.base_urls
+    if len(urls) > 1:
+        raise InvalidInput(
+            f"--model {name} is asked by Inspect's own client, which takes one address; got "
+            f"{len(urls)} with --base-url. openai:NAME shares requests between several."
+        )
     try:
-        model = get_model(name, base_url=connection.base_url, memoize=False)
+        model = get_model(name, base_url=urls[0] if urls else None, memoize=False)
     except Exception as error:  # a missing key, a missing package, a wrong setting
         raise InvalidInput(f"--model {name}: {message_of(error)}") from error
     return InspectModel(name, model, _address(name, model))

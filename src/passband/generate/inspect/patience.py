@@ -62,12 +62,15 @@ class PatientProvider:
                 if not completions:
                     raise InvalidReply("the model returned no completion")
             except RateLimited as fault:
-                self._limited(fault)
+                if not fault.elsewhere:
+                    self._limited(fault)
                 continue
             except Unavailable as fault:
                 failures += self._failed(fault, known)
                 if failures >= _ATTEMPTS:
                     raise GaveUp(fault.detail, http=fault.http) from fault
+                if fault.elsewhere:
+                    continue
             except Unfinished as fault:  # once more; then it is taken as it is
                 unfinished += 1
                 if unfinished > 1:
@@ -103,6 +106,8 @@ class PatientProvider:
 
     def _failed(self, fault: Unavailable, known: int) -> int:
         """Return whether a failure counts against the request; raise what ends the run."""
+        if fault.elsewhere:  # one address is down, and the model is not
+            return int(not fault.everyone)
         if fault.everyone and fault.http is None and not self._answered:
             raise Hopeless(f"the server cannot be reached: {fault.detail}")
         if why := self._silence.is_over(fault):

@@ -16,6 +16,7 @@ from passband.generate.inspect.generation import output_of
 from passband.generate.inspect.installed import message_of
 from passband.generate.inspect.patience import PatientProvider
 from passband.generate.openai import OpenAIServer
+from passband.generate.pool import Pool
 from passband.generate.provider import (
     Message,
     Provider,
@@ -62,10 +63,18 @@ def _api_class() -> Any:
             self, input: list[Any], tools: list[Any], tool_choice: Any, config: Any
         ) -> Any:
             obstacle = _obstacle(input, tools, config)
-            is_server = isinstance(self._provider, OpenAIServer) and self._provider.is_chat
+            server = self._provider
+            if isinstance(server, Pool):
+                server = server.replicas[0].provider
+            is_server = isinstance(server, OpenAIServer) and server.is_chat
             if obstacle is None and not (is_server and _has_reasoning(input)):
                 request = Request(_messages(input), _sampling(config), (config.seed,))
                 return output_of(await self._patient.generate(request), self.model_name)
+            if isinstance(self._provider, Pool):
+                raise Rejected(
+                    f"the task sends {obstacle or 'reasoning'}, which goes to one address alone; "
+                    "give a single --base-url."
+                )
             if not is_server:
                 raise Rejected(
                     f"{self.model_name} takes text alone, and the task sends {obstacle}; name a "
