@@ -202,7 +202,7 @@ def run(
             design=_design(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
-            data=DataOptions.of(question, answer, prompt, scorer, extract),
+            plain_data=DataOptions.of(question, answer, prompt, scorer, extract),
             adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
             n=n,
             limit=limit,

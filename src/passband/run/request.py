@@ -144,14 +144,14 @@ def make_request(
     task_args: Mapping[str, Any] | None = None,
     engine: Engine = "auto",
     design: Mapping[str, Any] | None = None,
-    data: DataOptions | None = None,
+    plain_data: DataOptions | None = None,
     adjustments: Adjustments | None = None,
     **options: Unpack[RunOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
 
     `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
-    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name; `data`
+    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name; `plain_data`
     says what is not to be guessed of data files.
 
     >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
@@ -171,7 +171,7 @@ def make_request(
         model=model,
         connection=connection,
         design=_design(design, options),
-        data=data,
+        plain_data=plain_data,
     )
     if adjustments is not None:
         _check_adjustments(adjustments, model, options)
@@ -198,11 +198,11 @@ def load_tasks(
     model: Model | None = None,
     connection: Connection | None = None,
     design: Mapping[str, Any] | None = None,
-    data: DataOptions | None = None,
+    plain_data: DataOptions | None = None,
 ) -> list[Task]:
     """Return tasks by name, path or value; a file that is named twice is one task.
 
-    A data file is a task as well (`passband.tasks.plain_data`); `data` says how to read it.
+    A data file is a task as well (`passband.tasks.plain_data`); `plain_data` says how to read it.
 
     Tasks of Inspect (`inspect:NAME`) are code by definition, and need no `trust`; `model` and
     `connection` are for code that asks for the model which is evaluated.
@@ -218,7 +218,7 @@ def load_tasks(
         elif is_adaptive_name(task):
             loaded |= {("adaptive", one.name): one for one in _adaptive(task, design)}
         elif is_data_file(task):
-            loaded[Path(task).resolve()] = load_data_task(task, data)
+            loaded[Path(task).resolve()] = load_data_task(task, plain_data)
         elif isinstance(task, (str, Path)):
             for entry in find_tasks(task):
                 key = entry.path.resolve()
@@ -231,9 +231,9 @@ def load_tasks(
         raise InvalidInput("tasks must name at least one task.")
     if task_args and not any(isinstance(one, str) and is_inspect_name(one) for one in several):
         raise InvalidInput("-T gives arguments to tasks of Inspect; none is named (inspect:NAME).")
-    if data is not None and data.given and not any(map(_is_of_data, loaded.values())):
+    if plain_data is not None and plain_data.given and not any(map(_is_of_data, loaded.values())):
         raise InvalidInput(
-            f"{data.given[0]} says how a data file is read, and none is named here (.jsonl, .csv, "
+            f"{plain_data.given[0]} says how a data file is read, and none is named here (.jsonl, .csv, "
             "...); a task file says it itself."
         )
     if design is not None and set(design) - {"trials"}:
