@@ -151,8 +151,8 @@ def make_request(
     """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
 
     `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
-    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name; `plain_data`
-    says what is not to be guessed of data files.
+    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name;
+    `plain_data` says what is not to be guessed of data files.
 
     >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
@@ -233,8 +233,8 @@ def load_tasks(
         raise InvalidInput("-T gives arguments to tasks of Inspect; none is named (inspect:NAME).")
     if plain_data is not None and plain_data.given and not any(map(_is_of_data, loaded.values())):
         raise InvalidInput(
-            f"{plain_data.given[0]} says how a data file is read, and none is named here (.jsonl, .csv, "
-            "...); a task file says it itself."
+            f"{plain_data.given[0]} says how a data file is read, and none is named here (.jsonl, "
+            ".csv, ...); a task file says it itself."
         )
     if design is not None and set(design) - {"trials"}:
         _require_adaptive(loaded.values(), design)
