@@ -85,8 +85,18 @@ class Finished:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the command."""
-        return _EXIT_CODES[self.ending]
+        """The exit code of the command: a task with answers and no score at all is a failure."""
+        code = _EXIT_CODES[self.ending]
+        return ExitCode.FAILED if code is ExitCode.OK and self.unscored else code
+
+    @property
+    def unscored(self) -> list[str]:
+        """Names of the tasks whose answers should have scores, and have none."""
+        return [
+            run.task.name
+            for run in self.task_runs
+            if run.counters.main is not None and run.counters.done and not run.counters.has_scores
+        ]
 
 
 def run_session(
