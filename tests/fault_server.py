@@ -71,7 +71,13 @@ from typing import Any
 
 Json = dict[str, Any]
 
-PATHS = {"/v1/chat/completions": True, "/v1/completions": False}  # is it a chat?
+PATHS = {  # is it a chat?
+    "/v1/chat/completions": True,
+    "/v1/completions": False,
+    "/v1/messages": True,  # of Anthropic
+    "/v1beta/models/m:generateContent": True,  # of Google
+    "/v1beta/models/m:streamGenerateContent?alt=sse": True,
+}
 JSON = "application/json"
 HTML = "text/html; charset=utf-8"
 LONGEST_WAIT = 30.0  # seconds; a test that waits for longer has failed
@@ -105,6 +111,8 @@ class Received:
         """The prompt, or what the user said last."""
         if not self.is_chat:
             return str(self.body["prompt"])
+        if "contents" in self.body:  # Google
+            return str(self.body["contents"][-1]["parts"][0]["text"])
         turns = [turn["content"] for turn in self.body["messages"] if turn["role"] == "user"]
         return str(turns[-1]) if turns else ""
 

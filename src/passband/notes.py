@@ -106,6 +106,7 @@ __all__ = [
     "joined",
     "left_out",
     "left_out_differ",
+    "looks_wrong",
     "low_coverage",
     "mean_of_all_trials",
     "misfit",
@@ -131,10 +132,12 @@ __all__ = [
     "of_side",
     "one_cluster",
     "order_differs",
+    "other_extraction",
     "planned",
     "posterior_mean",
     "prior_dominates",
     "retried",
+    "same_wrong",
     "scaled_weights",
     "scored_incomplete",
     "scorer_errors",
@@ -1307,3 +1310,75 @@ def not_measurable(message: str) -> Note:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+# -- the answers look odd ----------------------------------------------------------------------
+
+
+def looks_wrong(
+    mean: float,
+    scored: int,
+    no_answer: int,
+    place: str,
+    text: str,
+    answer: str | None,
+    targets: Sequence[str],
+) -> Note:
+    """Return the note on scores that are nearly all 0, or answers that are nearly all missing.
+
+    >>> print(looks_wrong(0.0, 120, 30, "p3, trial 0", "It is 42, surely.", None, ["42"]))
+    nearly every score is 0 (mean 0 of 120 trials; 30 have no answer): p3, trial 0 ends in "It is \
+42, surely.", where no answer was found; expected "42". Is it read as it should be?
+    """
+    what = "nearly every score is 0" if mean <= 0.02 else "most trials have no answer"
+    read = "where no answer was found"
+    if answer is not None:
+        read = f'read as "{_end(answer)}"' if answer != text else "compared as a whole"
+    expected = " or ".join(f'"{_end(target)}"' for target in targets[:3]) or "nothing"
+    return Note(
+        "looks-wrong",
+        f"{what} (mean {mean:.2g} of {_count(scored, 'trial')}; {no_answer} have no answer): "
+        f'{place} ends in "{_end(text)}", {read}; expected {expected}. Is it read as it should be?',
+    )
+
+
+def _end(text: str, most: int = 60) -> str:
+    """Return the end of a text, where answers are."""
+    text = text.strip()
+    return text if len(text) <= most else f"...{text[3 - most :]}"
+
+
+def other_extraction(
+    rules: Sequence[tuple[str, int]], looked_at: int, occurring: int, command: str | None
+) -> Note:
+    """Return the note on what other rules of extraction would find.
+
+    >>> print(other_extraction([("boxed", 28), ("marker", 0)], 40, 39, "passband score RUN"))
+    of 40 trials looked at, 39 have the target somewhere in their text; right by other rules of \
+extraction: boxed 28, marker 0; use one: passband score RUN
+    """
+    found = ", ".join(f"{rule} {count}" for rule, count in rules)
+    use = "" if command is None else f"; use one: {command}"
+    return Note(
+        "other-extraction",
+        f"of {_count(looked_at, 'trial')} looked at, {occurring} have the target somewhere in "
+        f"their text; right by other rules of extraction: {found}{use}",
+    )
+
+
+def same_wrong(
+    problems: int, problem: str, answer: str, target: str, times: int, scored: int, command: str
+) -> Note:
+    """Return the note on problems whose wrong trials agree far more than those of others.
+
+    >>> print(same_wrong(1, "mix-14", "130", "140", 13, 16, "passband show RUN --same-wrong"))
+    wrong in the same way: mix-14 is answered 130 in 13 of 16 trials, and 140 is expected; a wrong \
+key, or a firm error of the model? passband show RUN --same-wrong
+    """
+    others = f" (and {_count(problems - 1, 'other problem')})" if problems > 1 else ""
+    return Note(
+        "same-wrong",
+        f"wrong in the same way: {problem}{others} is answered {_end(answer)} in {times} of "
+        f"{scored} trials, and {_end(target)} is expected; a wrong key, or a firm error of the "
+        f"model? {command}",
+    )

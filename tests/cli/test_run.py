@@ -10,8 +10,10 @@ import pytest
 
 from commands import Done, finish, run
 from fault_server import FaultServer, ok, status
+from native_servers import PART, TEXT, THINKING, THOUGHT, content, message
 from passband.trials.reader import Trials
 from scripted import write_task
+from wire_servers import Case
 
 pytestmark = pytest.mark.usefixtures("folder")  # a working directory with sums.yaml and a model
 
@@ -70,8 +72,8 @@ def test_the_default_table() -> None:
 def test_the_commands_it_proposes_work() -> None:
     done = run(*TINY, "-n", 4)
     proposed = re.findall(r"^  passband (.*?)  +#", done.err, flags=re.MULTILINE)
-    assert len(proposed) == 3
-    for line in proposed[:2]:
+    assert len(proposed) == 4
+    for line in proposed[:3]:
         words = [word.strip("'") for word in line.split()]
         again = run(*words)
         assert again.code == 0, again.err
@@ -375,9 +377,9 @@ def test_repeats_at_temperature_zero_are_told_before_they_are_asked(ask: Any) ->
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        ((*SUMS, "--model", "tiny"), "--model was given twice; one model per command."),
+        ((*SUMS, "--limit", 1, "--limit", 2), "--limit was given twice; one limit per command."),
         ((*SUMS, "-n", 1, "-n", 2), "-n was given twice; one n per command."),
-        ((*SUMS, "--base-url=a", "--base-url", "b"), "--base-url was given twice"),
+        ((*SUMS, "--base-url=a", "--base-url", "b"), "has no address; got 2 with --base-url"),
         (("stats", "a.csv", "--level", 0.9, "--level", 0.8), "--level was given twice"),
         (("export", "run", "-o", "a.csv", "-o", "b.csv"), "was given twice"),
         (("run", "sums", "--model", "openai:a,openai:b"), "--model takes one value"),
@@ -544,3 +546,49 @@ def test_trials_with_other_prompts_do_not_mix(options: tuple[object, ...], diffe
 def test_wrong_changes_are_refused_before_asking(options: tuple[object, ...], told: str) -> None:
     refused(run("run", "sums.yaml", "--model", "python:model_of_a_test:answer", *options), told)
     asked_nothing()
+
+
+def test_the_value_of_a_header_is_sent_and_nowhere_else() -> None:
+    secret = "sesame-3f9a8b7c6d5e"
+    with FaultServer(ok) as server:
+        done = asked(server, "--header", f"X-Gate={secret}", "--stream")
+    assert done.code == 0, done.err
+    assert {request.headers["x-gate"] for request in server.requests} == {secret}
+    assert all(request.body["stream"] is True for request in server.requests)
+    assert secret not in done.out + done.err
+    for file in Path("run").rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes()
+    with Trials(Path("run")) as trials:
+        assert trials.runs()[0].config["subject"] == {"headers": ["x-gate"]}
+    with FaultServer(ok) as server:  # what goes with the requests is no setting of the run
+        assert asked(server, "--moved-server").code == 0
+        assert not server.requests
+
+
+@pytest.mark.parametrize("option", [("--header", "X-Gate=secret"), ("--stream",)])
+def test_what_goes_to_no_server_is_refused(option: tuple[str, ...]) -> None:
+    refused(run(*TINY, *option), "tiny is asked without one")
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "base", "variable"),
+    [
+        ("anthropic:m", message("end_turn", THINKING, TEXT), "/v1", "ANTHROPIC_API_KEY"),
+        ("google:m", content("STOP", THOUGHT, PART), "/v1beta", "GEMINI_API_KEY"),
+    ],
+)
+def test_services_with_a_protocol_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, model: str, body: Any, base: str, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "key-of-a-test-0123456789")
+    with FaultServer(Case("some", "answer", body, "stop").play()) as server:
+        where = ("--model", model, "--base-url", f"http://127.0.0.1:{server.port}{base}")
+        limits = ("--limit", 2, "-n", 2, "--batch", 1, "--max-tokens", 64)
+        done = run("run", "sums.yaml", *where, "--system", "Be brief.", *limits, "--out", "run")
+    assert done.code == 0, done.err
+    assert len(server.requests) == 4
+    with Trials(Path("run")) as trials:
+        rows = list(trials.trials(0))
+    assert [(row.text, row.reasoning, row.status) for row in rows] == [
+        ("4", "two and two", "ok")
+    ] * 4

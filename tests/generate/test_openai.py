@@ -14,7 +14,7 @@ import pytest
 import fault_server as faults
 from fault_server import Behaviour, Exchange, FaultServer, Script, behaviour, completion
 from passband.errors import InvalidInput
-from passband.generate import openai
+from passband.generate import client
 from passband.generate.openai import OpenAIServer
 from passband.generate.provider import (
     Completion,
@@ -246,7 +246,7 @@ def full_backlog() -> Iterator[int]:
 def test_a_connection_that_does_not_come_about_is_no_slow_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(openai, "_CONNECT", 0.1)
+    monkeypatch.setattr(client, "_CONNECT", 0.1)
     with full_backlog() as port, pytest.raises(Unavailable) as caught:
         asyncio.run(ask(f"http://127.0.0.1:{port}/v1"))
     assert caught.value.everyone

@@ -95,9 +95,9 @@ def test_an_error_about_a_setting_says_what_to_do(server: FaultServer) -> None:
         details[case.setting] = caught.value.detail
     assert "--temperature" in details["temperature"]
     assert "--no-seed" in details["seed"]
-    assert "until: []" in details["stop"]
+    assert "--gen until=" in details["stop"]
     assert "--max-tokens" in details["max_tokens"]
-    assert "Remove logprobs from the task's generation_kwargs." in details["logprobs"]
+    assert "Leave it out: --gen logprobs=." in details["logprobs"]
 
 
 def test_a_redirect_is_explained_and_shows_no_secret(server: FaultServer) -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "AnswerColumn",
     "AnswerText",
     "ClusterColumn",
+    "DataOption",
     "Digits",
     "Engine",
     "ExtractRules",
@@ -25,6 +26,7 @@ __all__ = [
     "Format",
     "FormatOption",
     "GenFields",
+    "Headers",
     "ImportOption",
     "JsonOption",
     "LayoutOption",
@@ -45,6 +47,7 @@ __all__ = [
     "ScorerName",
     "SkipBad",
     "StatusColumn",
+    "Stream",
     "SystemPrompt",
     "Target",
     "TaskArgs",
@@ -223,6 +226,15 @@ ExtractRules = Annotated[
         help="Data file: rules that find the answer, such as boxed,marker,last_number; or whole.",
     ),
 ]
+DataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="Local copy of the task's data: a file, a folder with a file for each split, or "
+        "SPLIT=FILE (repeatable).",
+    ),
+]
 TaskArgs = Annotated[
     list[str] | None,
     typer.Option(
@@ -241,6 +253,18 @@ GenFields = Annotated[
         help="Field of every request, e.g. top_k=20 or reasoning_effort=low, value in JSON; KEY= "
         "leaves a field out (repeatable).",
     ),
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        metavar="NAME=VALUE",
+        help="Header of every request; '$VAR' as the value is that variable's. Values are never "
+        "stored or printed (repeatable).",
+    ),
+]
+Stream = Annotated[
+    bool, typer.Option("--stream", help="Ask for answers as streams; for servers that need it.")
 ]
 NumFewshot = Annotated[
     int | None, typer.Option("--num-fewshot", help="Worked examples in each prompt.", min=0)

@@ -10,11 +10,13 @@ import typer
 
 from passband.cli.options import (
     AnswerText,
+    DataOption,
     Digits,
     Engine,
     ExtractRules,
     FewshotAsTurns,
     GenFields,
+    Headers,
     LayoutOption,
     Layouts,
     Level,
@@ -27,6 +29,7 @@ from passband.cli.options import (
     QuestionColumn,
     Quiet,
     ScorerName,
+    Stream,
     SystemPrompt,
     Target,
     TaskArgs,
@@ -56,7 +59,7 @@ def run(
     task: Annotated[
         list[str],
         typer.Argument(
-            help="Data files, names of tasks, YAML files, inspect:TASK, BANK:adaptive; or a study."
+            help="Tasks: names, YAML or data files, inspect:TASK, BANK:adaptive; or a study file."
         ),
     ],
     model: Annotated[
@@ -93,6 +96,8 @@ def run(
     gen: GenFields = None,
     num_fewshot: NumFewshot = None,
     fewshot_as_turns: FewshotAsTurns = False,
+    header: Headers = None,
+    stream: Stream = False,
     name: Annotated[
         str | None,
         typer.Option(help="Name of a checkpoint, for tables, directory and seeds."),
@@ -151,6 +156,7 @@ def run(
         Target | None,
         typer.Option(help="With --until: for these problems (trials), or for problems like them."),
     ] = None,
+    data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
     se: Annotated[
@@ -178,6 +184,7 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
+    from passband.generate.headers import read_headers
     from passband.report.terminal.live import error_events
     from passband.run.settings import Patience
     from passband.tasks.adjust import Adjustments
@@ -196,14 +203,15 @@ def run(
             file,
             given,
             out,
+            data=data or (),
             trust_task_code=trust_task_code,
             task_args=read_task_args(task_arg or ()),
             engine=engine.value,
             design=_design(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
-            plain_data=DataOptions.of(question, answer, prompt, scorer, extract),
             adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
+            data_options=DataOptions.of(question, answer, prompt, scorer, extract),
             n=n,
             limit=limit,
             concurrency=concurrency,
@@ -221,6 +229,8 @@ def run(
             patience=Patience(outage=max_outage),
             timeout=timeout,
             batch=batch,
+            stream=stream,
+            headers=read_headers(header or ()),
             prices=prices,
         )
         study.check(metrics, level, policy.value)
@@ -273,6 +283,7 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
     from passband.cli.output import print_notes, print_rows
+    from passband.generate.headers import hidden_values
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
     from passband.report.run import RunReport
 
@@ -282,6 +293,6 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        command = ["passband", *sys.argv[1:]]
+        command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else closing_lines(report, command))
     raise typer.Exit(finished.exit_code)

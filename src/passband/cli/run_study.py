@@ -105,16 +105,20 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
 
         end = study.run(display, announce)
     from passband.cli.output import print_notes, print_rows
+    from passband.generate.headers import hidden_values
     from passband.report.study import StudyReport  # heavy; the first request comes earlier
 
-    summary = study.summarize(options.metrics, options.level, end, options.policy)
+    metrics, level, policy = options.metrics, options.level, options.policy
+    summary = study.summarize(metrics, level, end, policy)
+    shown = summary is not None and not quiet
+    comparison = study.compare(metrics, level, policy) if shown else None
     directories = [request.directory for request in study.requests]
-    report = StudyReport(end, summary, directories, options.style())
+    report = StudyReport(end, summary, directories, options.style(), comparison)
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        command = ["passband", *sys.argv[1:]]
+        command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else report.lines(command))
     raise typer.Exit(end.exit_code)
 

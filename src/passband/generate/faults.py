@@ -73,11 +73,12 @@ _BROKEN = (409, 424, 425)  # 424: text-generation-inference failed on the way
 _TOO_FAST = frozenset({
     "rate_limit_exceeded", "rate_limit_error", "rate_limited", "slow_down", "resource_exhausted",
 })  # fmt: skip
+_BUSY = frozenset({"overloaded_error", "server_is_overloaded", "unavailable"})
 _LENGTH_NAMES = ("max_tokens", "max_completion_tokens")
 _SETTINGS = (
     "temperature", "top_p", "top_k", "min_p", "stop", "seed", "random_seed", *_LENGTH_NAMES,
     "logprobs", "top_logprobs", "logit_bias", "frequency_penalty", "presence_penalty",
-    "repetition_penalty", "reasoning_effort", "chat_template_kwargs",
+    "repetition_penalty", "reasoning_effort", "chat_template_kwargs", "stream_options", "stream",
 )  # fmt: skip
 _UNSUPPORTED = frozenset({"unsupported_value", "unsupported_parameter", "extra_forbidden"})
 _UNSUPPORTED_PHRASES = (
@@ -87,16 +88,14 @@ _UNSUPPORTED_PHRASES = (
 _NAMED = {  # a setting in quotes, before a colon at the start, or after "parameter"
     name: re.compile(rf"[`'\"]{name}[`'\"]|^{name}:|parameter:? {name}\b") for name in _SETTINGS
 }
-_KWARGS = "the task's generation_kwargs"
 _ADVICE = {
-    "temperature": "Give a --temperature that the model takes, or leave it out and remove "
-    f"temperature and do_sample from {_KWARGS}.",
-    "top_p": f"Leave --top-p out, and remove top_p from {_KWARGS}.",
-    "stop": f"Write until: [] into {_KWARGS}, so that no stop text is sent.",
+    "temperature": "Give a --temperature that the model takes, or none: --gen temperature=.",
+    "stop": "Send no stop text: --gen until=.",
     "seed": "Give --no-seed, so that no seed is sent.",
     "random_seed": "Give --no-seed, so that no seed is sent.",
     "max_tokens": "Give a smaller --max-tokens.",
     "max_completion_tokens": "Give a smaller --max-tokens.",
+    "stream": "Leave --stream out.",
 }
 
 
@@ -130,6 +129,8 @@ def fault_in_success(error: Any, raw: bytes) -> ProviderFault:
         return fault
     if stated.has(_TOO_FAST):
         return RateLimited(stated.detail, http=200, retry_after=stated.wait)
+    if stated.has(_BUSY):  # Anthropic, amid a stream
+        return Unavailable(stated.detail, http=200, everyone=True)
     return InvalidReply(f"an error in a successful reply: {stated.detail}", http=200)
 
 
@@ -195,7 +196,7 @@ def _of_all_requests(
     setting = _unsupported(error)
     if setting is None:
         return None
-    advice = _ADVICE.get(setting, f"Remove {setting} from {_KWARGS}.")
+    advice = _ADVICE.get(setting, f"Leave it out: --gen {setting}=.")
     return UnsupportedSetting(f"{detail.rstrip('. ')}. {advice}", setting, http=status)
 
 

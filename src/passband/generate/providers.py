@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, UnknownName
 from passband.generate.provider import Provider
@@ -31,6 +31,8 @@ class Connection:
     concurrency: int = 64  # requests in flight, at most
     batch: int = 16  # completions per request, if the server supports `n`
     outage: float = 600.0  # seconds without any answer, where a client waits by itself
+    stream: bool = False  # whether answers are asked for as streams
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)  # of every request; secret
 
     @property
     def base_urls(self) -> tuple[str, ...]:
@@ -144,13 +146,32 @@ def _server(model: str, connection: Connection, *, chat: bool) -> Provider:
 
     if not model:
         raise InvalidInput("--model openai: needs the name of a model, such as openai:gpt-4o-mini.")
-    return OpenAIServer(
-        model,
-        chat=chat,
-        base_url=next(iter(connection.base_urls), None),
-        timeout=connection.timeout,
-        batch=connection.batch,
-    )
+    return OpenAIServer(model, chat=chat, batch=connection.batch, **_options(connection))
+
+
+@register_provider("anthropic")
+def _anthropic(model: str, connection: Connection) -> Provider:
+    """Anthropic's models, by the Messages API."""
+    from passband.generate.anthropic import AnthropicServer
+
+    return AnthropicServer(model, **_options(connection))
+
+
+@register_provider("google")
+def _google(model: str, connection: Connection) -> Provider:
+    """Google's models, by generateContent."""
+    from passband.generate.google import GoogleServer
+
+    return GoogleServer(model, batch=connection.batch, **_options(connection))
+
+
+def _options(connection: Connection) -> dict[str, Any]:
+    return {
+        "base_url": next(iter(connection.base_urls), None),
+        "timeout": connection.timeout,
+        "headers": connection.headers,
+        "stream": connection.stream,
+    }
 
 
 @register_provider("python", is_local=True)

@@ -29,7 +29,7 @@ from passband.generate.reply_message import (
 )
 from passband.generate.server_error import excerpt
 
-__all__ = ["PayloadWriter", "read_reply"]
+__all__ = ["PayloadWriter", "completions_of", "parsed_reply", "read_reply"]
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _HEADS = 8_000_000  # bytes of encoded prompts that are kept
@@ -39,8 +39,11 @@ _BOM = b"\xef\xbb\xbf"  # that some servers on Windows write before JSON
 class PayloadWriter:
     """Writes the bodies of requests; what the trials of a problem share is encoded once."""
 
-    def __init__(self, model: str, *, chat: bool, seed_name: str = "seed") -> None:
+    def __init__(
+        self, model: str, *, chat: bool, seed_name: str = "seed", stream: bool = False
+    ) -> None:
         self._model, self._chat = model, chat
+        self.stream = self.has_stream_options = stream
         self._seed = f',"{seed_name}":%d}}'.encode()
         self._seed_names = {"seed", seed_name}
         self.length_name: str | None = None  # that replaces the one of the settings
@@ -58,14 +61,28 @@ class PayloadWriter:
             return head.text + b"}"
         return head.text + self._seed % seed
 
+    @property
+    def manner(self) -> tuple[object, ...]:
+        """How requests are written now, beyond their settings."""
+        return self.length_name, self.stream, self.has_stream_options
+
     def rename_length(self, name: str) -> None:
         """Send the limit of tokens under another name from now on."""
         self.length_name = name
         self._heads, self._size = {}, 0
 
+    def change_stream(self, *, stream: bool, options: bool = True) -> None:
+        """Ask for streams from now on, or no longer; `options` ask for their usage."""
+        self.stream, self.has_stream_options = stream, stream and options
+        self._heads, self._size = {}, 0
+
     def _add(self, place: tuple[int, int], request: Request) -> _Head:
         length_name = self.length_name or request.sampling.length_name
         fields = _fields(self._model, request, length_name, chat=self._chat)
+        if self.stream:
+            fields["stream"] = True
+        if self.has_stream_options:
+            fields["stream_options"] = {"include_usage": True}
         text = _encode(fields)[:-1].encode()
         # The head holds on to the messages, so that no others get their identity.
         head = _Head(request.messages, request.sampling, text)
@@ -105,7 +122,13 @@ def _fields(model: str, request: Request, length_name: str, *, chat: bool) -> di
 
 def read_reply(raw: bytes, request: Request, *, chat: bool) -> list[Completion]:
     """Return the completions of a reply with status 200, or raise a `ProviderFault`."""
-    reply = _parsed(raw)
+    return completions_of(parsed_reply(raw), raw, request, chat=chat)
+
+
+def completions_of(
+    reply: dict[str, Any], raw: bytes, request: Request, *, chat: bool
+) -> list[Completion]:
+    """Return the completions of a reply; `raw` is how it came, for messages."""
     if reply.get("error"):
         raise fault_in_success(reply["error"], raw)
     choices = reply.get("choices")
@@ -260,7 +283,8 @@ def _without_choices(reply: dict[str, Any], raw: bytes) -> ProviderFault:
     return InvalidReply(f"the reply has no choices: {excerpt(raw)}", http=200)
 
 
-def _parsed(raw: bytes) -> dict[str, Any]:
+def parsed_reply(raw: bytes) -> dict[str, Any]:
+    """Return the object of a reply; raise `InvalidReply` if it is none."""
     if raw.startswith(_BOM):
         raw = raw[len(_BOM) :]
     try:

@@ -74,9 +74,9 @@ def _refuse_without_list(models: Sequence[str]) -> None:
 
 
 def _list(url: str, served: Served | None) -> Sequence[str]:
-    if served is None:
-        from passband.generate.served import served_models as served
-    names = served(url)
+    from passband.generate.served import served_models
+
+    names = (served or served_models)(url)
     if names is None:
         raise InvalidInput(
             f"--base-url {address_of(url)} gives no list of its models (GET /models). {_ADVICE}"

@@ -25,6 +25,7 @@ from passband.trials.schema import EmptyStore
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
+    from passband.summary.compare import ComparisonSummary
     from passband.summary.summary import Summary
 
 __all__ = ["OnModel", "Study", "StudyEnd", "refuse_twice"]
@@ -130,7 +131,22 @@ class Study:
                     summaries[label] = summarize_run(
                         request.directory, wanted, tasks=tasks, models=[str(request.model)]
                     )
-        return join_summaries(summaries) if summaries else None
+        return join_summaries(summaries, by_model=True) if summaries else None
+
+    def compare(
+        self, metrics: Sequence[str], level: float, policy: Policy = "drop"
+    ) -> ComparisonSummary | None:
+        """Compare the models task by task, by the first metric; None if they cannot be."""
+        from passband.summary.compare import Contest, compare_sources
+
+        recorded = [(request.directory, _recorded(request)) for request in self.requests]
+        held = [(directory, tasks) for directory, tasks in recorded if tasks]
+        names = list(dict.fromkeys(name for _, tasks in held for name in tasks))
+        if len(held) > 1:
+            with suppress(InvalidInput):  # other problems, adaptive tests, damage
+                contest = Contest(tuple(metrics[:1]), level=level, policy=policy)
+                return compare_sources([directory for directory, _ in held], contest, tasks=names)
+        return None
 
     def _left(self, place: int, finished: Mapping[str, Finished]) -> float | None:
         """Return what may be spent on a model: the limit less what all the others have cost."""

@@ -7,7 +7,8 @@ r"""The place of an extracted answer in its completion.
 '1,212'
 
 Extraction returns a text, not a place, and may have changed it: commas are gone, signs are
-plain. A candidate is the place if the answer comes out differently when it is overwritten.
+plain. A candidate is the place if the answer comes out differently when other letters and digits
+are put there, or none at all.
 """
 
 from __future__ import annotations
@@ -23,12 +24,17 @@ from passband.score.scorer import Reference
 
 __all__ = ["find_span"]
 
-_LONGEST = 1_000_000  # characters of a text that is searched
-_LONGEST_ANSWER = 2_000
+_LONGEST = 500_000  # characters of a text that is searched
+_LONGEST_ANSWER = 5_000
+_LONGEST_PATTERN = 100  # a longer answer is searched as it is, whose time no text can stretch
 _CANDIDATES = 4  # places that are tried, from the end
 _MINUS = "[-\u2212\u2013\ufe63\uff0d]"
 _BETWEEN = "[{},]{0,3}"  # what extraction takes out of numbers
 _OTHER = "\u00a4"  # nothing that an answer has
+_FOLLOWING = str.maketrans(
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "1234567898bcdefghijklmnopqrstuvwxyzyBCDEFGHIJKLMNOPQRSTUVWXYZY",
+)
 
 Span = tuple[int, int]
 
@@ -58,6 +64,9 @@ def find_span(
 
 def _candidates(text: str, answer: str) -> list[Span]:
     """Return the last places where an answer can have been read, the last one first."""
+    if len(answer) > _LONGEST_PATTERN:
+        start = text.rfind(answer)
+        return [] if start < 0 else [(start, start + len(answer))]
     pattern = re.compile(_pattern(answer))
     found = deque((match.span() for match in pattern.finditer(text)), maxlen=_CANDIDATES)
     return list(reversed(found))
@@ -78,9 +87,10 @@ def _overwritten(
     """Return the first place that changes the answer when it is overwritten."""
     answer = _extracted(text, steps, reference)
     for start, end in places:
-        other = f"{text[:start]}{_OTHER * (end - start)}{text[end:]}"
-        if _extracted(other, steps, reference) != answer:
-            return start, end
+        for other in (text[start:end].translate(_FOLLOWING), _OTHER * (end - start)):
+            changed = f"{text[:start]}{other}{text[end:]}"
+            if _extracted(changed, steps, reference) != answer:
+                return start, end
     return None
 
 

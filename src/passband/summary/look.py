@@ -240,10 +240,13 @@ def pair_of_trials(
         )
     if len(wanted.problems) != 1 and len(chosen[0].keys) != 1:
         raise InvalidInput("--diff is of two trials of one problem; say which with --problem.")
-    shown = {one.trial: one for one in chosen[0].shown() if isinstance(one, ShownTrial | Damaged)}
-    pair = [shown.get(number) for number in numbers]
-    for number, one in zip(numbers, pair, strict=True):
-        if not isinstance(one, ShownTrial):
-            why = "is not recorded" if one is None else f"cannot be read: {one.why}"
-            raise InvalidInput(f"trial {number} of this problem {why}.")
-    return pair[0], pair[1]
+    shown = {one.trial: one for one in chosen[0].shown() if not isinstance(one, ShownProblem)}
+    first, second = (_required(shown.get(number), number) for number in numbers)
+    return first, second
+
+
+def _required(shown: ShownTrial | Damaged | None, number: int) -> ShownTrial:
+    if isinstance(shown, ShownTrial):
+        return shown
+    why = "is not recorded" if shown is None else f"cannot be read: {shown.why}"
+    raise InvalidInput(f"trial {number} of this problem {why}.")

@@ -17,6 +17,7 @@ from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
+from passband.summary.answer_notes import answer_notes
 from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
@@ -57,6 +58,10 @@ def summarize_run(
         summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
         groups = [
             summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
+        ]
+        groups = [
+            replace(group, notes=(*group.notes, *answer_notes(trials, run, run.scorer(scorer))))
+            for run, group in zip(runs, groups, strict=True)
         ]
         check_population(groups, request)
         definitions = [
