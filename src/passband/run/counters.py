@@ -104,6 +104,11 @@ class Counters:
             self._scored[problem] += 1
             self._sums[problem] += score.value
 
+    @property
+    def has_scores(self) -> bool:
+        """Whether any trial has a score by the main scorer."""
+        return any(self._scored)
+
     def _compare(self, rows: Sequence[TrialRow]) -> None:
         """Note whether a problem's answers are all the same."""
         answers, first, varied, characters = self._answers, self._first, self._varied, 0

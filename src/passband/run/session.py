@@ -92,9 +92,10 @@ class Finished:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the command; too many trials without an answer are a failure."""
+        """The exit code of the command: trials without an answer or a score may be a failure."""
         code = _EXIT_CODES[self.ending]
-        return ExitCode.FAILED if code is ExitCode.OK and self.failure else code
+        has_failed = self.failure is not None or bool(self.unscored)
+        return ExitCode.FAILED if code is ExitCode.OK and has_failed else code
 
     @property
     def failure(self) -> str | None:
@@ -110,6 +111,15 @@ class Finished:
             f"{failed} of {done} trials got no answer, more than --max-failed {self.max_failed:g} "
             "allows. --retry-failed asks for them again."
         )
+
+    @property
+    def unscored(self) -> list[str]:
+        """Names of the tasks whose answers should have scores, and have none."""
+        return [
+            run.task.name
+            for run in self.task_runs
+            if run.counters.main is not None and run.counters.done and not run.counters.has_scores
+        ]
 
 
 def run_session(
