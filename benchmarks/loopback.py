@@ -1,6 +1,6 @@
 """A model server on this machine that speaks the OpenAI HTTP API, made to cost little.
 
-    python benchmarks/loopback.py --port 0 [--latency 0.2] [--characters 330] [--no-n]
+    python benchmarks/loopback.py --port 0 [--latency 0.2] [--slots 16] [--characters 330] [--no-n]
 
 The first line it prints is its port. It serves until its standard input ends or it is killed.
 
@@ -10,11 +10,12 @@ pure function of the prompt (the last message of the user), the seed and the ind
 A problem's rate of success is the first byte of the prompt's SHA-256 over 255, so the truth that
 an evaluation estimates is known: see `Problem.chance`. Requests without a seed are numbered
 instead, and so get different answers. ``--no-n`` gives one choice whatever ``n`` asks for.
-Streaming, stop sequences, temperature and limits on tokens are not imitated.
+``--slots 16`` answers so many requests at once, and others wait. Streaming, stop sequences,
+temperature and limits on tokens are not imitated.
 
-GET /stats says how many requests, completions and connections there have been, and how many
-requests were in flight at once. The last needs a latency to mean something: without one, every
-answer is given before the next client is heard.
+GET /v1/models lists the one model, `loopback`. GET /stats says how many requests, completions and
+connections there have been, and how many requests were in flight at once. The last needs a latency
+to mean something: without one, every answer is given before the next client is heard.
 
 From another script or a test:
 
@@ -27,6 +28,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import heapq
 import json
 import os
 import re
@@ -160,12 +162,23 @@ class Stats:
 class Model:
     """Turns the body of a request into a response."""
 
-    def __init__(self, characters: int = 330, several: bool = True) -> None:
+    def __init__(
+        self, characters: int = 330, several: bool = True, slots: int | None = None
+    ) -> None:
         self.characters = characters
+        self._free = None if slots is None else [0.0] * slots  # when each slot will be
         self.several = several
         self.stats = Stats()
         self.in_flight = 0
         self.born = int(time.time())
+
+    def ready_at(self, now: float, latency: float) -> float:
+        """Return when a request that comes now is answered: once a slot is free, and later."""
+        if self._free is None:
+            return now + latency
+        ready = max(now, self._free[0]) + latency
+        heapq.heapreplace(self._free, ready)
+        return ready
 
     def reply(self, head: bytes, body: bytes) -> bytes:
         """Answer a request; `head` is in lower case."""
@@ -174,6 +187,8 @@ class Model:
                 return self.completions(body, chat=True)
             if head.startswith(b"post /v1/completions "):
                 return self.completions(body, chat=False)
+            if head.startswith(b"get /v1/models "):
+                return message(b"200 OK", b'{"object":"list","data":[{"id":"loopback"}]}')
             if head.startswith(b"get /stats "):
                 return message(b"200 OK", json.dumps(asdict(self.stats)).encode())
             raise Refused(b"404 Not Found", "no such path")
@@ -269,7 +284,7 @@ class Connection(asyncio.Protocol):
     def take(self, head: bytes, body: bytes) -> None:
         """Answer a request, now or after the latency; who asks for the stats need not wait."""
         model = self.model
-        if head.startswith(b"get /stats ") and not self.waiting:
+        if head.startswith((b"get /stats ", b"get /v1/models ")) and not self.waiting:
             self.transport.write(model.reply(head, body))
             return
         model.in_flight += 1
@@ -278,7 +293,7 @@ class Connection(asyncio.Protocol):
         self.waiting.append(model.reply(head, body))
         if self.latency:
             # Whichever timer fires sends the oldest answer, so that the order holds.
-            self.loop.call_later(self.latency, self.send, 1)
+            self.loop.call_at(model.ready_at(self.loop.time(), self.latency), self.send, 1)
 
     def send(self, count: int) -> None:
         """Send the oldest answers that wait, unless the client has left."""
@@ -316,9 +331,16 @@ async def serve(model: Model, port: int, latency: float) -> None:
 
 
 @contextmanager
-def started(*, latency: float = 0.0, characters: int = 330, several: bool = True) -> Iterator[str]:
+def started(
+    *,
+    latency: float = 0.0,
+    characters: int = 330,
+    several: bool = True,
+    slots: int | None = None,
+) -> Iterator[str]:
     """Start a server in a process of its own and give its base URL; end it afterwards."""
     options = ["--port", "0", "--latency", str(latency), "--characters", str(characters)]
+    options += [] if slots is None else ["--slots", str(slots)]
     command = [sys.executable, __file__, *options, *([] if several else ["--no-n"])]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
@@ -339,8 +361,9 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--characters", type=int, default=330, help="length of a completion")
     parser.add_argument("--no-n", action="store_true", help="one choice whatever n asks for")
+    parser.add_argument("--slots", type=int, help="requests that are answered at once")
     options = parser.parse_args()
-    model = Model(options.characters, several=not options.no_n)
+    model = Model(options.characters, several=not options.no_n, slots=options.slots)
     with suppress(KeyboardInterrupt):
         asyncio.run(serve(model, options.port, options.latency))
 

@@ -47,7 +47,8 @@ them from a thread that runs no event loop, or by ``asyncio.to_thread``.
 
 A client that leaves before its answer is complete frees the request at once: it no longer counts
 as in flight and stands in `server.abandoned`. Requests that are not for one of the two completion
-paths, or are not JSON, are refused and stand in `server.strays`. A mistake in a script, or in a
+paths, or are not JSON, are refused and stand in `server.strays`; `server.models = serving("m")`
+gives it a list of models. A mistake in a script, or in a
 behaviour, is raised when the server is left.
 """
 
@@ -334,6 +335,12 @@ def rate_limit(retry_after: str | None = "1", *, retry_after_ms: str | None = No
         await exchange.reply(429, body, **sent)
 
     return Behaviour("rate_limit", play)
+
+
+def serving(*names: str) -> Json:
+    """A list of models, for `FaultServer.models`."""
+    models = [{"id": name, "object": "model", "owned_by": "tests"} for name in names]
+    return {"object": "list", "data": models}
 
 
 def refusal(name: str, code: int, body: Json) -> Behaviour:
@@ -707,7 +714,10 @@ class Connection(asyncio.Protocol):
 
     async def answer(self, head: Head, body: bytes) -> None:
         try:
-            await self.server.answer(self, head, body)
+            if head.path == "/v1/models" and self.server.models is not None:
+                await self.list_models(head, self.server.models)
+            else:
+                await self.server.answer(self, head, body)
         except Unreadable as unreadable:
             await self.refuse(head, unreadable)
         except Exception as error:
@@ -715,6 +725,11 @@ class Connection(asyncio.Protocol):
             self.drop(self.transport.abort)
         if head.headers.get("connection", "").lower() == "close":
             self.transport.close()
+
+    async def list_models(self, head: Head, models: Json | bytes) -> None:
+        """Answer what is served."""
+        request = Received(-1, head.path, head.headers, {}, time.monotonic(), self.number)
+        await Exchange(self.server, self, request).reply(200, models)
 
     async def refuse(self, head: Head, why: Unreadable) -> None:
         """Answer what is no question."""
@@ -766,6 +781,7 @@ class FaultServer:
         self, script: Script = ok, *, latency: float | Callable[[Received], float] = 0.0
     ) -> None:
         self.latency = latency
+        self.models: Json | bytes | None = None  # the reply to GET /v1/models, if there is one
         self.requests: list[Received] = []
         self.abandoned: list[Received] = []  # whose client left before the answer was complete
         self.strays: list[str] = []

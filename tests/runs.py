@@ -101,7 +101,7 @@ class Bench:
 
     def run(
         self,
-        server: FaultServer | str,
+        server: FaultServer | str | Sequence[str],
         task: Task | None = None,
         *,
         batch: int = 1,
@@ -114,7 +114,7 @@ class Bench:
         price = settings.pop("price", None)
         settings = {"seed": "bench", "concurrency": 8, "moved_server": True} | settings
         connection = Connection(
-            server if isinstance(server, str) else server.url,
+            server.url if isinstance(server, FaultServer) else server,
             timeout=timeout,
             concurrency=settings["concurrency"],
             batch=batch,

@@ -20,6 +20,7 @@ working directory that holds a copy of examples/. Running one block first runs t
 import doctest
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -31,10 +32,13 @@ from typing import Any
 
 import pytest
 
+from commands import Done, forked
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md"))]
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<info>[^`]*)$")
 RUN = ("python", "console")
+SHELL = re.compile(r"[|&;<>$`*?\[\]{}~#\\]|^\w+=")  # a command with such signs needs a shell
 TIMEOUT = 120  # seconds for one command
 
 
@@ -166,26 +170,31 @@ class Page:
         for command, expected in commands(block.text):
             if re.match(r"make\b", command):
                 pytest.fail(f"{command!r} belongs in a block marked sh", pytrace=False)
-            done = subprocess.run(
-                ["bash", "-c", command],
-                cwd=self.folder,
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT if fails else subprocess.PIPE,
-                encoding="utf-8",
-                timeout=TIMEOUT,
-            )
-            actual = tidy(done.stdout.splitlines())
-            if (done.returncode != 0) is not fails:
+            done = self.run_command(command)
+            actual = tidy((done.out + done.err if fails else done.out).splitlines())
+            if (done.code != 0) is not fails:
                 pytest.fail(
-                    f"$ {command}\nended with exit status {done.returncode}:\n"
-                    f"{done.stdout}{done.stderr or ''}",
+                    f"$ {command}\nended with exit status {done.code}:\n{done.out}{done.err}",
                     pytrace=False,
                 )
             if not agrees(tidy(expected), actual):
                 told = [f"$ {command}", "should print", *tidy(expected), "but prints", *actual]
                 pytest.fail("\n".join(told), pytrace=False)
+
+    def run_command(self, command: str) -> Done:
+        """Run a command in a shell, or without one where it is `passband` and plain words."""
+        if command.startswith("passband ") and not SHELL.search(command):
+            return forked(shlex.split(command)[1:], self.folder, environment(), TIMEOUT)
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=TIMEOUT,
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
 
 
 def environment() -> dict[str, str]:

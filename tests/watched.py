@@ -55,7 +55,8 @@ class Watched:
             ]
         )  # fmt: skip
         self.more(len(failed), statuses=failed)
-        states = {"is_stopping": False, "paused_for": 0.0, "is_down": False} | endpoint
+        states: dict[str, Any] = {"is_stopping": False, "paused_for": 0.0, "is_down": False}
+        states |= {"retries": {}, "backing_off": 0} | endpoint
         self.endpoint: Any = SimpleNamespace(**states)
         task: Any = Task(task=SimpleNamespace(name=name), counters=self.counters)
         self.meter = Meter([task], Budget(price, None), self.clock)
@@ -71,6 +72,6 @@ class Watched:
             ]
         )  # fmt: skip
 
-    def progress(self) -> Progress:
+    def progress(self, under_way: int = 3) -> Progress:
         """Return how far it is, with three trials in flight."""
-        return self.meter.read(self.endpoint, 3)
+        return self.meter.read(self.endpoint, under_way)

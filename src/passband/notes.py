@@ -75,6 +75,7 @@ __all__ = [
     "TOO_MANY_COUNTS",
     "TRUNCATED",
     "UNEVEN_TRIALS",
+    "WARNED",
     "ZERO_FACTOR",
     "ZERO_FACTOR_UNPAIRED",
     "Note",
@@ -1204,7 +1205,8 @@ def few_units(units: int) -> Note:
 
 TRUNCATED = Note(
     "truncated",
-    "truncated completions are scored with --truncated score; a larger --max-tokens avoids them",
+    "truncated completions are usually counted as wrong where results are published: --policy fail "
+    "does that, --truncated score scores what there is, a larger --max-tokens avoids them",
 )
 ANSWERS_AS_TEXT = Note(
     "answers-as-text",
@@ -1217,6 +1219,9 @@ OTHER_SCORER_VERSION = Note(
     "scores again",
 )
 
+
+#: codes of notes on trials that change what a number means, shown even where notes are not
+WARNED = frozenset({"unscored", "scored-incomplete", "scorer-errors", "task-errors"})
 
 _TREATMENTS = {
     True: ("is left out", "are left out"),
@@ -1271,8 +1276,8 @@ def moved_server(addresses: Sequence[str]) -> Note:
 def scored_incomplete(counts: Mapping[str, int]) -> Note:
     """Return the note on trials that were cut short and are scored all the same."""
     listed = " and ".join(f"{count} {status}" for status, count in counts.items())
-    text = f"{listed} trials are scored, as the task scores them"
-    return Note("scored-incomplete", text)
+    noun = "trial is" if sum(counts.values()) == 1 else "trials are"
+    return Note("scored-incomplete", f"{listed} {noun} scored all the same")
 
 
 def retried(count: int, trials: int) -> Note:

@@ -229,8 +229,17 @@ def test_the_summary_counts_and_bounds_them(folder: Path) -> None:
     assert "problems contribute unequal numbers of scored trials (3-4)" in done.err
     rows = table(done)
     assert rows["exact_match (mean)"][0] == "0.50"
-    assert rows["exact_match (mean)"][2:] == ["3", "1", "6", "10"]
-    assert rows["exact_match_1 (majority)"][2:] == ["3", "1", "6", "10"]
+    assert rows["exact_match (mean)"][2:] == ["3", "1", "6", "6", "10"]
+    assert rows["exact_match_1 (majority)"][2:] == ["3", "1", "6", "6", "10"]
+    # The same trials again, asked nothing: quietly, and under the other policies.
+    again = ("run", "t.yaml", "--model", "python:cut:model", "-n", 4, "-q")
+    quiet = run(*again)
+    (warning,) = (line for line in quiet.err.splitlines() if not line.startswith("nothing to ask"))
+    assert warning.startswith("warning: 6 of 16 trials have no score (6 truncated)")
+    failed = run(*again, "--policy", "fail")
+    assert table(failed)["exact_match (mean)"][0] == f"{wrong:.2f}"
+    assert "6 truncated) and count as failures" in failed.err
+    refused(run(*again, "--policy", "error"), "6 truncated without a score")
 
 
 # -- asked wrongly -------------------------------------------------------------------------
@@ -598,3 +607,14 @@ def test_tokens_of_reasoning_are_counted_apart() -> None:
     with Trials(Path("run")) as trials:
         assert trials.reasoning_tokens(trials.run().number) == (18, 6)
     assert run("check", "run").code == 0
+
+
+def test_a_study_shows_no_header_either() -> None:
+    secret = "sesame-3f9a8b7c6d5e"
+    with FaultServer(status(503)) as server:
+        models = ("--model", "openai:a", "--model", "openai:b", "--base-url", server.url)
+        limits = ("-n", 1, "--max-outage", 0, "--header", f"X-Gate={secret}")
+        done = run("run", "sums.yaml", *models, *limits)
+    assert done.code != 0
+    assert server.requests
+    assert secret not in done.out + done.err

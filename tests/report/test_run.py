@@ -62,19 +62,35 @@ def test_what_has_no_score_is_bounded(reported: Any) -> None:
     cut = Completion("ye", finish="length")
     refused = Completion(None, finish="content_filter")
     found = report_run(reported.run([[YES, YES, cut, refused], [NO, YES, NO, NO]]))
-    (line,) = (note for note in found.notes() if "have no score" in note)
+    (line,) = found.warnings()
     assert line == (
-        "2 of 8 trials have no score (1 refused, 1 truncated) and are left out; pass@1 is 0.625, "
-        "and would be 0.375 with all of them wrong and 0.625 with all of them right"
+        "warning: 2 of 8 trials have no score (1 refused, 1 truncated) and are left out; pass@1 is "
+        "0.625, and would be 0.375 with all of them wrong and 0.625 with all of them right"
     )
     assert any("--truncated score" in note for note in found.notes())
+
+
+def test_the_headline_has_the_bracket_where_it_is_wider_than_the_interval(reported: Any) -> None:
+    cut = Completion("ye", finish="length")
+    wide = report_run(reported.run([[YES, cut, cut, cut], [NO, cut, cut, cut]] * 8))
+    assert wide.headline().endswith(
+        "exact_match (mean) is between 0.125 (all trials without a score wrong) and 0.875 "
+        "(all right)"
+    )
+    assert wide.as_json()["summary"]["groups"][0]["bracket"]["low"] == 0.125
+    (row, *_) = wide.rows()
+    assert (row["no score"], row["truncated"], row["trials"]) == (48, 48, 16)
+    reported.directory = reported.directory / "narrow"
+    narrow = report_run(reported.run([[YES, YES, YES, cut], [NO, NO, NO, NO]]))
+    assert "is between" not in narrow.headline()
+    assert "bracket" not in narrow.as_json()["summary"]["groups"][0]
 
 
 def test_nothing_has_a_score(reported: Any) -> None:
     cut = Completion("ye", finish="length")
     found = report_run(reported.run([[cut, cut]]))
     assert [row["value"] for row in found.rows()] == [None]
-    assert any("2 of 2 trials have no score (2 truncated)" in note for note in found.notes())
+    assert "2 of 2 trials have no score (2 truncated)" in found.warnings()[0]
     commands = [step for step, _ in found.next_steps(["passband", "run"])]
     assert [shlex.split(step)[1] for step in commands] == ["export"]
     json.dumps(found.as_json(), allow_nan=False)
@@ -84,8 +100,8 @@ def test_graded_scores_have_no_bounds(reported: Any, words: Words) -> None:
     graded = replace(words(2, scorer="f1"), truncated="leave")
     cut = Completion("ye", finish="length")
     found = report_run(reported.run([["yes and no", cut], ["yes", "no"]], graded))
-    (line,) = (note for note in found.notes() if "has no score" in note)
-    assert line == "1 of 4 trials has no score (1 truncated) and is left out"
+    (line,) = found.warnings()
+    assert line == "warning: 1 of 4 trials has no score (1 truncated) and is left out"
     assert rows(found)["f1 (mean)"]["trials"] == 3
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from passband import InvalidInput, NotEnoughData, Outcomes, notes
-from passband.report.summary import explanation, full_rows, remark_lines, rows
+from passband.report.layout import full_rows, rows
+from passband.report.summary import explanation, remark_lines, warning_lines
 from passband.summary.default_metrics import default_metrics
 from passband.summary.summarize import summarize
 from passband.summary.summary import Summary
@@ -57,18 +58,18 @@ def test_one_group(tmp_path: Path) -> None:
         "columns: problem = problem, score = score, trial = trial",
         "2 problems, 1-2 trials each, 3 scored, 1 missing",
     ]
-    assert explanation(found)[1] == (
-        "1 of 4 trials has no score (1 missing) and is left out; pass@1 is 0.750, and would be "
-        "0.500 with it wrong and 0.750 with it right"
+    (warning,) = warning_lines(found)
+    assert warning == (
+        "warning: 1 of 4 trials has no score (1 missing) and is left out; pass@1 is 0.750, and "
+        "would be 0.500 with it wrong and 0.750 with it right"
     )
 
 
 def test_policies(tmp_path: Path) -> None:
     failed = report(tmp_path, SIMPLE, "pass@2", policy="fail")
     assert rows(failed)[0]["problems"] == 2
-    assert (
-        "1 of 4 trials has no score (1 missing) and counts as a failure" in explanation(failed)[1]
-    )
+    (warning,) = warning_lines(failed)
+    assert "1 of 4 trials has no score (1 missing) and counts as a failure" in warning
     assert failed.as_json()["policy"] == "fail"
     with pytest.raises(InvalidInput, match="1 missing without a score"):
         report(tmp_path, SIMPLE, policy="error")

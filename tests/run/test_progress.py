@@ -45,6 +45,47 @@ def test_the_rate_is_that_of_the_last_seconds() -> None:
     assert run.progress().rate == 5.0
 
 
+def test_there_is_no_forecast_before_the_first_wave() -> None:
+    run = Watched(planned=6_406)
+    run.progress(64)
+    run.clock.now += 61.0
+    run.more(1)
+    assert run.progress(64).seconds_left is None  # not 4 days
+    run.clock.now += 3.0
+    run.more(63)
+    assert run.progress(64).seconds_left == pytest.approx(6_336.0)
+
+
+def test_answers_that_come_in_waves_are_forecast_from_whole_waves() -> None:
+    run = Watched(planned=10_006)
+    forecasts = []
+    for _ in range(600):  # 64 answers a minute, all at once
+        run.clock.now += 1.0
+        if run.clock.now % 60 == 40:
+            run.more(64)
+        found = run.progress(64)
+        if found.seconds_left is not None:
+            left = 10_006 - found.tasks[0].done
+            forecasts.append(found.seconds_left / left * 64 / 60)
+    assert len(forecasts) > 400
+    assert min(forecasts) > 0.5
+    assert max(forecasts) < 2.1
+
+
+def test_a_forecast_has_the_wait_in_it() -> None:
+    run = Watched(planned=100)
+    run.progress()
+    run.clock.now += 2
+    run.more(4)
+    run.endpoint.paused_for = 30.0
+    assert run.progress().seconds_left == 75.0
+
+
+def test_what_is_repeated_is_counted() -> None:
+    found = Watched(retries={"rate_limited": 2}, backing_off=1).progress()
+    assert (found.retries, found.backing_off) == ({"rate_limited": 2}, 1)
+
+
 def test_what_is_left_is_never_less_than_nothing() -> None:
     run = Watched(planned=1)
     run.progress()

@@ -398,9 +398,26 @@ def test_several_tasks(tmp_path: Path) -> None:
         ({"num_repeats": 0}, "num_repeats must be a whole number, 1 or more; got 0"),
         ({"num_repeats": 2.5}, "num_repeats must be a whole number, 1 or more; got 2.5"),
         ({"num_repeats": True}, "num_repeats must be"),
-        ({"limit": 0}, "limit must be a whole number, 1 or more; got 0"),
-        ({"limit": 0.5}, "limit must be"),
+        ({"limit": 0}, "limit must be a whole number, 1 or more, or a share"),
+        ({"limit": 1.0}, "limit=1.0 may mean one problem or all"),
+        ({"limit": 2.5}, "limit must be"),
         ({"level": 95}, "level must be a number between 0 and 1; got 95"),
+        ({"batch_size": 0}, "batch_size must be a whole number, 1 or more, or auto; got 0"),
+        ({"num_fewshot": -1}, "num_fewshot must be a whole number, 0 or more; got -1"),
+        ({"num_fewshot": "5"}, "num_fewshot must be a whole number, 0 or more; got '5'"),
+        ({"system_instruction": 5}, "system_instruction must be text; got 5"),
+        ({"apply_chat_template": "chatml"}, "the server chooses the template"),
+        ({"fewshot_as_multiturn": 1}, "fewshot_as_multiturn must be True or False; got 1"),
+        ({"model_args": "model=x"}, "model_args are for a model that is given by its name"),
+        ({"gen_kwargs": "temperature"}, "gen_kwargs: 'temperature' is not key=value"),
+        ({"gen_kwargs": {"temprature": 1}}, "Did you mean 'temperature'"),
+        ({"gen_kwargs": "max_gen_toks=5", "max_tokens": 5}, "are the same setting"),
+        (
+            {"model": "openai-completions:x", "apply_chat_template": True},
+            "completes plain text. Give the model as openai:NAME",
+        ),
+        ({"model": "openai:x", "apply_chat_template": False}, "chat completions, which apply it"),
+        ({"model": "hf", "model_args": "pretrained=gpt2"}, "vllm serve gpt2"),
     ],
 )
 def test_wrong_arguments_are_refused_before_anybody_is_asked(
@@ -433,6 +450,97 @@ def test_being_correct_needs_a_score_that_says_so(tmp_path: Path, name: str, bes
     told = f"any_correct counts scores of 1 as correct; the best {name} is {best}"
     with pytest.raises(InvalidInput, match=told):
         evaluated(tmp_path, metric("any_correct", name), TARGETS, ANSWERS)
+
+
+# -- called as lm-eval is ------------------------------------------------------------------
+
+SHOTS = """
+fewshot_config: {sampler: first_n, samples: [{id: x, target: "1"}, {id: y, target: "2"}]}
+num_fewshot: 2
+"""
+
+
+def test_the_arguments_of_lm_eval_reach_the_server(tmp_path: Path) -> None:
+    path = write_task(tmp_path, metric("mean"), TARGETS, more=SHOTS)
+    with FaultServer() as server, pytest.warns(PassbandWarning, match="no effect here.*tokenizer"):
+        results = simple_evaluate(
+            model="local-chat-completions",
+            model_args=f"model=qwen,base_url={server.url}/chat/completions,num_concurrent=2,"
+            "tokenizer=gpt2,tokenized_requests=False",
+            tasks=[path],
+            num_fewshot=1,
+            batch_size="auto",
+            limit=0.3,
+            system_instruction="Be brief.",
+            apply_chat_template=True,
+            gen_kwargs="temperature=0.5,top_k=20,max_gen_toks=9",
+        )
+    bodies = [request.body for request in server.requests]
+    assert {body["model"] for body in bodies} == {"qwen"}
+    assert {(b["temperature"], b["top_k"], b["max_tokens"]) for b in bodies} == {(0.5, 20, 9)}
+    asked = sorted({tuple((m["role"], m["content"]) for m in body["messages"]) for body in bodies})
+    before = [("system", "Be brief."), ("user", "Problem x"), ("assistant", "1")]
+    assert [list(messages) for messages in asked] == [
+        [*before, ("user", f"Problem {key}")] for key in "ab"
+    ]
+    assert results["n-samples"]["t"] == {"original": 4, "effective": 2}  # 0.3 of 4, rounded up
+    assert results["n-shot"] == {"t": 1}
+    config = results["config"]
+    assert config["gen_kwargs"] == {"temperature": 0.5, "top_k": 20, "max_gen_toks": 9}
+    assert (config["system_instruction"], config["limit"]) == ("Be brief.", 0.3)
+
+
+def test_worked_examples_are_one_message_unless_turns_are_asked_for(tmp_path: Path) -> None:
+    path = write_task(tmp_path, metric("mean"), {"a": "2"}, more=SHOTS)
+    for options, number in (({}, 1), ({"fewshot_as_multiturn": True}, 5)):
+        with FaultServer() as server:
+            simple_evaluate("openai:m", path, base_url=server.url, **options)  # type: ignore[arg-type]
+        assert {len(request.body["messages"]) for request in server.requests} == {number}
+
+
+def test_turns_are_no_matter_for_a_task_without_examples(tmp_path: Path) -> None:
+    path = write_task(tmp_path, metric("mean"), {"a": "2"})
+    results = simple_evaluate(lambda prompt: "2", path, fewshot_as_multiturn=True)
+    assert results["results"]["t"]["exact_match,none"] == 1
+
+
+def test_a_share_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = write_task(tmp_path, metric("mean"), TARGETS)
+    for limit, asked in ((0.5, 8), (0.75, 4), (None, 4)):
+        script = Script("t", ANSWERS)
+        options = {"num_repeats": 4, "seed": SEED, "out": tmp_path / "run"}
+        simple_evaluate(script, path, limit=limit, **options)
+        assert script.calls == asked
+
+
+def test_other_fields_of_requests_are_refused_on_resuming(tmp_path: Path) -> None:
+    path = write_task(tmp_path, metric("mean"), TARGETS)
+    script, out = Script("t", ANSWERS), tmp_path / "run"
+    simple_evaluate(script, path, 1, seed=SEED, out=out, gen_kwargs={"top_k": 20})
+    for changed in ({"gen_kwargs": {"top_k": 5}}, {"system_instruction": "Be brief."}):
+        with pytest.raises(InvalidInput, match=r"top_k|system"):
+            simple_evaluate(script, path, 1, seed=SEED, out=out, **changed)
+
+
+def test_every_standard_error_is_a_number_or_not_available(tmp_path: Path) -> None:
+    """What lm-eval's make_table takes: it formats every other value with four digits."""
+    lines = f"{metric('mean')}\n{metric('pass@8')}"
+    answers = {key: [target] * 4 for key, target in TARGETS.items()}
+    with pytest.warns(PassbandWarning, match="has no value"):
+        results = evaluated(tmp_path, lines, TARGETS, answers)
+    found = results["results"]["t"]
+    errors = [value for key, value in found.items() if "_stderr," in key]
+    assert errors == ["N/A", "N/A"]
+    assert {*results["versions"], *results["n-shot"], *results["higher_is_better"]} == {"t"}
+
+
+def test_progress_is_shown_where_it_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_task(tmp_path, metric("mean"), {"a": "2"})
+    for progress, shown in ((None, ""), (True, "1 of 1 trials, 100 %")):
+        simple_evaluate(lambda prompt: "2", path, progress=progress)
+        assert capsys.readouterr().err.strip().endswith(shown)
 
 
 # -- what comes back -----------------------------------------------------------------------

@@ -9,7 +9,8 @@ import pytest
 from commands import run
 from passband import Outcomes, Summary, summarize
 from passband.errors import InvalidInput
-from passband.report.summary import explanation, full_rows, rows
+from passband.report.layout import full_rows, rows
+from passband.report.summary import explanation
 from passband.summary.certified import for_groups
 from passband.summary.summary import Request
 

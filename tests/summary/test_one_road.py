@@ -76,7 +76,7 @@ def test_every_road_gives_the_same_summary(folder: Path) -> None:
 
 
 def test_halves_merged_are_the_whole(folder: Path) -> None:
-    evaluate(folder, "whole")
+    evaluate(folder, "whole", name="whole")
     evaluate(folder, "one", limit=5, name="whole")
     evaluate(folder, "other", num_repeats=2, name="whole")
     merge([folder / "one", folder / "other"], folder / "merged")

@@ -21,9 +21,9 @@ def test_errors_and_short_trials_are_told(tmp_path: Path) -> None:
     (group,) = summarize_run(tmp_path).groups
     told = {note.code: note.text for note in group.notes}
     assert told["task-errors"] == "the task failed on 1 trial; the first: KeyError: 'tool'"
-    assert told["scored-incomplete"] == (
-        "1 truncated and 1 limit trials are scored, as the task scores them"
-    )
+    assert told["scored-incomplete"] == "1 truncated and 1 limit trials are scored all the same"
+    assert group.incomplete == {"truncated": 1, "limit": 1}
+    assert group.n_truncated == 1
     assert group.lines[0].estimate is not None
     assert group.lines[0].estimate.n_trials == 5
 

@@ -88,8 +88,8 @@ def test_groups_tags_and_folders(here):
         ("no/where", "there is no task file"),
         ("", "the name of a task is empty"),
         (" ", "the name of a task is empty"),
-        ("rows.jsonl", "rows.jsonl is not a task: a task is a YAML file"),
-        ("data/rows.csv", "data/rows.csv is not a task: a task is a YAML file"),
+        ("rows.jsonl", "rows.jsonl is data, not a task file: passband run takes it"),
+        ("data/rows.csv", "data/rows.csv is data, not a task file"),
     ],
 )
 def test_what_is_not_there(here, name, told):

@@ -155,6 +155,82 @@ def test_a_k_that_is_none(task, write, k):
         load_task(task(line), trust=True)
 
 
+SEVERAL = """
+    calls = []
+
+    def code(references, predictions, k=(1,)):
+        calls.append(predictions)
+        right = float(references[0] in predictions[0])
+        # As often written by hand, it gives 1 for every k above the number of answers.
+        passes = {f"pass@{n}": right if n == 1 else 1.0 for n in k}
+        return {**passes, "length": float(len(predictions[0]))}
+
+    def results(doc, results):
+        return {"pass@1": float(results[0] == doc["answer"]), "pass@10": 1.0, "length": 3.0}
+"""
+
+
+def test_every_value_of_a_function_has_its_line(task, write):
+    write("utils.py", SEVERAL)
+    line = "{metric: !function utils.code, k: [1, 10], values: [length, pass@1, pass@10]}"
+    loaded = load_task(task(f"repeats: 10\nmetric_list: [{line}]"), trust=True)
+    assert [(m.name, m.scorer, m.repeat_aggregation) for m in loaded.metrics] == [
+        ("length", "length", "first"),
+        ("pass@1", "code", "pass@1"),
+        ("pass@10", "code", "pass@10"),
+    ]
+    length, passed = loaded.scorers
+    assert [scorer.score("yes", REFERENCE).value for scorer in (length, passed)] == [3, 1]
+    assert [passed.score(text, REFERENCE).value for text in ("no", "yes")] == [0, 1]
+
+
+def test_one_call_gives_all_values_of_a_trial(task, write):
+    import passband.tasks.trusted as trusted
+
+    write("utils.py", SEVERAL.replace('{**passes, "length"', '{**passes, "more": 1.0, "length"'))
+    line = "{metric: !function utils.code, values: [length, more]}"
+    scorers = load_task(task(f"metric_list: [{line}]"), trust=True).scorers
+    calls = [module.calls for module in trusted._modules.values() if hasattr(module, "calls")][-1]
+    calls.clear()
+    assert [scorer.score("abcd", REFERENCE).value for scorer in scorers] == [4, 1]
+    assert len(calls) == 1
+
+
+def test_pass_at_k_of_process_results_is_estimated_from_single_trials(task, write):
+    write("utils.py", SEVERAL)
+    text = "metric_list: [{metric: pass@10}, {metric: pass@1}, {metric: length}]"
+    text = f"repeats: 10\nprocess_results: !function utils.results\n{text}"
+    loaded = load_task(task(text), trust=True)
+    assert [(m.name, m.scorer, m.repeat_aggregation) for m in loaded.metrics] == [
+        ("pass@10", "pass@1", "pass@10"),
+        ("pass@1", "pass@1", "first"),
+        ("length", "length", "first"),
+    ]
+    assert [scorer.score("no", REFERENCE).value for scorer in loaded.scorers] == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        ("exact_match, values: [x]", "names what a metric that is a !function returns"),
+        ("!function utils.code, values: []", "values is empty"),
+        ("!function utils.code, values: 3", "values must be a list; got 3"),
+    ],
+)
+def test_values_that_cannot_be(task, write, metric, told):
+    write("utils.py", SEVERAL)
+    with pytest.raises(InvalidInput, match=told):
+        load_task(task(f"metric_list: [{{metric: {metric}}}]"), trust=True)
+
+
+def test_a_value_that_is_not_returned(scorers):
+    scored = scorers("metric_list: [{metric: !function utils.several, values: [x, z]}]")
+    assert value(scored[0], "yes") == 1
+    assert "several gives no 'z' for one trial, only x, y" in value(scored[1], "yes")[1]
+    (number,) = scorers("metric_list: [{metric: !function utils.equal, values: [x]}]")
+    assert "must return 'x' by its name; got 1.0" in value(number, "yes")[1]
+
+
 def test_filters_of_the_task(scorers):
     letter, upper = scorers("""
         filter_list:
@@ -197,7 +273,7 @@ def test_one_call_does_for_all_metrics_of_a_trial(scorers):
     ("function", "told"),
     [
         ("fails", "RuntimeError: no"),
-        ("several", "returned several values (x, y), none named several or pass@1"),
+        ("several", "returned several values (x, y), none named several or pass@1; name those"),
         ("empty", "empty returned no value for one trial"),
     ],
 )

@@ -19,6 +19,7 @@ from passband.cli.command import Command, Group
 from passband.cli.compare import compare
 from passband.cli.export import export
 from passband.cli.import_logs import import_
+from passband.cli.init import init
 from passband.cli.ls import ls
 from passband.cli.merge import merge
 from passband.cli.metrics import metrics
@@ -28,6 +29,7 @@ from passband.cli.run import run
 from passband.cli.salvage import salvage
 from passband.cli.score import score
 from passband.cli.serve import serve
+from passband.cli.show import show
 from passband.cli.stats import stats
 from passband.cli.summarize import summarize
 from passband.cli.validate import validate
@@ -47,8 +49,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, score, stats, summarize, compare, plan, calibrate, serve, import_, export, merge, check,
-    backup, salvage, ls, validate, metrics,
+    run, init, show, score, stats, summarize, compare, plan, calibrate, serve, import_, export,
+    merge, check, backup, salvage, ls, validate, metrics,
 ):  # fmt: skip
     app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
 

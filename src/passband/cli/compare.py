@@ -38,7 +38,8 @@ def compare(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Two or more files of trials or run directories, or one with several models."
+            help="Two or more files of trials or run directories; or one with several models, or "
+            "a folder of run directories."
         ),
     ],
     metric: Metrics = None,

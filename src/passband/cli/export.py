@@ -44,6 +44,10 @@ def export(
     timing: Annotated[
         bool, typer.Option("--timing", help="Include latency, attempts and request numbers.")
     ] = False,
+    with_: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="Further columns: prompt, target, detail (of the scorer)."),
+    ] = None,
     skip_bad: SkipBad = False,
 ) -> None:
     """Write the trials of a run or a log. The same trials give the same bytes."""
@@ -52,8 +56,10 @@ def export(
     from passband.readers.open_trials import opened_trials
     from passband.readers.options import Options
     from passband.report.render import printable
+    from passband.trials.export import further_columns
     from passband.writers.write import form_of_name, write, writers
 
+    further = further_columns(with_ or ())
     output = None if output == Path("-") else output
     form = format.value if format else "jsonl" if output is None else form_of_name(output)
     if output is None and not writers[form].is_text:
@@ -64,12 +70,12 @@ def export(
         print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
         if output is None and sys.stdout.isatty():
             shown = io.BytesIO()
-            losses = write(trials, runs, form, shown, timing=timing)
+            losses = write(trials, runs, form, shown, timing=timing, further=further)
             for line in shown.getvalue().decode("utf-8", "replace").splitlines():
                 typer.echo(printable(line))  # a model may have written control characters
         else:
             to = output or typer.get_binary_stream("stdout")
-            losses = write(trials, runs, form, to, timing=timing)
+            losses = write(trials, runs, form, to, timing=timing, further=further)
         print_notes(losses)
         print_notes(filter(None, (_incomplete(each, trials.beyond_rounds(each)) for each in runs)))
 

@@ -15,8 +15,12 @@ from passband import plugins
 
 __all__ = [
     "AnswerColumn",
+    "AnswerText",
     "ClusterColumn",
+    "DataOption",
+    "Digits",
     "Engine",
+    "ExtractRules",
     "FewshotAsTurns",
     "Format",
     "FormatOption",
@@ -24,16 +28,22 @@ __all__ = [
     "Headers",
     "ImportOption",
     "JsonOption",
+    "LayoutOption",
+    "Layouts",
     "Level",
     "Metrics",
     "NumFewshot",
     "Over",
+    "Percent",
     "Policies",
     "PolicyOption",
     "ProblemColumn",
+    "PromptTemplate",
+    "QuestionColumn",
     "Quiet",
     "Rankings",
     "ScoreColumn",
+    "ScorerName",
     "SkipBad",
     "StatusColumn",
     "Stream",
@@ -68,6 +78,13 @@ def is_json(format: Format, json: bool) -> bool:
 
         raise InvalidInput(f"--json and --format {format.value} ask for different output.")
     return json or format is Format.json
+
+
+class Layouts(str, enum.Enum):
+    """Layouts of a table."""
+
+    long = "long"
+    wide = "wide"
 
 
 class Target(str, enum.Enum):
@@ -171,9 +188,51 @@ PolicyOption = Annotated[
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, no notes.")]
+Digits = Annotated[
+    int | None,
+    typer.Option("--digits", help="Decimals of numbers; by default by their error.", min=0, max=12),
+]
+Percent = Annotated[bool, typer.Option("--percent", help="Print shares of 1 as percentages.")]
+LayoutOption = Annotated[
+    Layouts,
+    typer.Option("--layout", help="A row for each metric (long), or a column (wide)."),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print only the result and warnings, no notes.")
+]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+QuestionColumn = Annotated[
+    str | None, typer.Option("--question", help="Data file: column of the question.")
+]
+AnswerText = Annotated[
+    str | None,
+    typer.Option("--answer", help="Data file: column of the right answer, or a template of it."),
+]
+PromptTemplate = Annotated[
+    str | None,
+    typer.Option("--prompt", help="Data file: the prompt, such as '{{ question }} Be brief.'."),
+]
+ScorerName = Annotated[
+    str | None,
+    typer.Option("--scorer", help="Data file: numeric, math, exact_match, choice, f1, ..."),
+]
+ExtractRules = Annotated[
+    str | None,
+    typer.Option(
+        "--extract",
+        help="Data file: rules that find the answer, such as boxed,marker,last_number; or whole.",
+    ),
+]
+DataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="Local copy of the task's data: a file, a folder with a file for each split, or "
+        "SPLIT=FILE (repeatable).",
+    ),
 ]
 TaskArgs = Annotated[
     list[str] | None,

@@ -9,41 +9,75 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from passband.cli.options import (
+    AnswerText,
+    DataOption,
+    Digits,
     Engine,
+    ExtractRules,
     FewshotAsTurns,
     GenFields,
     Headers,
+    LayoutOption,
+    Layouts,
     Level,
     Metrics,
     NumFewshot,
+    Percent,
+    Policies,
+    PolicyOption,
+    PromptTemplate,
+    QuestionColumn,
     Quiet,
+    ScorerName,
     Stream,
     SystemPrompt,
     Target,
     TaskArgs,
     Truncated,
     TrustTaskCode,
+    split_metrics,
 )
+from passband.cli.run_study import (
+    find_study_file,
+    given_options,
+    make_study,
+    print_plans,
+    run_and_print_study,
+)
+from passband.cli.table_options import TableOptions
 
 if TYPE_CHECKING:
-    from passband.run.dry_run import DryRun
     from passband.run.request import RunRequest
     from passband.run.settings import Until
+    from passband.run.study_file import StudyFile
 
 __all__ = ["run"]
 
 
 def run(
+    context: typer.Context,
     task: Annotated[
-        list[str], typer.Argument(help="Tasks: names, YAML files, inspect:TASK, BANK:adaptive.")
+        list[str],
+        typer.Argument(
+            help="Tasks: names, YAML or data files, inspect:TASK, BANK:adaptive; or a study file."
+        ),
     ],
     model: Annotated[
-        str, typer.Option("--model", help="tiny, openai:NAME, python:module:function, ...")
-    ],
+        list[str] | None,
+        typer.Option(
+            "--model", help="tiny, openai:NAME, python:module:function, ... (repeatable)."
+        ),
+    ] = None,
     base_url: Annotated[
-        str | None, typer.Option(help="Address of the server, e.g. http://localhost:8000/v1.")
+        list[str] | None,
+        typer.Option(help="Address of the server, e.g. http://localhost:8000/v1 (repeatable)."),
     ] = None,
     n: Annotated[int | None, typer.Option("-n", help="Trials per problem.")] = None,
+    question: QuestionColumn = None,
+    answer: AnswerText = None,
+    prompt: PromptTemplate = None,
+    scorer: ScorerName = None,
+    extract: ExtractRules = None,
     limit: Annotated[int | None, typer.Option(help="Ask only the first N problems.")] = None,
     concurrency: Annotated[int, typer.Option(help="Maximum concurrent requests.", min=1)] = 64,
     batch: Annotated[
@@ -66,7 +100,7 @@ def run(
     stream: Stream = False,
     name: Annotated[
         str | None,
-        typer.Option(help="Name of the run; seeds derive from it. Default: the directory's."),
+        typer.Option(help="Name of a checkpoint, for tables, directory and seeds."),
     ] = None,
     seed: Annotated[
         str | None, typer.Option(help="Base of the trials' seeds. Default: the run's name.")
@@ -74,10 +108,18 @@ def run(
     no_seed: Annotated[bool, typer.Option("--no-seed", help="Send no seeds.")] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Run directory, resumed if it exists. Default: runs/MODEL."),
+        typer.Option(
+            "--out",
+            help="Run directory, resumed if it exists; of several models, their folder. "
+            "Default: runs/MODEL.",
+        ),
     ] = None,
     metric: Metrics = None,
     level: Level = 0.95,
+    policy: PolicyOption = Policies.drop,
+    layout: LayoutOption = Layouts.long,
+    digits: Digits = None,
+    percent: Percent = False,
     truncated: Annotated[
         Truncated | None,
         typer.Option(help="How to treat truncated completions: leave unscored, or score."),
@@ -114,6 +156,7 @@ def run(
         Target | None,
         typer.Option(help="With --until: for these problems (trials), or for problems like them."),
     ] = None,
+    data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
     se: Annotated[
@@ -143,17 +186,24 @@ def run(
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
     from passband.generate.headers import read_headers
     from passband.report.terminal.live import error_events
-    from passband.run.request import make_request
     from passband.run.settings import Patience
     from passband.tasks.adjust import Adjustments
     from passband.tasks.gen_fields import read_gen
     from passband.tasks.inspect_task import read_task_args
+    from passband.tasks.plain_data_guess import DataOptions
 
     with error_events(enabled=json):
-        request = make_request(
+        given = given_options(context)
+        file = find_study_file(task, given)
+        metrics, level = _measured(metric, level, file, given)
+        study = make_study(
             task,
-            model,
-            out=out,
+            model or [],
+            base_url or [],
+            file,
+            given,
+            out,
+            data=data or (),
             trust_task_code=trust_task_code,
             task_args=read_task_args(task_arg or ()),
             engine=engine.value,
@@ -161,6 +211,7 @@ def run(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
             adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
+            data_options=DataOptions.of(question, answer, prompt, scorer, extract),
             n=n,
             limit=limit,
             concurrency=concurrency,
@@ -174,20 +225,31 @@ def run(
             retry_failed=retry_failed,
             max_cost=max_cost,
             moved_server=moved_server,
-            until=_until(until, proof, over, metric or [], level),
+            until=_until(until, proof, over, metrics, level),
             patience=Patience(outage=max_outage),
-            base_url=base_url,
             timeout=timeout,
             batch=batch,
             stream=stream,
             headers=read_headers(header or ()),
             prices=prices,
         )
-        request.check_metrics(metric or [], level)
+        study.check(metrics, level, policy.value)
+        options = TableOptions(metrics, level, policy.value, layout.value, digits, percent)
         if dry_run:
-            _print_plan(request.dry_run(), json)
+            print_plans(study, json)
+        elif len(study.requests) > 1:
+            run_and_print_study(study, options, json, quiet)
         else:
-            _run_and_print(request, metric or [], level, json, quiet)
+            _run_and_print(study.requests[0], options, json, quiet)
+
+
+def _measured(
+    metrics: list[str] | None, level: float, file: StudyFile | None, given: frozenset[str]
+) -> tuple[list[str], float]:
+    """Return the metrics and the level: of the command, or else of the study file."""
+    settings = {} if file is None else file.settings
+    named = split_metrics(list(settings.get("metrics", ())))
+    return metrics or named or [], level if "level" in given else settings.get("level", level)
 
 
 def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
@@ -215,37 +277,22 @@ def _until(
     return Until(half_width, metrics[0] if metrics else "pass@1", target.value, level, proof)
 
 
-def _print_plan(plan: DryRun, as_json: bool) -> None:
-    from json import dumps
-
-    from passband.report.dry_run import dry_run_lines
-    from passband.report.render import printable
-
-    lines = [dumps(plan.as_json(), indent=2)] if as_json else map(printable, dry_run_lines(plan))
-    for line in lines:
-        typer.echo(line)
-
-
-def _run_and_print(
-    request: RunRequest, metrics: list[str], level: float, as_json: bool, quiet: bool
-) -> None:
+def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, quiet: bool) -> None:
     from passband.report.terminal.live import JsonEvents, make_display
 
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
-    from passband.cli.output import print_rows
+    from passband.cli.output import print_notes, print_rows
     from passband.generate.headers import hidden_values
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
     from passband.report.run import RunReport
 
-    summary = finished.summarize(metrics, level)
-    report = RunReport(finished, summary, finished.task_options())
+    summary = finished.summarize(options.metrics, options.level, options.policy)
+    report = RunReport(finished, summary, finished.task_options(), options.style())
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
         print_rows(report.rows())
-        for line in (
-            [] if quiet else closing_lines(report, ["passband", *hidden_values(sys.argv[1:])])
-        ):
-            typer.echo(line, err=True)
+        command = ["passband", *hidden_values(sys.argv[1:])]
+        print_notes(report.warnings() if quiet else closing_lines(report, command))
     raise typer.Exit(finished.exit_code)

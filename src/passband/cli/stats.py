@@ -10,12 +10,16 @@ import typer
 from passband.cli.options import (
     AnswerColumn,
     ClusterColumn,
+    Digits,
     Format,
     FormatOption,
     JsonOption,
+    LayoutOption,
+    Layouts,
     Level,
     Metrics,
     Over,
+    Percent,
     Policies,
     PolicyOption,
     ProblemColumn,
@@ -34,9 +38,10 @@ __all__ = ["stats"]
 
 def stats(
     source: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            help="Run directory, or a CSV, TSV, JSON, JSONL, Parquet, .npy or .npz file of trials."
+            help="Run directories, folders of them, or CSV, TSV, JSON, JSONL, Parquet, .npy or "
+            ".npz files of trials."
         ),
     ],
     metric: Metrics = None,
@@ -93,18 +98,23 @@ def stats(
         Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
     ] = None,
     format: FormatOption = Format.table,
+    layout: LayoutOption = Layouts.long,
+    digits: Digits = None,
+    percent: Percent = False,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
     """Print metrics with intervals for recorded trials."""
     from passband.cli.output import print_json, print_notes, print_rows
     from passband.report import summary as text
+    from passband.report.layout import full_rows, rows
+    from passband.report.style import Style
     from passband.summary.summarize import summarize
     from passband.summary.weights_text import read_weights
 
     as_json = is_json(format, json)
     summary = summarize(
-        source,
+        source if len(source) > 1 else source[0],
         metric or [],
         over=over.value,
         method=method,
@@ -134,7 +144,9 @@ def stats(
         print_json(summary.to_json())
         return
     print_notes(text.remark_lines(summary, quiet=quiet))
-    rows = text.full_rows(summary) if format is Format.csv else text.rows(summary)
-    print_rows(rows, format.value)
+    style = Style(digits, percent, layout.value)
+    table = full_rows if format is Format.csv else rows
+    print_rows(table(summary, style), format.value)
+    print_notes(text.warning_lines(summary))
     if not quiet:
-        print_notes(["", *text.explanation(summary)])
+        print_notes(["", *text.explanation(summary, style)])

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption, TaskArgs, TrustTaskCode
+from passband.cli.options import DataOption, JsonOption, TaskArgs, TrustTaskCode
 
 __all__ = ["validate"]
 
@@ -16,6 +16,7 @@ def validate(
     every: Annotated[
         bool, typer.Option("--all", help="Render every problem, not only the first five.")
     ] = False,
+    data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
     json: JsonOption = False,
@@ -28,14 +29,17 @@ def validate(
     from passband.tasks.check import check_task
     from passband.tasks.find import find_tasks
     from passband.tasks.inspect_task import check_inspect, is_inspect_name, read_task_args
+    from passband.tasks.local_data import local_data
 
     limit, arguments = None if every else 5, read_task_args(task_arg or ())
     checked = {
         name: check_inspect(name, arguments, limit) for name in filter(is_inspect_name, task)
     }
     names = [name for name in task if not is_inspect_name(name)]
-    for entry in dict.fromkeys(entry for name in names for entry in find_tasks(name)):
-        checked[str(entry.path)] = check_task(entry, trust=trust_task_code, limit=limit)
+    entries = list(dict.fromkeys(entry for name in names for entry in find_tasks(name)))
+    local = local_data(data or (), [entry.name for entry in entries])
+    for entry in entries:
+        checked[str(entry.path)] = check_task(entry, trust=trust_task_code, limit=limit, data=local)
     if json:
         files = {path: [asdict(line) for line in lines] for path, lines in checked.items()}
         typer.echo(dumps(files, indent=2, default=str))

@@ -43,7 +43,8 @@ def read_headers(words: Iterable[str]) -> dict[str, str]:
 
 def check_headers(headers: Mapping[str, str]) -> None:
     """Raise `InvalidInput` for a header that cannot be sent; the message has no value."""
-    for name, value in headers.items():
+    pairs: Iterable[tuple[object, object]] = headers.items()
+    for name, value in pairs:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InvalidInput(f"--header {_shown(str(name))}: this is no name of a header.")
         if name.lower() in _OURS:

@@ -1,6 +1,6 @@
 """One model at several addresses, which share its requests.
 
-A request goes where it is expected to be answered first. An address that fails rests, and what
+A request goes to the least busy address. An address that fails rests, and what
 failed there goes to another address at once. Which address answers changes nothing else: seeds,
 sampling and records are those of the model.
 """
@@ -103,21 +103,21 @@ class Pool:
         return completions
 
     def _choose(self, request: Request) -> Replica:
-        """Return the address that is expected to answer first; not the one that just failed."""
+        """Return the least busy address; not the one that just failed this request."""
         awake = [replica for replica in self.replicas if replica.is_awake]
         if not awake:  # the caller has waited already
             return min(self.replicas, key=lambda replica: replica.rest_left)
         if self._failed_at:
             failed = self._failed_at.pop(_key(request), None)
             awake = [replica for replica in awake if replica is not failed] or awake
-        if all(replica.pace is not None for replica in awake):
-            return min(awake, key=lambda replica: replica.expected)
+        if all(replica.seconds is not None for replica in awake):
+            return min(awake, key=lambda replica: replica.burden)
         return min(awake, key=lambda replica: replica.in_flight)
 
     def _judge(self, replica: Replica, request: Request, fault: ProviderFault) -> None:
         """Let an address rest that failed, and say whether another can be asked at once."""
         fault.detail = f"{replica.address}: {fault.detail}"
-        others = [one for one in self.replicas if one is not replica]
+        others, before = [one for one in self.replicas if one is not replica], replica.trouble
         if isinstance(fault, RateLimited):
             replica.rest(fault.retry_after)
             if fault.retry_after is not None:  # the next request goes where the rest ends first
@@ -129,7 +129,7 @@ class Pool:
             replica.heard()
             return
         fault.elsewhere = any(one.is_awake for one in others)
-        if replica.trouble and fault.elsewhere:
+        if fault.elsewhere and replica.trouble and not before:
             self._note(f"{replica.trouble}. Its requests go to the other addresses meanwhile.")
 
     # -- one model ---------------------------------------------------------------------------

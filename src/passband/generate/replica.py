@@ -1,4 +1,4 @@
-"""One address of a model that is served at several: its load, its pace, and its rest."""
+"""One address of a model that is served at several: its load, its speed, and its rest."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from passband.generate.served import ServedModel
 __all__ = ["Replica"]
 
 _FAILURES = 3  # in a row, each perhaps the fault of its request, that mean the address is down
+_POWER = 2.5  # of an answer's seconds, in how busy an address is
 _FIRST_REST, _LONGEST_REST = 0.5, 30.0  # seconds; a rest doubles each time
-_WEIGHT = 0.1  # of the newest answer in the average pace
+_WEIGHT = 0.02  # of the newest answer in the average time; more for the first ones
 
 
 class Replica:
@@ -28,7 +29,7 @@ class Replica:
         self.address: str = getattr(provider, "address", None) or "an address without a name"
         self.in_flight = 0
         self.answered = 0
-        self.pace: float | None = None  # seconds of an answer for each request in flight
+        self.seconds: float | None = None  # that an answer takes, on average over the last ones
         self.served: Sequence[ServedModel] | None = None  # what it says that it serves
         self.is_listed = False  # whether it was asked for that since it last came up
         self.trouble = ""  # why it gives no answers
@@ -52,20 +53,23 @@ class Replica:
         return self.rest_left == 0
 
     @property
-    def expected(self) -> float:
-        """Seconds that one request more would take here, by those before it; 0 if it is idle.
+    def burden(self) -> float:
+        """How busy it is: requests in flight, times a power of the seconds of an answer.
 
-        An idle address is always worth a request: what is known of its pace may be out of date.
+        Equal counts (power 0) use too little of a fast server that could take more, and equal waits
+        (a high power) use nothing of a slow one while the fast one queues. 2.5 comes within a tenth
+        of the best division in both cases (benchmarks/pool.py). An idle address is always worth a
+        request: what is known of its speed may be out of date.
         """
-        return (self.pace or 0.0) * (self.in_flight + 1) if self.in_flight else 0.0
+        return (self.in_flight + 1) * (self.seconds or 0.0) ** _POWER if self.in_flight else 0.0
 
     # -- asking ------------------------------------------------------------------------------
 
     async def generate(self, request: Request) -> Sequence[Completion]:
         """Make one attempt here; it is in flight already."""
-        load, start = max(1, self.in_flight), self._clock()
+        start = self._clock()
         completions = await self.provider.generate(request)
-        self._answer((self._clock() - start) / load)
+        self._answer(self._clock() - start)
         return completions
 
     async def list_models(self) -> None:
@@ -75,11 +79,11 @@ class Replica:
         if served is not None:
             self.served = await served()
 
-    def _answer(self, pace: float) -> None:
+    def _answer(self, seconds: float) -> None:
         self.answered += 1
         self._failures = self._rests = 0
-        before = pace if self.pace is None else self.pace
-        self.pace = before + _WEIGHT * (pace - before)
+        before = self.seconds or 0.0
+        self.seconds = before + max(_WEIGHT, 1 / self.answered) * (seconds - before)
 
     def heard(self) -> None:
         """Note a reply that is no answer, such as a rejection: the address is up."""

@@ -87,6 +87,22 @@ def _runs(columns: Columns) -> list[list[int]]:
     return list(runs.values())
 
 
+def _messages(prompt: str) -> list[Any]:
+    """Return the messages of a prompt: one of the user, or the JSON list of several.
+
+    >>> _messages("2+2"), _messages('[["system", "Be brief."], ["user", "2+2"]]')
+    ([['user', '2+2']], [['system', 'Be brief.'], ['user', '2+2']])
+    """
+    if prompt.startswith('[["'):
+        try:
+            pairs = json.loads(prompt)
+        except (ValueError, RecursionError):
+            return [["user", prompt]]
+        if all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            return list(pairs)
+    return [["user", prompt]]
+
+
 class _Rows:
     """The rows of one task and model."""
 
@@ -120,8 +136,10 @@ class _Rows:
         return Log(task, model, source, problems, trials, self._scorers)
 
     def _problem(self, position: int, key: str, row: int) -> ProblemRow:
-        target = self._text("target", row)
-        record = {"targets": [] if target is None else [target]}
+        target, prompt = self._text("target", row), self._text("prompt", row)
+        record: dict[str, Any] = {"targets": [] if target is None else [target]}
+        if prompt is not None:
+            record["messages"] = _messages(prompt)
         return ProblemRow(position, key, json.dumps(record), self._text("cluster", row))
 
     def _trial(self, problem: int, row: int) -> TrialRow:
@@ -152,6 +170,7 @@ class _Rows:
             "ok" if is_absent(self._cell(status, row)) else self._word(status, row, SCORE_STATUSES),
             self._text(f"answer{suffix}", row),
             self._text(f"rule{suffix}", row),
+            self._text(f"detail{suffix}", row),
         )
 
     # -- cells -----------------------------------------------------------------------------

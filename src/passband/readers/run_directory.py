@@ -34,7 +34,7 @@ class StoredRun:
 
     @property
     def model(self) -> str:
-        return self.record.model
+        return self.record.label
 
     @property
     def scorers(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ class RunTally:
     first_error: str | None = None  #: of the scorer
     errored: int = 0  #: trials in which the task's own code failed
     first_failure: str | None = None
-    #: trials of other statuses than ok that the log, or the task itself, has scored
+    #: trials of other statuses than ok that are scored all the same
     incomplete: Mapping[Status, int] = field(default_factory=dict)
 
 
@@ -30,7 +30,7 @@ def tally_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> RunTally:
     scores = {each.name: trials.score_statuses(each.number) for each in run.scorers}
     has_errors = "error" in scores[scorer.name]
     errored = trials.statuses(run.number).get("errored", 0)
-    scored = {} if scorer.is_rebuildable else trials.scored_statuses(scorer.number)
+    scored = trials.scored_statuses(scorer.number)
     return RunTally(
         scorer=scorer.name,
         scores=scores,

@@ -20,7 +20,7 @@ def closing_lines(report: RunReport, command: Sequence[str]) -> list[str]:
     width = max((len(step) for step, _ in steps if len(step) <= _WIDEST), default=0)
     return [
         "",
-        *map(printable, (report.headline(), *report.notes())),
+        *map(printable, (report.headline(), *report.warnings(), *report.notes())),
         "",
         *(f"  {printable(step):{width}}  # {purpose}" for step, purpose in steps),
     ]

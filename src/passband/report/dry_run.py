@@ -22,6 +22,7 @@ def dry_run_lines(plan: DryRun) -> list[str]:
         f"trials    {most}{plan.missing} to request, into {plan.directory}",
         f"time      {most}about {duration(plan.seconds)} ({basis})",
         f"cost      {_cost(plan)}",
+        *(f"note      {text}" for text in plan.notes),
         *(f"warning   {text}" for text in plan.warnings),
         "No request was sent.",
     ]

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from passband.report import summary as text
+from passband.report.layout import rows
 from passband.report.render import Row
+from passband.report.style import PLAIN, Style
 from passband.report.words import duration, money
 from passband.run.session import Finished
 from passband.summary.summary import Summary
@@ -30,10 +32,11 @@ class RunReport:
     finished: Finished
     summary: Summary | None
     task_options: Sequence[str] = ()  # for commands that are to see this run's tasks alone
+    style: Style = PLAIN
 
     def rows(self) -> list[Row]:
-        """Return one row per task and metric, rounded by the error."""
-        return [] if self.summary is None else text.rows(self.summary)
+        """Return the rows of the table."""
+        return [] if self.summary is None else rows(self.summary, self.style)
 
     def headline(self) -> str:
         """Return in one line how the run ended and what it took."""
@@ -43,7 +46,7 @@ class RunReport:
         return (
             f"{_ENDINGS[self.finished.ending]}: {trials['recorded']}/{trials['planned']} trials "
             f"recorded ({trials['asked']} new) in {duration(self.finished.seconds)}{cost}"
-            f"{self._reasoning()}"
+            f"{self._reasoning()}{self._brackets()}"
         )
 
     def _reasoning(self) -> str:
@@ -61,6 +64,14 @@ class RunReport:
         names = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
         return {name: sum(getattr(one, name) for one in counters) for name in names}
 
+    def _brackets(self) -> str:
+        groups = () if self.summary is None else self.summary.groups
+        return "".join(text.bracket_text(group, named=True) for group in groups)
+
+    def warnings(self) -> list[str]:
+        """Return what must be said of the trials even where only results are wanted."""
+        return [] if self.summary is None else text.warning_lines(self.summary)
+
     def _counts(self) -> dict[str, int]:
         counters = [task_run.counters for task_run in self.finished.task_runs]
         return {
@@ -75,6 +86,7 @@ class RunReport:
             return []
         return [
             f"{text.meaning(self.summary)}.",
+            *text.style_notes(self.summary, self.style),
             *text.combined_meaning(self.summary),
             *text.note_lines(self.summary),
         ]

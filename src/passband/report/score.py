@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from passband.report.layout import interval_head
 from passband.report.render import Row
-from passband.report.summary import interval_head
 from passband.stats.interval.rounding import rounded_interval, rounded_value
 from passband.summary.summary import Group, ScorerCounts, Summary
 

@@ -1,29 +1,27 @@
-"""A summary in words and rows: what `stats`, `run` and `score` print."""
+"""A summary in words: what `stats` and `run` print beside the table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from passband.report.render import Cell, Row
-from passband.stats.interval.rounding import rounded_interval, rounded_value
+from passband.notes import WARNED
+from passband.report.layout import not_shares
+from passband.report.style import PLAIN, Style
+from passband.report.table_line import table_lines
 from passband.summary.summary import Group, Line, Summary
 
 __all__ = [
+    "bracket_text",
     "combined_meaning",
     "counts_text",
     "explanation",
-    "full_rows",
-    "interval_head",
     "meaning",
     "note_lines",
     "remark_lines",
-    "rows",
+    "style_notes",
+    "warning_lines",
 ]
 
-_MEASURED = (
-    "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
-    "no score", "trials", "coverage",
-)  # fmt: skip
 _MEANING = {
     "problems": "Intervals ({level}) are for problems like these, asked the same way",
     "trials": "Intervals ({level}) are for these very problems, the model sampled again",
@@ -42,78 +40,6 @@ _OTHER_TARGET = {
     "problems": "; --over trials gives them for these very problems.",
     "trials": "; --over problems gives them for problems like these.",
 }
-
-
-def rows(summary: Summary) -> list[Row]:
-    """Return one row per line, numbers rounded by their error.
-
-    The columns "left out" (problems with too few trials) and "no score" (trials) appear where
-    any of them is not 0.
-    """
-    lines = list(summary.lines())
-    optional = {
-        "left out": any(line.estimate and line.estimate.left_out for _, line in lines),
-        "no score": any(group.n_unscored for group, _ in lines),
-        "coverage": _is_certified(summary),
-    }
-    head = interval_head(summary.request.level)
-    return [_row(by, line, head, optional) for by, line in _all_lines(summary)]
-
-
-def _all_lines(summary: Summary) -> list[tuple[Mapping[str, str], Line]]:
-    """Return the lines of groups, then the means over them, each with what sets it apart."""
-    lines: list[tuple[Mapping[str, str], Line]] = [(g.by, line) for g, line in summary.lines()]
-    return lines + [(by, line) for _, by, line in summary.combined_lines()]
-
-
-def _row(by: Mapping[str, str], line: Line, head: str, optional: dict[str, bool]) -> Row:
-    estimate = line.estimate
-    row: dict[str, Cell] = {**_key(by), "metric": line.metric, "value": None, head: None}
-    row |= {"coverage": _coverage(line)}
-    row |= {"problems": None, "left out": None, "no score": None, "trials": None}
-    if estimate is not None:
-        row["value"] = rounded_value(estimate.value, estimate.low, estimate.high)
-        row[head] = rounded_interval(estimate.low, estimate.high)
-        row["problems"], row["left out"] = estimate.n_problems, estimate.left_out
-        row["no score"], row["trials"] = estimate.n_unscored, estimate.n_trials
-    return {name: cell for name, cell in row.items() if optional.get(name, True)}
-
-
-def full_rows(summary: Summary) -> list[Row]:
-    """Return one row per line, numbers in full; always the same columns, and certified coverage."""
-    result: list[Row] = []
-    for by, line in _all_lines(summary):
-        estimate = line.estimate
-        row: dict[str, Cell] = {**_key(by), "metric": line.metric}
-        if estimate is None:
-            result.append(row | dict.fromkeys(_MEASURED[1:-1]))
-            continue
-        for name in ("value", "low", "high", "se", "level", "over", "method"):
-            row[name] = getattr(estimate, name)
-        row["problems"], row["left out"] = estimate.n_problems, estimate.left_out
-        row["no score"], row["trials"] = estimate.n_unscored, estimate.n_trials
-        result.append(row)
-    return _with_coverage(summary, result) if _is_certified(summary) else result
-
-
-def _with_coverage(summary: Summary, rows: list[Row]) -> list[Row]:
-    certificates = [
-        None if line.estimate is None else line.estimate.certificate
-        for _, line in _all_lines(summary)
-    ]
-    return [
-        {**row, "coverage": None if certificate is None else certificate.coverage}
-        for row, certificate in zip(rows, certificates, strict=True)
-    ]
-
-
-def interval_head(level: float) -> str:
-    """Return the head of the interval column.
-
-    >>> interval_head(0.95)
-    '95% interval'
-    """
-    return f"{100 * level:.10g}% interval"
 
 
 def counts_text(group: Group) -> str:
@@ -138,7 +64,34 @@ def remark_lines(summary: Summary, *, quiet: bool = False) -> list[str]:
     if quiet:
         return [remark.text for remark in summary.remarks if remark.important]
     lines = [remark.text for remark in summary.remarks]
-    return lines + [f"{_prefix(group)}{counts_text(group)}" for group in summary.groups]
+    return lines + [
+        f"{_prefix(group)}{counts_text(group)}{bracket_text(group)}" for group in summary.groups
+    ]
+
+
+def bracket_text(group: Group, *, named: bool = False) -> str:
+    """Return what trials without a score leave open, if that is more than the interval does.
+
+    >>> from passband.summary.summarize import summarize
+    >>> bracket_text(summarize([[1, None], [0, None], [1, None], [0, None]]).groups[0])
+    '; pass@1 is between 0.250 (all trials without a score wrong) and 0.750 (all right)'
+    """
+    bracket = group.bracket
+    if bracket is None:
+        return ""
+    name = f"{_prefix(group) if named else ''}{bracket.metric}"
+    low, high = f"{bracket.low:.3f}", f"{bracket.high:.3f}"
+    return f"; {name} is between {low} (all trials without a score wrong) and {high} (all right)"
+
+
+def warning_lines(summary: Summary) -> list[str]:
+    """Return the notes on trials that change what the numbers mean: lost, cut short, unscorable."""
+    return [
+        f"warning: {_prefix(group)}{note}"
+        for group in summary.groups
+        for note in group.notes
+        if note.code in WARNED
+    ]
 
 
 def meaning(summary: Summary) -> str:
@@ -152,7 +105,24 @@ def meaning(summary: Summary) -> str:
     return text + (_BESIDE if any(group.adaptive is not None for group in summary.groups) else "")
 
 
-def explanation(summary: Summary) -> list[str]:
+def style_notes(summary: Summary, style: Style) -> list[str]:
+    """Return what a table in this style does not show."""
+    lines = []
+    if kept := not_shares(summary, style):
+        lines.append(f"{', '.join(kept)}: not a share of 1, so not a percentage; as it is.")
+    left_out = {
+        _label(one.by, one.line): one.estimate.left_out
+        for one in table_lines(summary)
+        if style.layout == "wide" and one.estimate is not None and one.estimate.left_out
+    }
+    lines += [
+        f"{label}: {_plural(count, 'problem')} with too few trials left out"
+        for label, count in left_out.items()
+    ]
+    return lines
+
+
+def explanation(summary: Summary, style: Style = PLAIN) -> list[str]:
     """Return what the intervals are for and where they are weak."""
     is_only = all(group.adaptive is not None for group in summary.groups)
     is_only |= _all_stopped(summary)  # these have no interval over trials
@@ -161,17 +131,12 @@ def explanation(summary: Summary) -> list[str]:
     if any("*" in name for name in summary.request.metrics):
         lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
     sentences, limits = _certificate_lines(summary)
+    lines += style_notes(summary, style)
     return [*lines, *combined_meaning(summary), *sentences, *note_lines(summary), *limits]
 
 
 def _is_certified(summary: Summary) -> bool:
     return bool(summary.request.certify or summary.request.calibrate)
-
-
-def _coverage(line: Line) -> str | None:
-    if line.estimate is None or line.estimate.certificate is None:
-        return None
-    return line.estimate.certificate.percent
 
 
 def _certificate_lines(summary: Summary) -> tuple[list[str], list[str]]:
@@ -212,13 +177,21 @@ def combined_meaning(summary: Summary) -> list[str]:
 
 
 def note_lines(summary: Summary) -> list[str]:
-    """Return the notes: on the trials of each group, then on metrics, each note once."""
-    lines = [f"{_prefix(group)}{note}" for group in summary.groups for note in group.notes]
+    """Return the notes: on the trials of each group, then on metrics, each note once.
+
+    Those that are warnings are not among them.
+    """
+    lines = [
+        f"{_prefix(group)}{note}"
+        for group in summary.groups
+        for note in group.notes
+        if note.code not in WARNED
+    ]
     metrics: dict[str, list[str]] = {}
-    everything = _all_lines(summary)
-    labels = [_label(by, line) for by, line in everything]
-    for label, (_, line) in zip(labels, everything, strict=True):
-        for note in line.notes:
+    everything = table_lines(summary)
+    labels = [_label(one.by, one.line) for one in everything]
+    for label, one in zip(labels, everything, strict=True):
+        for note in one.line.notes:
             metrics.setdefault(note.text, []).append(label)
     return lines + [f"{_named(names, labels)}: {text}" for text, names in metrics.items()]
 
@@ -234,15 +207,6 @@ def _label(by: Mapping[str, str], line: Line) -> str:
 
 def _prefix(group: Group) -> str:
     return f"{group.name}: " if group.by else ""
-
-
-def _key(by: Mapping[str, str]) -> dict[str, Cell]:
-    return {_head(name): value for name, value in by.items()}
-
-
-def _head(name: str) -> str:
-    taken = name in _MEASURED or name.endswith("% interval")
-    return f"{name} (column)" if taken else name
 
 
 def _plural(count: int, noun: str, plural: str | None = None) -> str:

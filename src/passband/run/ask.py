@@ -156,11 +156,13 @@ class Asker:
             except ProviderFault as fault:
                 fault.detail = redacted(fault.detail)  # shown and stored, whatever raised it
                 fault.args = (fault.detail,)
-                note(_attempt(batch, _outcome(fault), fault.detail, fault.http))
+                outcome = _outcome(fault)
+                note(_attempt(batch, outcome, fault.detail, fault.http))
                 status = self._verdict(batch, fault, known)
                 known = self._endpoint.answered
                 if status is not None:
                     return self._rows_of_fault(batch, fault, status, start)
+                self._endpoint.retries[outcome] += 1
                 if fault.elsewhere or isinstance(fault, RateLimited):  # `ready` waits if it must
                     continue
             except BaseException as error:
@@ -171,7 +173,7 @@ class Asker:
             else:
                 self._endpoint.succeeded()
                 return self._rows(batch, completions, start)
-            await self._endpoint.sleep(self._pause(batch.failures + batch.replies))
+            await self._endpoint.back_off(self._pause(batch.failures + batch.replies))
 
     def _rows(
         self, batch: PendingBatch, completions: Sequence[Completion], start: float

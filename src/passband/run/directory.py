@@ -14,7 +14,7 @@ __all__ = ["default_directory"]
 _LONGEST = 60  # characters of a name
 
 
-def default_directory(model: str, name: str | None = None) -> Path:
+def default_directory(model: str, name: str | None = None, parent: Path = Path("runs")) -> Path:
     """Return the run directory of a model, or of a run that has a name.
 
     >>> default_directory("openai:org/model").as_posix()
@@ -27,4 +27,4 @@ def default_directory(model: str, name: str | None = None) -> Path:
     if len(safe) > _LONGEST:
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         safe = f"{safe[: _LONGEST - 9]}-{digest[:8]}"
-    return Path("runs") / safe
+    return parent / safe

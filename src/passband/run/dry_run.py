@@ -61,6 +61,7 @@ class DryRun:
     rate: float | None  # trials per second so far
     answer_seconds: float  # of one answer, measured or assumed
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def missing(self) -> int:
@@ -109,9 +110,9 @@ def dry_run(
     Budget(price, settings.max_cost)
     subjects = make_subjects(tasks, model, connection)
     problems = [load_problems(task, settings) for task in tasks]
-    warnings = _Warnings()
+    said = _Said()
     with _scratch_store(directory) as store, _undone(store):
-        runs = prepare_all(store, tasks, problems, subjects, settings, warnings)
+        runs = prepare_all(store, tasks, problems, subjects, settings, said)
     rate, answer_seconds = _pace(directory, {run.number for run in runs})
     return DryRun(
         model=subjects[0].name,
@@ -121,25 +122,28 @@ def dry_run(
         tasks=[_plan(run) for run in runs],
         rate=rate,
         answer_seconds=answer_seconds,
-        warnings=warnings.texts,
+        warnings=said.warnings,
+        notes=said.notes,
     )
 
 
-class _Warnings:
-    """A watcher that keeps warnings."""
+class _Said:
+    """A watcher that keeps notes and warnings."""
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
+        self.notes: list[str] = []
+        self.warnings: list[str] = []
 
     def tick(self, progress: Progress) -> None:
         """Do nothing."""
 
     def note(self, text: str) -> None:
-        """Do nothing."""
+        """Keep a note."""
+        self.notes.append(text)
 
     def warn(self, text: str) -> None:
         """Keep a warning."""
-        self.texts.append(text)
+        self.warnings.append(text)
 
 
 class _Undo(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from passband.errors import PassbandError
@@ -36,6 +37,8 @@ class Endpoint:
         self.answered_before = False  # by earlier processes of this run
         self.first_answer = asyncio.Event()
         self.is_troubled = False  # whether the last request that ended had no answer
+        self.retries: Counter[str] = Counter()  # failed attempts by their outcome
+        self.backing_off = 0  # requests that wait before their next attempt
         self._clock = clock
         self._paused_until = 0.0
         self._pauses = 0  # in a row
@@ -66,6 +69,14 @@ class Endpoint:
             except asyncio.TimeoutError:
                 return
         raise Stopping
+
+    async def back_off(self, seconds: float) -> None:
+        """Wait before another attempt at a request, and count those that do."""
+        self.backing_off += 1
+        try:
+            await self.sleep(seconds)
+        finally:
+            self.backing_off -= 1
 
     # -- going -----------------------------------------------------------------------------
 

@@ -66,6 +66,7 @@ class Runner:
     async def run(self) -> Ending:
         """Run to the end, or to where it has to stop; every answer is recorded."""
         self._start()
+        self._show()
         ticker = asyncio.ensure_future(self._tick())
         try:
             for task_run in self.task_runs:

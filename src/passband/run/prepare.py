@@ -23,6 +23,7 @@ from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.unread import UnreadProblems, enter, known_numbers
 from passband.run.until import make_rule, start_rule
 from passband.tasks.task import Problem, Task
+from passband.trials.labels import LABEL, kept_label
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED, ProblemRow
 from passband.trials.store import Store, canonical
@@ -80,6 +81,7 @@ def prepare(
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
     config = _config(store, task, truncated, subject, rule)
     known = {name: earlier[name] for name in ("problems",) if name in earlier}
+    config = {**config, **kept_label(name, earlier)}
     with store.transaction():
         number = store.begin(
             task.name,
@@ -191,7 +193,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     truncated = task_run.grader.truncated
     config = {
         **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
-        **{name: recorded[name] for name in ("problems",) if name in recorded},
+        **{name: recorded[name] for name in ("problems", LABEL) if name in recorded},
     }
     if json.loads(canonical(config)) != recorded:
         store.set_config(task_run.number, config)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from passband.run.budget import Budget
@@ -52,13 +52,16 @@ class Progress:
     seconds_left: float | None
     under_way: int  # trials in flight
     waiting: Waiting | None
+    elapsed: float = 0.0  # seconds since this process began
+    retries: Mapping[str, int] = field(default_factory=dict)  # failed attempts, by outcome
+    backing_off: int = 0  # requests that wait before their next attempt
 
 
 class Watcher(Protocol):
     """Receives progress, notes and warnings during a run.
 
     A watcher with `shows_estimates = True` gets estimates; the run does not compute them for
-    others.
+    others. One with `shows_guesses = False` gets no notes on how data files were understood.
     """
 
     def tick(self, progress: Progress) -> None:
@@ -77,6 +80,10 @@ class Watcher(Protocol):
 class Meter:
     """Measures the progress of tasks, and their rate over the last seconds.
 
+    The time left is forecast from a longer stretch, of two waves of requests at least: answers that
+    take a minute come in waves, and their rate within seconds means nothing. Before the first wave
+    is answered there is no forecast.
+
     An estimate is computed again only when there are new trials, and not more often than leaves
     it a fiftieth of the time: a run of many tasks is not held up by those who watch it.
     """
@@ -87,7 +94,9 @@ class Meter:
         self._runs = runs
         self._budget = budget
         self._clock = clock
+        self._began = clock()
         self._seen: deque[tuple[float, int]] = deque()
+        self._waves: deque[tuple[float, int]] = deque()
         self._estimates: dict[TaskRun, tuple[int, Estimate | None]] = {}
         self._next_estimate = float("-inf")
         self.can_estimate = False  # once the statistics are loaded, if they are shown
@@ -95,24 +104,42 @@ class Meter:
     def read(self, endpoint: Endpoint, under_way: int) -> Progress:
         """Return how far the run is."""
         counters = [run.counters for run in self._runs]
-        rate = self._rate(sum(c.done for c in counters))
+        done, now = sum(c.done for c in counters), self._clock()
         left = sum(max(0, c.planned - c.done) for c in counters)
+        waiting = _waiting(endpoint)
         self._estimate()
         return Progress(
             tasks=[self._task(run) for run in self._runs],
-            rate=rate,
-            seconds_left=left / rate if rate else None,
+            rate=self._rate(now, done),
+            seconds_left=self._forecast(now, done, left, under_way, waiting),
             under_way=under_way,
-            waiting=_waiting(endpoint),
+            waiting=waiting,
+            elapsed=now - self._began,
+            retries=dict(endpoint.retries),
+            backing_off=endpoint.backing_off,
         )
 
-    def _rate(self, done: int) -> float | None:
-        now = self._clock()
+    def _rate(self, now: float, done: int) -> float | None:
         self._seen.append((now, done))
         while now - self._seen[0][0] > _WINDOW:
             self._seen.popleft()
-        then, before = self._seen[0]
-        return (done - before) / (now - then) if now > then and done > before else None
+        return _slope(*self._seen[0], now, done)
+
+    def _forecast(
+        self, now: float, done: int, left: int, under_way: int, waiting: Waiting | None
+    ) -> float | None:
+        """Return the seconds left, with the wait for the server."""
+        waves = self._waves
+        if not waves or waves[-1][1] != done:
+            waves.append((now, done))
+        while len(waves) > 1 and now - waves[1][0] > _WINDOW and done - waves[1][1] > 2 * under_way:
+            waves.popleft()
+        if not left:
+            return 0.0
+        rate = _slope(*waves[0], now, done)
+        if rate is None or done - waves[0][1] < under_way:
+            return None
+        return left / rate + (waiting.seconds if waiting else 0.0)
 
     def _estimate(self) -> None:
         start = self._clock()
@@ -135,6 +162,11 @@ class Meter:
             failed={name: n for name, n in counters.statuses.items() if n and name != "ok"},
             estimate=self._estimates.get(run, (0, None))[1],
         )
+
+
+def _slope(then: float, before: int, now: float, done: int) -> float | None:
+    """Return the trials per second between two looks; None if there were none."""
+    return (done - before) / (now - then) if now > then and done > before else None
 
 
 def _waiting(endpoint: Endpoint) -> Waiting | None:

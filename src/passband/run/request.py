@@ -22,9 +22,13 @@ from passband.run.session import Finished, OnStart, run_session
 from passband.run.settings import Patience, Settings, Truncated, Until
 from passband.run.until import until_schedule
 from passband.tasks.adjust import Adjustments, adjusted_tasks
+from passband.tasks.data_task import load_data_task
 from passband.tasks.find import find_tasks
 from passband.tasks.inspect_task import is_inspect_name, load_inspect
 from passband.tasks.loader import load_task
+from passband.tasks.local_data import local_data
+from passband.tasks.plain_data import is_data_file
+from passband.tasks.plain_data_guess import DataOptions
 from passband.tasks.sampling import LENGTH_NAMES
 from passband.tasks.task import Task
 from passband.trials.reader import Trials, is_run_directory
@@ -97,13 +101,18 @@ class RunRequest:
             self.tasks, self.model, self.directory, self.settings, self.connection, self.price
         )
 
-    def check_metrics(self, metrics: Sequence[str], level: float) -> None:
+    def check_metrics(self, metrics: Sequence[str], level: float, policy: str = "drop") -> None:
         """Refuse metrics that could only fail once every trial is paid for."""
         if not 0 < level < 1:
             raise InvalidInput(f"--level must be between 0 and 1; got {level:g}.")
+        adaptive = [task for task in self.tasks if "adaptive" in task.config]
+        if adaptive and policy == "fail":
+            raise InvalidInput(
+                f"--policy fail: {adaptive[0].name} is an adaptive test, where a trial without a "
+                "score says nothing about ability and cannot count as 0."
+            )
         if not metrics:
             return
-        adaptive = [task for task in self.tasks if "adaptive" in task.config]
         if adaptive:
             raise InvalidInput(
                 f"-m {metrics[0]}: {adaptive[0].name} is an adaptive test, which gives theta and "
@@ -134,17 +143,21 @@ def make_request(
     model: Model,
     *,
     out: Path | None = None,
+    data: str | Path | Sequence[str | Path] = (),
     trust_task_code: bool = False,
     task_args: Mapping[str, Any] | None = None,
     engine: Engine = "auto",
     design: Mapping[str, Any] | None = None,
     adjustments: Adjustments | None = None,
+    data_options: DataOptions | None = None,
     **options: Unpack[RunOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
 
+    `data` are files in place of those that the one task names, as `--data` takes them.
     `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
-    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name.
+    tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name;
+    `data_options` say what is not to be guessed of data files.
 
     >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
@@ -152,7 +165,7 @@ def make_request(
     """
     for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
         if isinstance(value, str) and "," in value:
-            raise InvalidInput(f"{option} takes one value; got {value!r}. Run once for each.")
+            raise InvalidInput(f"{option} takes one value; got {value!r}. Give it once for each.")
     for option in ("headers", "stream"):
         if options.get(option) and (not isinstance(model, str) or is_local(model)):
             word = option.removesuffix("s")
@@ -161,12 +174,14 @@ def make_request(
     connection = Connection(**_named(Connection, options), outage=patience.outage)
     chosen = load_tasks(
         tasks,
+        data=data,
         trust=trust_task_code,
         task_args=task_args,
         engine=engine,
         model=model,
         connection=connection,
         design=_design(design, options),
+        data_options=data_options,
     )
     if adjustments is not None:
         _check_adjustments(adjustments, model, options)
@@ -186,19 +201,28 @@ def make_request(
 def load_tasks(
     tasks: TaskName | Sequence[TaskName],
     *,
+    data: str | Path | Sequence[str | Path] = (),
     trust: bool = False,
     task_args: Mapping[str, Any] | None = None,
     engine: Engine = "auto",
     model: Model | None = None,
     connection: Connection | None = None,
     design: Mapping[str, Any] | None = None,
+    data_options: DataOptions | None = None,
 ) -> list[Task]:
     """Return tasks by name, path or value; a file that is named twice is one task.
+
+    A data file is a task as well (`passband.tasks.plain_data`); `data_options`
+    say how to read it.
 
     Tasks of Inspect (`inspect:NAME`) are code by definition, and need no `trust`; `model` and
     `connection` are for code that asks for the model which is evaluated.
     """
     several = [tasks] if isinstance(tasks, (str, Path, Task)) else tasks
+    words = [data] if isinstance(data, (str, Path)) else data
+    if words and (len(several) != 1 or _brings_data(several[0])):
+        local_data(words, [str(getattr(task, "name", task)) for task in several])
+        raise InvalidInput(f"--data: {several[0]} is no task file, whose data it could replace.")
     loaded: dict[object, Task] = {}
     for task in several:
         if isinstance(task, Task):
@@ -208,10 +232,14 @@ def load_tasks(
             loaded |= {(task, one.name): one for one in made}
         elif is_adaptive_name(task):
             loaded |= {("adaptive", one.name): one for one in _adaptive(task, design)}
+        elif is_data_file(task):
+            loaded[Path(task).resolve()] = load_data_task(task, data_options)
         elif isinstance(task, (str, Path)):
-            for entry in find_tasks(task):
+            entries = find_tasks(task)
+            local = local_data(words, [entry.name for entry in entries])
+            for entry in entries:
                 key = entry.path.resolve()
-                known = loaded.get(key) or load_task(entry, trust=trust)
+                known = loaded.get(key) or load_task(entry, trust=trust, data=local)
                 groups = tuple(dict.fromkeys((*known.groups, *entry.groups)))
                 loaded[key] = replace(known, groups=groups)
         else:
@@ -220,6 +248,12 @@ def load_tasks(
         raise InvalidInput("tasks must name at least one task.")
     if task_args and not any(isinstance(one, str) and is_inspect_name(one) for one in several):
         raise InvalidInput("-T gives arguments to tasks of Inspect; none is named (inspect:NAME).")
+    given = () if data_options is None else data_options.given
+    if given and not any(map(_is_of_data, loaded.values())):
+        raise InvalidInput(
+            f"{given[0]} says how a data file is read, and none is named here (.jsonl, .csv, "
+            "...); a task file says it itself."
+        )
     if design is not None and set(design) - {"trials"}:
         _require_adaptive(loaded.values(), design)
     names = [task.name for task in loaded.values()]
@@ -243,6 +277,19 @@ def _check_adjustments(adjustments: Adjustments, model: Model, options: Mapping[
     is_text = isinstance(model, str) and model.startswith("openai-completions:")
     if is_text and adjustments.fewshot_as_turns:
         raise InvalidInput(f"--fewshot-as-turns: {model} completes a text, which has no turns.")
+
+
+def _is_of_data(task: Task) -> bool:
+    return task.path is not None and is_data_file(task.path)
+
+
+def _brings_data(task: TaskName) -> bool:
+    """Return whether a task is none of a file whose data could be others."""
+    return (
+        isinstance(task, Task)
+        or (isinstance(task, str) and is_inspect_name(task))
+        or is_adaptive_name(task)
+    )
 
 
 def _design(given: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:

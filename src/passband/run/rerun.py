@@ -50,10 +50,15 @@ def warn_before_asking(
     address: str | None,
     watcher: Watcher,
 ) -> None:
-    """Warn of another server, of problems that are not asked, of trials that will be the same.
+    """Pass on the notes of tasks; warn of another server, problems not asked, trials all the same.
 
     `specs` is what the trials of each task depend on now.
     """
+    for run in runs:
+        for text in run.task.notes if getattr(watcher, "shows_guesses", True) else ():
+            watcher.note(text)
+        for text in run.task.warnings:
+            watcher.warn(f"{run.task.name}: {text}")
     _warn_of_servers(earlier, address, watcher)
     for one in earlier:
         _note_unseen(one, specs[one.task], address, watcher)

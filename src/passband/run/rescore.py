@@ -18,8 +18,10 @@ from passband.run.task_run import TaskRun
 from passband.score.pipeline import make_scorer
 from passband.score.recorded import rebuilt_scorer
 from passband.score.scorer import Reference, Scorer
+from passband.tasks.data_task import recorded_data_task
 from passband.tasks.find import find_tasks
 from passband.tasks.loader import load_task
+from passband.tasks.plain_data import is_data_file
 from passband.tasks.task import Task
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
@@ -261,6 +263,8 @@ def _recorded_scorers(run: RunRecord) -> list[Scorer]:
 def _recorded_task(run: RunRecord, trust: bool) -> Task:
     """Return the task that a run was made from, from its file or, failing that, by its name."""
     path = run.config.get("path")
+    if path and is_data_file(path):
+        return recorded_data_task(path, run.config["task"])
     if path and Path(path).is_file():
         return load_task(path, trust=trust)
     found = find_tasks(run.task)

@@ -36,6 +36,7 @@ from passband.trials.schema import EmptyStore
 from passband.trials.store import LOW_WATER, Store
 
 if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Policy
     from passband.summary.summary import Summary
 
 __all__ = ["Finished", "OnStart", "make_subjects", "prepare_all", "run_session"]
@@ -61,7 +62,9 @@ class Finished:
     seconds: float
     cost: float | None
 
-    def summarize(self, metrics: Sequence[str] = (), level: float = 0.95) -> Summary | None:
+    def summarize(
+        self, metrics: Sequence[str] = (), level: float = 0.95, policy: Policy = "drop"
+    ) -> Summary | None:
         """Summarize the tasks of the run; None if no trial of them is recorded."""
         from passband.summary.run_summary import summarize_run
         from passband.summary.summary import Request
@@ -69,7 +72,7 @@ class Finished:
         recorded = [task_run.task.name for task_run in self.task_runs if task_run.counters.done]
         if not recorded:
             return None
-        request = Request(tuple(metrics), level=level)
+        request = Request(tuple(metrics), level=level, policy=policy)
         return summarize_run(self.directory, request, tasks=recorded, models=[self.model])
 
     def task_options(self) -> list[str]:

@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from passband.errors import InvalidInput, WrongType
 from passband.registry import Registry
 from passband.score.builtin.exact_match import check_regexes
+from passband.score.code_block import Which, check_block, find_code_block
 from passband.score.extract import (
     DEFAULT_RULES,
     Extracted,
@@ -130,7 +131,27 @@ def register_filter(name: str) -> Callable[[F], F]:
 def _extract(rules: Sequence[str] = DEFAULT_RULES, strip_reasoning: bool = True) -> Apply:
     """The final answer: a box, or the text after a marker such as "Answer:"."""
     checked = check_rules(rules)
-    return lambda text, _: extract(text, checked, strip_reasoning=strip_reasoning)
+    if "letter" not in checked:
+        return lambda text, _: extract(text, checked, strip_reasoning=strip_reasoning)
+    return lambda text, reference: extract(
+        text, checked, strip_reasoning=strip_reasoning, choices=reference.choices
+    )
+
+
+@register_filter("code_block")
+def _code_block(
+    which: Which = "last", language: str | None = None, strip_reasoning: bool = True
+) -> Apply:
+    """The code of the first or last fenced block, of one language or any."""
+    check_block(which, language)
+
+    def step(text: str, _: Reference) -> Extracted | None:
+        answer = without_reasoning(text) if strip_reasoning else text
+        if answer is None:
+            return Extracted(None, "reasoning-unclosed")
+        return find_code_block(answer, which, language)
+
+    return step
 
 
 @register_filter("strip_reasoning")

@@ -34,7 +34,7 @@ def adaptive_group(
     counts = [step.trials for step in test.history] or [0]
     return Group(
         task=run.task,
-        model=run.model,
+        model=run.label,
         by=dict(by),
         n_problems=len(test.history),
         n_trials=recorded.n_trials,

@@ -14,6 +14,8 @@ from typing import Any
 from passband import notes
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import Group, Groups, Remark, read
+from passband.readers.choice import chosen_sources
+from passband.readers.folders import expand_sources, is_several
 from passband.readers.table import MODEL_NAMES, TASK_NAMES
 from passband.stats.data.columns import matching
 from passband.stats.data.layout import error_prefix
@@ -97,6 +99,7 @@ def compare_sources(
     """
     contest = contest or Contest()
     _refuse_same(sources)
+    sources, empty = _with_trials(sources)
     chosen = () if by is None else (by,)
     readings = [
         read(
@@ -123,7 +126,16 @@ def compare_sources(
     left_out += _target_remarks(readings, shared)
     left_out += _stopped_remarks(field, shared, contest.policy)
     compared = [_compared(task, field.models(task), contest) for task in shared]
-    return ComparisonSummary(contest, tuple(compared), (*remarks, *left_out))
+    return ComparisonSummary(contest, tuple(compared), (*remarks, *empty, *left_out))
+
+
+def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:
+    """Return the sources, folders by the run directories in them; those without trials apart."""
+    if not any(is_several(source) for source in sources):
+        return sources, []
+    chosen = chosen_sources(expand_sources(sources), (), ())
+    empty = [Remark(reason) for reason in chosen.values() if isinstance(reason, str)]
+    return [path for path, held in chosen.items() if not isinstance(held, str)], empty
 
 
 def _scorer_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:

@@ -17,6 +17,7 @@ from passband.stats.metric.measure import measure
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
 from passband.summary.certified import certified_lines
+from passband.summary.spread import spread_of
 from passband.summary.stopped import looks_stopped, stopped_lines
 from passband.summary.summary import Group, Line, Request, ScorerCounts
 
@@ -46,6 +47,7 @@ def group_of(
         trials_per_problem=(int(outcomes.trials.min()), outcomes.most_trials()),
         n_clusters=None if clusters is None else len(set(clusters)),
         notes=(*unscored_notes(outcomes, request.policy), *planned),
+        spread=spread_of(outcomes.under(request.policy)),
     )
 
 
@@ -54,6 +56,7 @@ def with_tally(group: Group, tally: RunTally) -> Group:
     return replace(
         group,
         retried=tally.retried,
+        incomplete={str(status): count for status, count in tally.incomplete.items()},
         scorers=tuple(
             ScorerCounts(name, **{"ok": 0} | dict(statuses))
             for name, statuses in tally.scores.items()

@@ -17,6 +17,7 @@ from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
+from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
@@ -24,6 +25,7 @@ from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
+from passband.summary.share import is_share
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
@@ -124,7 +126,7 @@ class RunSummary:
         refuse_best_as_failure(self._scorer, outcomes, self._request.policy)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
-            outcomes, self._request, by, task=self._run.task, model=self._run.model, plan=plan
+            outcomes, self._request, by, task=self._run.task, model=self._run.label, plan=plan
         )
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
@@ -134,8 +136,17 @@ class RunSummary:
             group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
-        lines = tuple(self._lines(outcomes))
-        return replace(group, lines=lines, notes=remarks, until=until)
+        lines = (replace(line, is_share=self._is_share(line)) for line in self._lines(outcomes))
+        group = replace(group, lines=tuple(lines), notes=remarks, until=until)
+        return with_bracket(group, outcomes, self._scorer.name)
+
+    def _is_share(self, line: Line) -> bool | None:
+        """Return whether a line is a share of 1; None where neither bounds nor scores say so."""
+        outcomes, _ = self._outcomes
+        if line.scorer == self._scorer.name:
+            return is_share(outcomes, self._scorer.bounds)
+        bounds = None if line.scorer is None else self._run.scorer(line.scorer).bounds
+        return None if bounds is None or None in bounds else bounds == (0.0, 1.0)
 
     def samples(self, group: Group) -> dict[str, Sample]:
         """Return what each line of the run's group is computed from, by its label."""
@@ -239,8 +250,10 @@ def summarize_scorers(
 
 def _split_by(runs: Sequence[RunRecord]) -> list[str]:
     """Return which of task and model set the runs apart."""
-    return [name for name in ("task", "model") if len({getattr(run, name) for run in runs}) > 1]
+    keys = [_key(run) for run in runs]
+    return [name for name in ("task", "model") if len({key[name] for key in keys}) > 1]
 
 
-def _key(run: RunRecord, by: Sequence[str]) -> dict[str, str]:
-    return {name: getattr(run, name) for name in by}
+def _key(run: RunRecord, by: Sequence[str] = ("task", "model")) -> dict[str, str]:
+    names = {"task": run.task, "model": run.label}
+    return {name: names[name] for name in by}

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from passband import readers
 from passband.errors import InvalidInput
-from passband.readers import Groups
+from passband.readers import Groups, Remark
+from passband.readers.choice import chosen_sources
+from passband.readers.folders import expand_sources, is_several, short_names
 from passband.stats.checks import as_level, as_whole, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.strata.weights import Weights
 from passband.stats.metric.registry import needs_answers
+from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
+from passband.summary.joined import join_summaries
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run
+from passband.summary.share import is_share
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
 
@@ -59,8 +64,9 @@ def summarize(
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
-    `source` is a run directory, a file of trials, a matrix, a data frame or `Outcomes`. A source
-    that holds several models or tasks is summarized group by group. Without `metrics`, a run
+    `source` is a run directory, a file of trials, a matrix, a data frame or `Outcomes`; or several
+    paths, or a folder of run directories (docs/study.md). A source that holds several models or
+    tasks is summarized group by group. Without `metrics`, a run
     directory gives what ``passband run`` printed, and other sources pass@k and pass^k. With a
     `plan`, each group has a note on what was planned and what was done. With `skip_bad`, records
     that cannot be read are left out and counted.
@@ -101,22 +107,74 @@ def summarize(
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer,
     }  # fmt: skip
-    tasks, models, split = _names(task), _names(model), _names(by)
-    if _is_run(source) and not (split or threshold is not None or _others(columns)):
+    reading = _Reading(
+        columns, _names(by), _names(task), _names(model), threshold, skip_bad, _plan(plan)
+    )
+    if is_several(source):
+        return _summarize_several(source, request, reading)
+    return _summarize_one(source, request, reading)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How a source is to be read."""
+
+    columns: Mapping[str, str | None]
+    by: tuple[str, ...]
+    tasks: tuple[str, ...]
+    models: tuple[str, ...]
+    threshold: float | None
+    skip_bad: bool
+    plan: Plan | None
+
+    @property
+    def takes_runs(self) -> bool:
+        """Whether a run directory can be summarized as it was asked, by its metric lists."""
+        others = [name for role, name in self.columns.items() if role != "score"]
+        return not self.by and self.threshold is None and not any(map(_is_given, others))
+
+
+def _summarize_one(source: Any, request: Request, reading: _Reading) -> Summary:
+    if _is_run(source) and reading.takes_runs:
         return summarize_run(
-            source, request, tasks=tasks, models=models, scorer=score, plan=_plan(plan)
+            source,
+            request,
+            tasks=reading.tasks,
+            models=reading.models,
+            scorer=reading.columns["score"],
+            plan=reading.plan,
         )
     groups = readers.read(
         source,
-        columns=columns,
-        by=split,
-        threshold=threshold,
-        tasks=tasks,
-        models=models,
-        skip_bad=skip_bad,
+        columns=reading.columns,
+        by=reading.by,
+        threshold=reading.threshold,
+        tasks=reading.tasks,
+        models=reading.models,
+        skip_bad=reading.skip_bad,
         answers=needs_answers(request.metrics),
     )
-    return _summarized(groups, request, _plan(plan))
+    return _summarized(groups, request, reading.plan)
+
+
+def _summarize_several(source: Any, request: Request, reading: _Reading) -> Summary:
+    """Summarize each of several sources, and join them; those without such trials are named."""
+    paths = expand_sources(source if isinstance(source, (list, tuple)) else [source])
+    asked = for_groups(request, len(paths))
+    names = dict(zip(paths, short_names(paths), strict=True))
+    summaries: dict[str, Summary] = {}
+    left_out: list[Remark] = []
+    for path, chosen in chosen_sources(paths, reading.tasks, reading.models).items():
+        if isinstance(chosen, str):
+            left_out.append(Remark(chosen))
+            continue
+        tasks, models = chosen
+        own = replace(reading, tasks=tuple(tasks), models=tuple(models))
+        summaries[names[path]] = _summarize_one(path, asked, own)
+    if not summaries:
+        raise InvalidInput(" ".join(f"{remark}." for remark in left_out))
+    joined = join_summaries(summaries)
+    return replace(joined, request=request, remarks=(*joined.remarks, *left_out))
 
 
 def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
@@ -128,7 +186,8 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
         member = _group(group.outcomes, by, asked, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
-        lines = tuple(clipped(member.lines, group.bounds))
+        share = is_share(group.outcomes, group.bounds)
+        lines = tuple(replace(x, is_share=share) for x in clipped(member.lines, group.bounds))
         members.append(replace(member, task=group.task, model=group.model, lines=lines))
     columns = {} if groups.columns is None else asdict(groups.columns)
     strata = [
@@ -158,11 +217,12 @@ def _group(
     group = group_of(outcomes, request, by, plan=plan)
     counted = outcomes.under(request.policy)
     names = request.metrics or default_metrics(counted)
-    return replace(
+    group = replace(
         group,
         lines=tuple(metric_lines(outcomes, names, request, scorer)),
         notes=(*group.notes, *name_notes(names, counted)),
     )
+    return with_bracket(group, outcomes, scorer)
 
 
 def _check(request: Request) -> None:
@@ -188,5 +248,5 @@ def _is_run(source: Any) -> bool:
     return isinstance(source, (str, Path)) and is_run_directory(Path(source))
 
 
-def _others(columns: dict[str, str | None]) -> bool:
-    return any(name is not None for role, name in columns.items() if role != "score")
+def _is_given(name: str | None) -> bool:
+    return name is not None

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from passband.adaptive.test import Step
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.frames import Framed, Kind
 from passband.notes import Note
@@ -17,7 +16,12 @@ from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
+from passband.summary.bracket import Bracket
+from passband.summary.spread import Spread
 from passband.summary.until import UntilResult
+
+if TYPE_CHECKING:
+    from passband.adaptive.test import Step  # heavy, and seldom needed
 
 __all__ = ["AdaptiveResult", "Combined", "Group", "Line", "Request", "ScorerCounts", "Summary"]
 
@@ -74,6 +78,8 @@ class Line:
     name: str | None = None  #: its name in the task's metric list: "exact_match_1"
     filter: str | None = None  #: the filter pipeline of the metric list
     reduction: str | None = None  #: how the trials of a problem become one value: "majority"
+    #: whether it is a share of 1; None: not known. For tables, and not part of the JSON.
+    is_share: bool | None = field(default=None, compare=False)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -127,6 +133,11 @@ class Group:
     lines: tuple[Line, ...] = ()
     adaptive: AdaptiveResult | None = None  #: of an adaptive test
     until: UntilResult | None = None  #: where the rule of a run with --until stands
+    bracket: Bracket | None = None  #: of trials without a score, where wider than the interval
+    #: trials that were cut short and are scored all the same, by status
+    incomplete: Mapping[str, int] = field(default_factory=dict, hash=False)
+    #: success rates of the problems, to be drawn; not part of the JSON
+    spread: Spread | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -136,6 +147,11 @@ class Group:
     @property
     def n_unscored(self) -> int:
         return sum(count for status, count in self.statuses.items() if status != "ok")
+
+    @property
+    def n_truncated(self) -> int:
+        """The completions that were cut off, whether scored or not."""
+        return self.statuses.get("truncated", 0) + self.incomplete.get("truncated", 0)
 
 
 @dataclass(frozen=True)

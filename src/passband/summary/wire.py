@@ -2,7 +2,8 @@
 
 Version 1 has no adaptive tests and no certificates. Version 2 adds `adaptive` to the groups of such
 tests and `certificate` to estimates that have one, and is written only where there is one, so that
-programs which read version 1 read all others. So are `combined`, `weights` and `population`.
+programs which read version 1 read all others. So are `combined`, `weights`, `population`, and the
+`bracket` and `incomplete` of groups.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -15,13 +16,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from passband.adaptive.test import Step
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.certify.certificate import Certificate, LawCoverage
 from passband.stats.interval.estimate import Estimate, Over
+from passband.summary.bracket import Bracket
 from passband.summary.summary import (
     AdaptiveResult,
     Combined,
@@ -159,6 +160,12 @@ class _Until(_Model):
     left_out: int
 
 
+class _Bracket(_Model):
+    metric: str
+    low: float
+    high: float
+
+
 class _Group(_Model):
     task: str | None
     model: str | None
@@ -175,6 +182,8 @@ class _Group(_Model):
     lines: list[_Line]
     adaptive: _Adaptive | None = None
     until: _Until | None = None
+    bracket: _Bracket | None = None
+    incomplete: dict[str, int] = {}
 
 
 class _Combined(_Model):
@@ -243,7 +252,8 @@ def _version(summary: Summary) -> int:
     """Return the oldest version that has every key: readers refuse keys that they do not know."""
     request = summary.request
     is_extended = any(getattr(request, name) is not None for name in _OPTIONAL) or any(
-        group.adaptive is not None or group.until is not None for group in summary.groups
+        group.adaptive or group.until or group.bracket or group.incomplete
+        for group in summary.groups
     )
     is_extended |= request.calibrate
     is_extended |= any(line.estimate and line.estimate.certificate for _, line in summary.lines())
@@ -328,6 +338,8 @@ def group_json(group: Group) -> dict[str, Any]:
         "lines": [_line_json(line) for line in group.lines],
         **({} if group.adaptive is None else {"adaptive": _adaptive_json(group.adaptive)}),
         **({} if group.until is None else {"until": asdict(group.until)}),
+        **({} if group.bracket is None else {"bracket": asdict(group.bracket)}),
+        **({"incomplete": dict(group.incomplete)} if group.incomplete else {}),
     }
 
 
@@ -378,11 +390,14 @@ def _group(model: _Group) -> Group:
             "lines": tuple(map(_line, model.lines)),
             "adaptive": None if model.adaptive is None else _adaptive(model.adaptive),
             "until": None if model.until is None else UntilResult(**dict(model.until)),
+            "bracket": None if model.bracket is None else Bracket(**dict(model.bracket)),
         }
     )
 
 
 def _adaptive(model: _Adaptive) -> AdaptiveResult:
+    from passband.adaptive.test import Step  # heavy, and seldom needed
+
     path = tuple(Step(**dict(step)) for step in model.path)
     return AdaptiveResult(**dict(model) | {"path": path})
 

@@ -7,12 +7,17 @@ from pathlib import Path
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.find import TaskEntry
 from passband.tasks.loader import read_task
+from passband.tasks.local_data import LocalData
 
 __all__ = ["check_task"]
 
 
 def check_task(
-    task: str | Path | TaskEntry, *, trust: bool = False, limit: int | None = 5
+    task: str | Path | TaskEntry,
+    *,
+    trust: bool = False,
+    limit: int | None = 5,
+    data: LocalData | None = None,
 ) -> list[Diagnostic]:
     """Check a task file, its data, and the prompts of the first `limit` problems, or of all.
 
@@ -20,7 +25,7 @@ def check_task(
     lines. Without an error among them the task can be run.
     """
     path = task.path if isinstance(task, TaskEntry) else Path(task)
-    reading = read_task(task, trust=trust)
+    reading = read_task(task, trust=trust, data=data)
     diagnostics = list(reading.diagnostics)
     if reading.problem_set is not None and reading.task is not None:
         errors = reading.problem_set.errors(limit)

@@ -224,7 +224,7 @@ def _hub_rows(source: DataSource, split: str | None, limit: int | None) -> Seque
     except ImportError:
         raise source.error(
             f"{source.path!r} is not a file here; data sets from the Hugging Face hub need "
-            "pip install 'passband[datasets]'."
+            "pip install 'passband[datasets]'. A copy of the data is read with --data FILE."
         ) from None
     with _within_reach(source):
         source.reach.refuse_remote(source.path, dict(source.options))
@@ -236,8 +236,9 @@ def _hub_rows(source: DataSource, split: str | None, limit: int | None) -> Seque
         return spooled(_plain_row(dict(row)) for row in rows)
     except Exception as error:
         # The library raises dozens of kinds: no network, no such name, no such split, a script.
-        hint = nearest(source.path, _FORMS)
-        raise source.error(f"data set {source.path!r} cannot be loaded: {error}{hint}") from error
+        hint = nearest(source.path, _FORMS) or " A copy of the data is read with --data FILE."
+        reason = str(error).rstrip(".")
+        raise source.error(f"data set {source.path!r} cannot be loaded: {reason}.{hint}") from error
 
 
 # -- plain values --------------------------------------------------------------------------

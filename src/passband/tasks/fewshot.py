@@ -20,12 +20,24 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
-from passband.errors import InvalidInput, Place
+from passband.errors import InvalidInput, Place, nearest
 from passband.generate.provider import Message
 from passband.tasks.field import Answers, ProblemField, Row
+from passband.tasks.shuffle import ChoiceOrder, example_key
 
 __all__ = ["ExamplePool", "Prompt", "Turn"]
+
+
+CHOICES = "choices"  # the variable of doc_to_text that holds them
+
+
+class Answered(NamedTuple):
+    """The choices and the targets of a problem."""
+
+    choices: tuple[str, ...]
+    targets: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -36,23 +48,46 @@ class Turn:
     answers: Answers
     prefix: ProblemField | None
     target_delimiter: str
+    order: ChoiceOrder | None = None
+    _choices: dict[int, tuple[Row, tuple[str, ...]]] = field(default_factory=dict)
+    _filled: dict[int, tuple[Row, Row]] = field(default_factory=dict)  # rows with their choices
 
     @property
     def fields(self) -> tuple[ProblemField, ...]:
         prefix = () if self.prefix is None else (self.prefix,)
         return (self.text, *self.answers.fields, *prefix)
 
+    def expect(self, named: Sequence[tuple[str, Row]], columns: Collection[str]) -> None:
+        """Note the rows that will be written next, each with the key that orders its choices."""
+        self._choices.clear()
+        self._filled.clear()
+        rows = [row for _, row in named]
+        for asked in self.fields:
+            asked.expect(rows)
+        if self._offers_choices and not self.text.is_rendered_here:
+            with suppress(InvalidInput):  # a row that has none: the problem itself will say so
+                self.text.expect([self._with_choices(row, columns, key) for key, row in named])
+
+    def references(self, row: Row, columns: Collection[str], key: str) -> Answered:
+        """Return the choices of a problem, in the order in which they are shown, and its targets.
+
+        A target that is a position is one among the choices as the data have them.
+        """
+        choices = self._read_choices(row, columns, key)
+        targets = self.answers.targets(row, columns, choices, key)
+        return Answered(self._ordered(choices, key), targets)
+
     def question(self, row: Row, columns: Collection[str], problem: str) -> str:
         """Return the text of the problem that is asked, up to where the answer begins."""
-        question = self.text.text(row, columns, problem)
+        question = self._question(row, columns, problem)
         prefix = self.prefix.text(row, columns, problem) if self.prefix else ""
         return self._led(question, prefix)
 
     def example(self, row: Row, columns: Collection[str], problem: str) -> str:
         """Return the text of a worked example: the question and its first target."""
-        question = self.text.text(row, columns, problem)
-        choices = self.answers.choices(row, columns, problem)
-        targets = self.answers.targets(row, columns, choices, problem)
+        key = problem if self.order is None else example_key(row)
+        question = self._question(row, columns, key)
+        targets = self.references(row, columns, key).targets
         target = targets[0] if targets else ""
         if not target:
             return question
@@ -63,14 +98,45 @@ class Turn:
 
     def exchange(self, row: Row, columns: Collection[str], problem: str) -> tuple[str, str]:
         """Return the question of a worked example and its answer, each a turn of its own."""
-        question = self.text.text(row, columns, problem)
-        choices = self.answers.choices(row, columns, problem)
-        targets = self.answers.targets(row, columns, choices, problem)
+        key = problem if self.order is None else example_key(row)
+        question = self._question(row, columns, key)
+        targets = self.references(row, columns, key).targets
         if not targets or not targets[0]:
             told = "an example of it has no target, and so is no turn (--fewshot-as-turns)."
             raise self.text.wrong(told, problem)
         prefix = self.prefix.text(row, columns, problem) if self.prefix else ""
         return question, prefix + _delimited(prefix, " ", targets[0])
+
+    # -- choices ---------------------------------------------------------------------------
+
+    def _question(self, row: Row, columns: Collection[str], key: str) -> str:
+        asked = self._with_choices(row, columns, key) if self._offers_choices else row
+        return self.text.text(asked, columns, key)
+
+    @property
+    def _offers_choices(self) -> bool:
+        """Whether doc_to_text reads the choices that doc_to_choice gives."""
+        return self.answers.choice is not None and self.text.reads(CHOICES)
+
+    def _with_choices(self, row: Row, columns: Collection[str], key: str) -> Row:
+        """Return the row with its choices; a column of this name wins unless they are shuffled.
+
+        White space around a choice can give the key away.
+        """
+        if self.order is None and CHOICES in row:
+            return row
+        if id(row) not in self._filled:
+            choices = self._ordered(self._read_choices(row, columns, key), key)
+            self._filled[id(row)] = (row, {**row, CHOICES: [text.strip() for text in choices]})
+        return self._filled[id(row)][1]
+
+    def _read_choices(self, row: Row, columns: Collection[str], key: str) -> tuple[str, ...]:
+        if id(row) not in self._choices:
+            self._choices[id(row)] = (row, self.answers.choices(row, columns, key))
+        return self._choices[id(row)][1]
+
+    def _ordered(self, choices: tuple[str, ...], key: str) -> tuple[str, ...]:
+        return choices if self.order is None else self.order.permuted(choices, key)
 
     def _led(self, question: str, prefix: str) -> str:
         return question + _delimited(question, self.target_delimiter, prefix)
@@ -91,6 +157,7 @@ class ExamplePool:
     at_random: bool
     task: str
     place: Place
+    match: str | None = None  # column in which an example has to agree with the problem
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -103,15 +170,26 @@ class ExamplePool:
         for example in order:
             if len(chosen) == self.number:
                 break
-            if example != row:
+            if example != row and self._agrees(example, row, problem):
                 chosen.append(example)
         if len(chosen) < self.number:
+            alike = f" with the same {self.match}" if self.match else ""
             raise InvalidInput(
-                f"num_fewshot is {self.number}, and there are only {len(chosen)} examples for "
-                f"problem {problem!r} besides itself.",
+                f"num_fewshot is {self.number}, and there are only {len(chosen)} examples{alike} "
+                f"for problem {problem!r} besides itself.",
                 place=self.place,
             )
         return chosen
+
+    def _agrees(self, example: Row, row: Row, problem: str) -> bool:
+        if self.match is None:
+            return True
+        for name, columns in ((f"problem {problem!r}", row), ("an example", example)):
+            if self.match not in columns:
+                hint = nearest(self.match, columns) or f" Its columns are {', '.join(columns)}."
+                message = f"fewshot_config.match: {name} has no column {self.match!r}.{hint}"
+                raise InvalidInput(message, place=self.place)
+        return bool(example[self.match] == row[self.match])
 
     def _drawn(self, problem: str) -> Iterator[Row]:
         """Yield the rows in random order, each drawn only when it is needed."""
@@ -139,14 +217,14 @@ class Prompt:
     as_turns: bool = False  # whether an example is two turns of the conversation
     _exchanges: dict[int, tuple[str, str]] = field(default_factory=dict)  # examples as turns
 
-    def expect(self, problems: Sequence[tuple[str, Row]]) -> None:
+    def expect(self, problems: Sequence[tuple[str, Row]], columns: Collection[str] = ()) -> None:
         """Note the problems whose prompts and answers will be asked for next, by key."""
-        for asked in (self.description, *self.asked.fields):
-            asked.expect([row for _, row in problems])
+        self.description.expect([row for _, row in problems])
+        self.asked.expect(problems, columns)
         if self.pool is not None and not all(s.is_rendered_here for s in self.shown.fields):
             examples = self._unwritten(self.pool, problems)
-            for shown in self.shown.fields:
-                shown.expect(examples)
+            keyed = [(example_key(row) if self.shown.order else "", row) for row in examples]
+            self.shown.expect(keyed, self.pool.columns)
 
     def _unwritten(self, pool: ExamplePool, problems: Sequence[tuple[str, Row]]) -> list[Row]:
         """Return the examples of some problems that have not been written yet."""

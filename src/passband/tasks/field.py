@@ -28,10 +28,14 @@ class ProblemField:
         self.name = name
         self._setting = setting
         self._place = place
-        template = Template(setting) if isinstance(setting, str) else None
+        template = self._template = Template(setting) if isinstance(setting, str) else None
         self._renderer = Renderer(template, trusted=trusted) if template else None
         # Text without expressions is the same for every row, and rendering is what takes time.
         self._fixed = template.render({}) if template and self.is_constant else None
+
+    def reads(self, name: str) -> bool:
+        """Return whether a template reads a variable of this name."""
+        return self._template is not None and name in self._template.columns
 
     @property
     def is_rendered_here(self) -> bool:
@@ -110,11 +114,17 @@ class ProblemField:
 
 
 class Answers:
-    """The targets of a row, and its choices."""
+    """The targets of a row, and its choices.
 
-    def __init__(self, target: ProblemField | None, choice: ProblemField | None) -> None:
+    `free` targets may be other text than a choice, as those of worked examples are.
+    """
+
+    def __init__(
+        self, target: ProblemField | None, choice: ProblemField | None, *, free: bool = False
+    ) -> None:
         self.target = target
         self.choice = choice
+        self._free = free
 
     @property
     def fields(self) -> tuple[ProblemField, ...]:
@@ -155,7 +165,7 @@ class Answers:
         if not choices:
             return str(value)
         if isinstance(value, str) and not value.strip().isdecimal():
-            if value in choices:
+            if value in choices or self._free:
                 return value
             raise self.target.wrong(f"{value!r} is not among the choices.", problem)
         position = int(value)

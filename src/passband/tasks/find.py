@@ -232,9 +232,14 @@ def _tagged(tag: str, entries: list[TaskEntry]) -> Iterator[TaskEntry]:
 
 
 def _not_a_task(path: Path) -> str:
+    if path.suffix in _DATA_ENDINGS:
+        return (
+            f"{path} is data, not a task file: passband run takes it as it is, and passband init "
+            f"{path} writes a task file for it."
+        )
     return (
-        f"{path} is not a task: a task is a YAML file (.yaml), which names its data as "
-        f"dataset_path: {path.name}."
+        f"{path} is not a task: a task is a YAML file (.yaml), or data in a file that ends with "
+        f"{', '.join(_DATA_ENDINGS)}."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,15 @@ from passband.tasks.diagnostics import Diagnostic, raise_errors
 from passband.tasks.fewshot import Prompt, Turn
 from passband.tasks.field import Answers, ProblemField
 from passband.tasks.find import TaskEntry
+from passband.tasks.local_data import LocalData
 from passband.tasks.metric_list import read_metrics
-from passband.tasks.problem_set import ProblemSet
+from passband.tasks.problem_set import Conditions, ProblemSet
 from passband.tasks.sampling import read_sampling
 from passband.tasks.schema import TaskKeys, read_keys
+from passband.tasks.shuffle import ChoiceOrder
 from passband.tasks.task import Task
 from passband.tasks.trusted import code_digests, import_function, problem_code, refuse_code
+from passband.tasks.where import Condition
 from passband.tasks.yaml_file import (
     FunctionReference,
     YamlFile,
@@ -28,7 +31,7 @@ from passband.tasks.yaml_file import (
     references,
 )
 
-__all__ = ["TaskReading", "load_task", "read_task"]
+__all__ = ["TaskReading", "load_task", "read_task", "read_values"]
 
 _SCORING = ("filter_list", "metric_list", "process_results")  # keys whose code makes no prompt
 
@@ -42,19 +45,24 @@ class TaskReading:
     problem_set: ProblemSet | None = None
 
 
-def load_task(task: str | Path | TaskEntry, *, trust: bool = False) -> Task:
+def load_task(
+    task: str | Path | TaskEntry, *, trust: bool = False, data: LocalData | None = None
+) -> Task:
     """Load the task of a YAML file, or of an entry that `find_tasks` returned.
 
     Raises `InvalidInput` with one line for each mistake in the file. Data are not read yet;
-    `Task.load` does that. Code that comes with the task is imported only with `trust`.
+    `Task.load` does that. Code that comes with the task is imported only with `trust`. `data` are
+    read in place of those that the file names.
     """
-    reading = read_task(task, trust=trust)
+    reading = read_task(task, trust=trust, data=data)
     raise_errors(reading.diagnostics)
     assert reading.task is not None  # without errors there is a task
     return reading.task
 
 
-def read_task(task: str | Path | TaskEntry, *, trust: bool = False) -> TaskReading:
+def read_task(
+    task: str | Path | TaskEntry, *, trust: bool = False, data: LocalData | None = None
+) -> TaskReading:
     """Read a task file and return the task together with every mistake in the file."""
     entry = task if isinstance(task, TaskEntry) else TaskEntry("", Path(task))
     file = read_with_includes(entry.path, entry.file, trust=trust)
@@ -66,21 +74,32 @@ def read_task(task: str | Path | TaskEntry, *, trust: bool = False) -> TaskReadi
     keys = read_keys(file)
     if keys is None or (has_code and not trust):
         return TaskReading(file.diagnostics)
-    return _built(file, keys, trust)
+    return _built(file, keys, trust, data)
 
 
-def _built(file: YamlFile, keys: TaskKeys, trust: bool) -> TaskReading:
+def read_values(path: Path, values: Mapping[str, Any]) -> TaskReading:
+    """Read the keys of a task that are in no file of their own, but belong to one, such as data."""
+    file = YamlFile(path, dict(values), {})
+    keys = read_keys(file)
+    return TaskReading(file.diagnostics) if keys is None else _built(file, keys, False, None)
+
+
+def _built(file: YamlFile, keys: TaskKeys, trust: bool, data: LocalData | None) -> TaskReading:
     if not _imports(file):
         return TaskReading(file.diagnostics)
     sampling = read_sampling(file, keys)
     prompt = _prompt(file, keys, trust)
     metrics = read_metrics(file, keys)
+    conditions = _conditions(file, keys, trust)
     if prompt is None or any(diagnostic.level == "error" for diagnostic in file.diagnostics):
         return TaskReading(file.diagnostics)
     name = keys.task or file.path.stem
-    config = _config(file)
+    config = _config(file) | ({"data": list(data.words)} if data else {})
     text = None if "code" in config else json.dumps(config, sort_keys=True)
-    problem_set = ProblemSet(name, keys, _source(file, keys, trust), prompt, _places(file), text)
+    source = data.source() if data else _source(file, keys, trust)
+    problem_set = ProblemSet(
+        name, keys, source, prompt, _places(file), text, conditions=conditions, data=data
+    )
     task = Task(
         name=name,
         path=file.path,
@@ -158,19 +177,55 @@ def _prompt(file: YamlFile, keys: TaskKeys, trust: bool) -> Prompt | None:
         return of_task(key) if value is None else _field(file, trust, value, "fewshot_config", key)
 
     description = of_task("description")
-    question = _turn(of_task, keys.target_delimiter)
-    example = _turn(of_examples, _first(own.target_delimiter, keys.target_delimiter))
+    order = _order(file, keys)
+    question = _turn(of_task, keys.target_delimiter, order)
+    delimiter = _first(own.target_delimiter, keys.target_delimiter)
+    # Worked examples may end in more than a choice: in the working that leads to it.
+    example = _turn(of_examples, delimiter, order, free=own.doc_to_target is not None)
     if description is None or question is None or example is None:
         return None
     between = _first(own.fewshot_delimiter, keys.fewshot_delimiter)
     return Prompt(description, question, example, None, between, system=keys.system or None)
 
 
-def _turn(field: Callable[[str], ProblemField | None], delimiter: str) -> Turn | None:
+def _turn(
+    field: Callable[[str], ProblemField | None],
+    delimiter: str,
+    order: ChoiceOrder | None,
+    *,
+    free: bool = False,
+) -> Turn | None:
     text = field("doc_to_text")
-    answers = Answers(field("doc_to_target"), field("doc_to_choice"))
+    answers = Answers(field("doc_to_target"), field("doc_to_choice"), free=free)
     prefix = field("gen_prefix")
-    return None if text is None else Turn(text, answers, prefix, delimiter)
+    return None if text is None else Turn(text, answers, prefix, delimiter, order)
+
+
+def _order(file: YamlFile, keys: TaskKeys) -> ChoiceOrder | None:
+    shuffle = keys.shuffle_choices
+    return None if shuffle is None else ChoiceOrder(keys.task or file.path.stem, shuffle.seed)
+
+
+def _conditions(file: YamlFile, keys: TaskKeys, trust: bool) -> Conditions:
+    """Return the conditions on rows; mistakes in them go to the file's diagnostics."""
+
+    def condition(expression: str | None, *path: str | int) -> Condition | None:
+        try:
+            name = ".".join(part for part in path if isinstance(part, str))
+            place = file.place(*path)
+            if expression is None:
+                return None
+            return Condition(expression, place, name=name, trusted=trust)
+        except InvalidInput as error:
+            file.report(str(error), *path)
+            return None
+
+    for position, bad in enumerate(keys.known_bad or ()):
+        condition(bad.where, "known_bad", position, "where")
+    problems = condition(keys.where, "where")
+    own = keys.fewshot_config.where
+    examples = problems if own is None else condition(own, "fewshot_config", "where")
+    return Conditions(problems, examples)
 
 
 def _field(file: YamlFile, trust: bool, value: Any, *keys: str) -> ProblemField | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,13 +27,14 @@ from passband.score.registry import ScorerFunction, check_options, scorers
 from passband.score.repeats import aggregations
 from passband.score.scorer import Scorer
 from passband.stats.metric.names import parse_name
+from passband.tasks.listed_metric import ListedMetric, listed_metrics
 from passband.tasks.schema import FilterLine, FilterPipeline, MetricLine, TaskKeys
 from passband.tasks.task import MetricEntry
 from passband.tasks.trusted_scoring import (
+    MetricFunction,
     ResultsFunction,
     class_step,
     custom_step,
-    metric_function,
 )
 from passband.tasks.yaml_file import FunctionReference, KeyPath, YamlFile, plain_json
 
@@ -44,7 +45,6 @@ _WRONG = (PassbandError, TypeError, ValueError)  # what options of a wrong kind 
 _OF_SUCCESSES = ("any_correct", "all_correct")
 _SAME_AS_MEAN = ("nanmean",)  # a trial without a score is never part of a mean here
 _METRIC = re.compile(r"[^@^]+[@^].+")  # a metric at some k, though perhaps not a valid one
-_PASS_AT_K = re.compile(r"pass_?at_?k", re.IGNORECASE)  # as in the stock humaneval and mbpp tasks
 
 
 @dataclass(frozen=True)
@@ -67,70 +67,16 @@ class _Reduction:
     keeps_all: bool = False  # no filter chooses among the repeats
 
 
-@dataclass(frozen=True)
-class _Metric:
-    """One metric of a task: an entry of `metric_list`, or one k of an entry with several."""
-
-    name: str
-    scorer: str
-    line: MetricLine
-    keys: KeyPath  # of the entry
-
-
 def read_metrics(file: YamlFile, keys: TaskKeys) -> Metrics:
     """Make the scorers and metrics of a task; mistakes go to the file's diagnostics."""
-    metrics = list(_metrics(file, keys.metric_list or [MetricLine(metric="exact_match")]))
+    lines = keys.metric_list or [MetricLine(metric="exact_match")]
+    metrics = list(listed_metrics(file, lines, of_results=keys.process_results is not None))
     reductions = _reductions(file, keys)
     reading = _Reading(file, keys, several=len(reductions) > 1)
     for reduction in reductions:
         for metric in metrics:
             reading.add(metric, reduction)
     return Metrics(tuple(reading.scorers.values()), tuple(reading.entries))
-
-
-def _metrics(file: YamlFile, lines: Sequence[MetricLine]) -> Iterator[_Metric]:
-    """Yield the metrics under their names: the same one again is name_1, name_2, ..."""
-    seen: dict[str, int] = {}
-
-    def unique(name: str) -> str:
-        seen[name] = seen.get(name, 0) + 1
-        return name if seen[name] == 1 else f"{name}_{seen[name] - 1}"
-
-    for index, line in enumerate(lines):
-        keys = ("metric_list", index)
-        function = line.metric.name if isinstance(line.metric, FunctionReference) else line.metric
-        if not _is_pass_at_k(line):
-            name = unique(function)
-            yield _Metric(name, name, line, keys)
-            continue
-        scorer = unique(function)
-        for k in _ks(file, line, keys):
-            yield _Metric(unique(f"pass@{k}"), scorer, _of_one_trial(line, k), keys)
-
-
-# A function pass_at_k estimates pass@k from all repeats of a problem for each k of its entry. Here
-# it scores one trial, with k = 1, and the statistics estimate pass@k from these scores.
-
-
-def _is_pass_at_k(line: MetricLine) -> bool:
-    is_named = isinstance(line.metric, FunctionReference) and _PASS_AT_K.fullmatch(line.metric.name)
-    return bool(is_named) and "k" in line.options and line.repeat_aggregation is None
-
-
-def _ks(file: YamlFile, line: MetricLine, keys: KeyPath) -> list[int]:
-    several = line.options["k"] if isinstance(line.options["k"], list) else [line.options["k"]]
-    if not several or not all(type(k) is int and k > 0 for k in several):
-        message = f"k must be a whole number of at least 1, or a list; got {line.options['k']!r}."
-        file.report(message, *keys, "k")
-        return []
-    return list(dict.fromkeys(several))
-
-
-def _of_one_trial(line: MetricLine, k: int) -> MetricLine:
-    one = [1] if isinstance(line.options["k"], list) else 1
-    options = {**line.options, "k": one}
-    own = line.model_dump(include=set(MetricLine.model_fields), exclude={"repeat_aggregation"})
-    return MetricLine(**{**own, **options, "metric": line.metric}, repeat_aggregation=f"pass@{k}")
 
 
 # -- filters -------------------------------------------------------------------------------
@@ -217,10 +163,11 @@ class _Reading:
         self.results = (
             None if keys.process_results is None else ResultsFunction(keys.process_results)
         )
+        self._functions: dict[FunctionReference, MetricFunction] = {}
         self.scorers: dict[str, Scorer] = {}  # by everything they depend on
         self.entries: list[MetricEntry] = []
 
-    def add(self, metric: _Metric, reduction: _Reduction) -> None:
+    def add(self, metric: ListedMetric, reduction: _Reduction) -> None:
         """Add a metric with one pipeline, and its scorer unless there is one."""
         line = metric.line
         try:
@@ -244,26 +191,30 @@ class _Reading:
 
     # -- the scorer ------------------------------------------------------------------------
 
-    def _scorer(self, metric: _Metric, reduction: _Reduction) -> Scorer:
+    def _scorer(self, metric: ListedMetric, reduction: _Reduction) -> Scorer:
         line = metric.line
         steps = [[step.function, step.options] for step in reduction.lines]
         own_code = self.results is not None or isinstance(line.metric, FunctionReference)
-        depends = [line.metric, line.options, steps, own_code and reduction.keeps_all]
+        scored = metric.value if self.results is not None else [line.metric, metric.value]
+        depends = [scored, line.options, steps, own_code and reduction.keeps_all]
         identity = json.dumps(plain_json(depends), sort_keys=True)
         if identity not in self.scorers:
-            function = self._function(line, reduction)
+            function = self._function(metric, reduction)
             name = f"{metric.scorer},{reduction.name}" if self.several else metric.scorer
             options = {} if self.results is not None else plain_json(line.options)
             self.scorers[identity] = Pipeline(name, function, options, reduction.steps)
         return self.scorers[identity]
 
-    def _function(self, line: MetricLine, reduction: _Reduction) -> ScorerFunction:
+    def _function(self, metric: ListedMetric, reduction: _Reduction) -> ScorerFunction:
+        line = metric.line
         if line.hf_evaluate:
             raise UnknownName("metrics of the evaluate package (hf_evaluate) cannot be used.")
         if self.results is not None:
-            return self.results.metric(str(line.metric), keeps_all=reduction.keeps_all)
+            value = metric.value or str(line.metric)
+            return self.results.metric(value, keeps_all=reduction.keeps_all)
         if isinstance(line.metric, FunctionReference):
-            return metric_function(line.metric, keeps_all=reduction.keeps_all)
+            function = self._functions.setdefault(line.metric, MetricFunction(line.metric))
+            return function.metric(metric.value, keeps_all=reduction.keeps_all)
         return scorers.get(line.metric)
 
     def _higher_is_better(self, line: MetricLine) -> bool:
@@ -276,7 +227,7 @@ class _Reading:
 
     # -- the reduction of scores -----------------------------------------------------------
 
-    def _aggregation(self, metric: _Metric, repeats: str) -> str:
+    def _aggregation(self, metric: ListedMetric, repeats: str) -> str:
         line, name = metric.line, metric.line.aggregation
         if name is None:
             # As in lm-eval: BLEU is that of the whole corpus, unless repeats are reduced first.
@@ -296,7 +247,7 @@ class _Reading:
             self.file.report(message, *metric.keys, "aggregation")
         return str(name)
 
-    def _repeat_aggregation(self, metric: _Metric, reduction: _Reduction) -> str:
+    def _repeat_aggregation(self, metric: ListedMetric, reduction: _Reduction) -> str:
         line, keys = metric.line, (*metric.keys, "repeat_aggregation")
         name = line.repeat_aggregation or reduction.aggregation or "first"
         try:

@@ -15,14 +15,16 @@ from passband.score.scorer import Reference
 from passband.tasks.data import DataSource, data_files, read_rows
 from passband.tasks.digest import digest_of
 from passband.tasks.fewshot import ExamplePool, Prompt
+from passband.tasks.local_data import LocalData
 from passband.tasks.schema import TaskKeys
 from passband.tasks.spool import spooled
 from passband.tasks.task import Problem
 from passband.tasks.trusted import made_rows, made_split, process_rows
+from passband.tasks.where import Condition
 from passband.tasks.yaml_file import FunctionReference
 from passband.version import __version__
 
-__all__ = ["ProblemSet"]
+__all__ = ["Conditions", "ProblemSet"]
 
 USUAL_NAMES = (
     "problem_id",
@@ -48,6 +50,14 @@ _CHUNK = 256  # rows that are rendered together, where another process renders t
 
 
 @dataclass(frozen=True)
+class Conditions:
+    """What rows have to fulfil to be asked, and to be worked examples."""
+
+    problems: Condition | None = None
+    examples: Condition | None = None
+
+
+@dataclass(frozen=True)
 class ProblemSet:
     """Reads the data of a task and turns rows into problems."""
 
@@ -57,6 +67,8 @@ class ProblemSet:
     prompt: Prompt  # without its examples, which are read with the data
     places: Mapping[str, Place]
     text: str | None = None  # the task file, all of it; None if code of the task's own is part
+    conditions: Conditions = Conditions()
+    data: LocalData | None = None  # that the user gives in place of the task's own
 
     def __call__(self, limit: int | None = None) -> Sequence[Problem]:
         return self.load(limit)
@@ -65,7 +77,7 @@ class ProblemSet:
         """Return the first `limit` problems, or all; of many only some are in memory."""
         if limit is not None and limit < 1:
             raise InvalidInput(f"limit must be at least 1; got {limit}.")
-        made = self._made(self.rows(limit), stop=True)
+        made = self._made(limit, stop=True)
         return spooled((each for each in made if isinstance(each, Problem)), _plain, _problem)
 
     def digest(self, limit: int | None) -> str | None:
@@ -86,17 +98,19 @@ class ProblemSet:
     def errors(self, limit: int | None) -> list[InvalidInput]:
         """Return the errors of the first `limit` problems, or of all."""
         try:
-            rows = self.rows(limit)
-            return [made for made in self._made(rows, stop=False) if isinstance(made, InvalidInput)]
+            made = self._made(limit, stop=False)
+            return [each for each in made if isinstance(each, InvalidInput)]
         except InvalidInput as error:
             return [error]
 
-    def _made(self, rows: Rows, *, stop: bool) -> Iterator[Problem | InvalidInput]:
+    def _made(self, limit: int | None, *, stop: bool) -> Iterator[Problem | InvalidInput]:
         """Yield each problem, or its error; with `stop` the first error is raised."""
+        rows = self.rows(limit)
         columns = tuple(dict.fromkeys(name for row in rows for name in row))
         self._check_columns(columns)
         prompt = replace(self.prompt, pool=self._pool(), _written={}, _exchanges={})
-        for key, row in _expected(prompt, zip(self._names(rows, columns), rows, strict=True)):
+        named = self._kept(zip(self._names(rows, columns), rows, strict=True), len(rows))
+        for key, row in _expected(prompt, islice(named, limit), columns):
             try:
                 yield self._problem(key, row, columns, prompt)
             except InvalidInput as error:
@@ -105,20 +119,34 @@ class ProblemSet:
                 yield error
 
     def _problem(self, key: str, row: Mapping[str, Any], columns: Any, prompt: Prompt) -> Problem:
-        answers = prompt.asked.answers
-        choices = answers.choices(row, columns, key)
+        choices, targets = prompt.asked.references(row, columns, key)
         return Problem(
             key=key,
             messages=prompt.messages(row, columns, key),
-            reference=Reference(answers.targets(row, columns, choices, key), choices, dict(row)),
+            reference=Reference(targets, choices, dict(row)),
             cluster=self._cluster(row, key),
         )
 
     # -- rows ------------------------------------------------------------------------------
 
     def rows(self, limit: int | None) -> Rows:
-        """Return the rows of the problems."""
-        return self._split(self._test_split, self.keys.process_docs, limit)
+        """Return the rows of the data; with a condition, all that it has to choose from."""
+        chosen = None if self.conditions.problems else limit
+        return self._split(self._test_split, self.keys.process_docs, chosen)
+
+    def _kept(self, named: Iterator[Named], count: int) -> Iterator[Named]:
+        """Yield the problems that `where` keeps, under the names that they have among all."""
+        condition = self.conditions.problems
+        if condition is None:
+            yield from named
+            return
+        kept = condition.kept(named)
+        first = next(kept, None)
+        if first is None:
+            message = f"where: {self.keys.where} holds for none of the {count:,} rows."
+            raise InvalidInput(message, place=self.places["where"])
+        yield first
+        yield from kept
 
     @cached_property
     def _test_split(self) -> str | None:
@@ -159,7 +187,8 @@ class ProblemSet:
         if config.fewshot_indices is not None:
             examples = self._picked(examples, config.fewshot_indices)
         place = self.places["num_fewshot"]
-        return ExamplePool(examples, number, config.sampler == "default", self.name, place)
+        is_random = config.sampler == "default"
+        return ExamplePool(examples, number, is_random, self.name, place, config.match)
 
     def _examples(self) -> Rows:
         """Return the rows that examples come from, by the order of precedence of lm-eval."""
@@ -167,7 +196,11 @@ class ProblemSet:
         if self._has_samples:
             return self._samples(config.samples)
         process = config.process_docs or self.keys.process_docs
-        return self._split(self._example_split, process, None)
+        if self.data is not None and self._example_split != self._test_split:
+            self.data.check_split(self.name, self._example_split, "worked examples")
+        rows = self._split(self._example_split, process, None)
+        condition = self.conditions.examples
+        return rows if condition is None else [r for _, r in condition.kept((0, r) for r in rows)]
 
     @property
     def _has_samples(self) -> bool:
@@ -201,14 +234,14 @@ class ProblemSet:
         A name never depends on later rows, so that a problem has the same name in a limited run
         and in a full one: the second "a" is "a#2".
         """
-        column = self.keys.problem_id or next((n for n in USUAL_NAMES if n in rows[0]), None)
+        column = self._id_column(columns) or next((n for n in USUAL_NAMES if n in rows[0]), None)
         seen: dict[str, int] = {}
         for index, row in enumerate(rows):
             value = None if column is None else row.get(column)
             usable = isinstance(value, str | int | float) and str(value).strip()
             name = str(value) if usable else str(index)
             if self.keys.problem_id is not None:
-                self._check_name(name if usable else None, seen, index)
+                self._check_name(column, name if usable else None, seen, index)
             seen[name] = seen.get(name, 0) + 1
             while seen[name] > 1 and f"{name}#{seen[name]}" in seen:
                 seen[name] += 1
@@ -216,8 +249,15 @@ class ProblemSet:
             seen.setdefault(unique, 1)
             yield unique
 
-    def _check_name(self, name: str | None, seen: Mapping[str, int], index: int) -> None:
-        place, column = self.places["problem_id"], self.keys.problem_id
+    def _id_column(self, columns: Collection[str]) -> str | None:
+        """Return the column that problem_id names: of several, the first that the data have."""
+        names = _several(self.keys.problem_id)
+        return next((name for name in names if name in columns), None)
+
+    def _check_name(
+        self, column: str | None, name: str | None, seen: Mapping[str, int], index: int
+    ) -> None:
+        place = self.places["problem_id"]
         if name is None:
             raise InvalidInput(f"row {index + 1} has no {column}.", place=place)
         if name in seen:
@@ -236,16 +276,31 @@ class ProblemSet:
         return str(value)
 
     def _check_columns(self, columns: Collection[str]) -> None:
-        for key in ("problem_id", "cluster"):
-            column = getattr(self.keys, key)
-            if column is not None and column not in columns:
-                hint = nearest(column, columns) or f" The columns are {', '.join(columns)}."
-                message = f"{key}: no column {column!r}.{hint}"
+        self._check_required(columns)
+        for key in ("problem_id", "cluster", "by"):
+            names = _several(getattr(self.keys, key))
+            if names and not any(name in columns for name in names):
+                hint = nearest(names[0], columns) or f" The columns are {', '.join(columns)}."
+                message = f"{key}: no column {' or '.join(map(repr, names))}.{hint}"
                 raise InvalidInput(message, place=self.places[key])
         turn = self.prompt.asked
         turn.text.check_column(columns, constant=False)
         if turn.answers.target is not None:
             turn.answers.target.check_column(columns, constant=True)
+
+    def _check_required(self, columns: Collection[str]) -> None:
+        """Raise with all columns of the task that the data lack."""
+        required = [_several(names) for names in self.keys.columns or ()]
+        missing = [" or ".join(n) for n in required if not any(name in columns for name in n)]
+        if missing:
+            raise self.source.error(
+                f"{self.name} needs the column{'s' * (len(missing) > 1)} {', '.join(missing)}; "
+                f"the data have {', '.join(columns)}."
+            )
+
+
+def _several(names: str | list[str] | None) -> list[str]:
+    return [names] if isinstance(names, str) else names or []
 
 
 def _plain(problem: Problem) -> tuple[Any, ...]:
@@ -264,8 +319,10 @@ def _problem(values: tuple[Any, ...]) -> Problem:
     return Problem(key, asked, Reference(targets, choices, doc), cluster)
 
 
-def _expected(prompt: Prompt, problems: Iterator[Named]) -> Iterator[Named]:
+def _expected(
+    prompt: Prompt, problems: Iterator[Named], columns: Collection[str]
+) -> Iterator[Named]:
     """Yield the problems; announce each chunk of them to the prompt first."""
     while chunk := list(islice(problems, _CHUNK)):
-        prompt.expect(chunk)
+        prompt.expect(chunk, columns)
         yield from chunk

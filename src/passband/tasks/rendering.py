@@ -65,7 +65,7 @@ class Renderer:
     def render(self, row: Row) -> str:
         """Return the text for a row; raise `InvalidInput` if there is none."""
         if self._is_here or (
-            self._template.is_simple and fits(row, self._template.columns, self._largest)
+            self._template.is_simple and fits(row, self._template.read_by(row), self._largest)
         ):
             return self._template.render(row)
         if id(row) not in self._rendered:
@@ -102,8 +102,10 @@ class Renderer:
             return [("failed", self._failures[-1])]
 
     def _call(self, batch: list[Row]) -> list[Rendered]:
-        columns = self._template.columns
-        rows = [{name: row[name] for name in columns if name in row} for row in batch]
+        rows = [
+            {name: row[name] for name in self._template.read_by(row) if name in row}
+            for row in batch
+        ]
         try:
             data = base64.b64encode(pickle.dumps(rows)).decode()
         except Exception as error:

@@ -75,6 +75,11 @@ def _is_column_or_template(value: Any) -> bool:
     return isinstance(value, str | FunctionReference)
 
 
+def _is_names(value: Any) -> bool:
+    names = value if isinstance(value, list) and value else [value]
+    return all(isinstance(name, str) and name for name in names)
+
+
 Text = Annotated[str, _kind(lambda v: isinstance(v, str), "text")]
 Flag = Annotated[bool, _kind(lambda v: isinstance(v, bool), "true or false")]
 Count = Annotated[int, _kind(_is_count, "a whole number, 0 or more")]
@@ -111,6 +116,19 @@ Indices = Annotated[
     _kind(lambda v: isinstance(v, list) and all(map(_is_count, v)), "a list of row numbers"),
 ]
 Name = Annotated[Any, _kind(_is_column_or_template, "a name or a !function")]
+Columns = Annotated[
+    Any, _kind(lambda v: _is_names(v), "the name of a column, or a list of names")
+]  # of which the first that the data have counts
+ColumnList = Annotated[
+    list[Any],
+    _kind(
+        lambda v: isinstance(v, list) and bool(v) and all(map(_is_names, v)),
+        "a list of columns, each a name or a list of names of which one will do",
+    ),
+]
+Seed = Annotated[
+    int, _kind(lambda v: isinstance(v, int) and not isinstance(v, bool), "a whole number")
+]
 Version = Annotated[Any, _kind(lambda v: isinstance(v, str | int | float), "text or a number")]
 Truncation = Annotated[
     Truncated, _kind(lambda v: v in get_args(Truncated), " or ".join(get_args(Truncated)))
@@ -153,6 +171,7 @@ class MetricLine(_Keys):
     higher_is_better: Flag | None = None
     repeat_aggregation: Text | None = None
     repeat_options: Map = Field(default_factory=dict)
+    values: list[Text] | None = None  # of a function that returns several
     hf_evaluate: Flag = False
 
     @property
@@ -160,11 +179,27 @@ class MetricLine(_Keys):
         return dict(self.model_extra or {})
 
 
+class ShuffleKeys(_Keys):
+    """How choices are put in order."""
+
+    seed: Seed
+
+
+class BadKey(_Keys):
+    """One problem whose key or text is known to be wrong, by its name or a condition on its row."""
+
+    problem: Version | None = None
+    where: Text | None = None
+    reason: Text
+
+
 class FewshotKeys(_Keys):
     """Keys of worked examples: how they are chosen and written; by default as in the task."""
 
     sampler: Text = "default"
     split: Text | None = None
+    where: Text | None = None
+    match: Text | None = None
     process_docs: Function | None = None
     fewshot_indices: Indices | None = None
     samples: Samples | None = None
@@ -190,14 +225,19 @@ class TaskKeys(_Keys):
     test_split: Text | None = None
     fewshot_split: Text | None = None
     process_docs: Function | None = None
-    problem_id: Text | None = None
+    columns: ColumnList | None = None
+    where: Text | None = None
+    problem_id: Columns | None = None
     cluster: Text | None = None
+    by: Text | None = None
+    known_bad: list[BadKey] | None = None
     # prompt
     system: Text | None = None
     description: TextField = ""
     doc_to_text: TextField | None = None
     doc_to_target: TargetField | None = None
     doc_to_choice: ChoiceField | None = None
+    shuffle_choices: ShuffleKeys | None = None
     target_delimiter: Text = " "
     fewshot_delimiter: Text = "\n\n"
     gen_prefix: Text | None = None
@@ -275,8 +315,12 @@ def _above(path: KeyPath) -> str:
 
 
 def _siblings(path: KeyPath) -> Iterable[str]:
-    model = FewshotKeys if path[0] == "fewshot_config" else FilterPipeline
-    return model.model_fields
+    models: Mapping[Any, type[_Keys]] = {
+        "fewshot_config": FewshotKeys,
+        "shuffle_choices": ShuffleKeys,
+        "known_bad": BadKey,
+    }
+    return models.get(path[0], FilterPipeline).model_fields
 
 
 def _check_whole(file: YamlFile, keys: TaskKeys) -> None:
@@ -293,6 +337,12 @@ def _check_whole(file: YamlFile, keys: TaskKeys) -> None:
         file.report("doc_to_text is missing: the template of the prompt.")
     if keys.doc_to_target is None and keys.process_results is None:
         file.report("doc_to_target is missing: what the answer is compared with.")
+    if keys.shuffle_choices is not None and keys.doc_to_choice is None:
+        file.report("shuffle_choices needs doc_to_choice: what to shuffle.", "shuffle_choices")
+    for position, bad in enumerate(keys.known_bad or ()):
+        if bad.problem is None and bad.where is None:
+            message = "known_bad: an entry needs a problem, a where, or both."
+            file.report(message, "known_bad", position)
     for key in ("metric_list", "filter_list"):
         if getattr(keys, key) == []:
             file.report(f"{key} is empty; leave it out or fill it.", key)

@@ -52,3 +52,5 @@ class Task:
     spec: Mapping[str, Any] = field(default_factory=dict)  # what its trials depend on, beyond that
     subject: SubjectFactory | None = None  # how it is asked, if not by its prompts alone
     groups: tuple[TaskGroup, ...] = ()  # that it was chosen by
+    notes: tuple[str, ...] = ()  # for the user, before it is asked: how its data were understood
+    warnings: tuple[str, ...] = ()  # the same, also where notes are not wanted

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, wraps
 from typing import Any
 
@@ -24,7 +24,9 @@ from passband.errors import InvalidInput, nearest
 from passband.score.patterns import compile_pattern
 from passband.tasks.simple_template import has_loop, is_simple
 
-__all__ = ["Template", "undefined"]
+__all__ = ["WHOLE_ROW", "Template", "undefined"]
+
+WHOLE_ROW = "doc"  # by which a template has columns whose names are no identifiers
 
 LONGEST = 1_000_000  # characters of a text, items of a list
 LARGEST_PRODUCT = 50_000_000  # characters that replacing or joining might at worst give
@@ -41,6 +43,8 @@ class Template:
 
     >>> Template("Q: {{ question }}").render({"question": "2+2?"})
     'Q: 2+2?'
+    >>> Template('{{ doc["Correct Answer"] }}').render({"Correct Answer": "4"})
+    '4'
     """
 
     def __init__(self, source: str, *, killable: bool = False) -> None:
@@ -67,6 +71,10 @@ class Template:
         except (TemplateError, RecursionError, ValueError, SyntaxError, MemoryError) as error:
             # The last three are Python's, which compiles it: 30 nested loops, ...
             raise self._unreadable(error) from None
+
+    def read_by(self, row: Mapping[str, Any]) -> Collection[str]:
+        """Return the columns of a row that the template may read."""
+        return row.keys() if WHOLE_ROW in self.columns else self.columns
 
     def render(self, row: Mapping[str, Any]) -> str:
         """Return the text for a row; raise `InvalidInput` if an expression fails."""
@@ -104,7 +112,8 @@ class Template:
         It merges the global names one by one for each row, through a chain of mappings.
         """
         environment, compiled = self._environment, self._compiled
-        variables = {**environment.globals, **row}
+        whole = {WHOLE_ROW: _Columns(row)} if WHOLE_ROW in self.columns else {}
+        variables = {**environment.globals, **whole, **row}
         return environment.context_class(environment, variables, compiled.name, compiled.blocks)
 
 
@@ -112,12 +121,19 @@ def _sentence(error: Exception) -> str:
     return f"{str(error).rstrip('.') or type(error).__name__}."
 
 
+class _Columns(dict[str, Any]):
+    """A whole row; the name of the class tells in messages that a column is missing."""
+
+
+_MISSING = re.compile(r"'([^']*)' is undefined|'[\w.]*_Columns object' has no attribute '(.*)'")
+
+
 def undefined(message: str, columns: Iterable[str]) -> str:
     """Return a sentence about a name that a row does not have, with the nearest that it has."""
-    missing = re.match(r"'([^']*)' is undefined", message)
+    missing = _MISSING.match(message)
     if missing is None:
         return f"the template failed: {message.rstrip('.')}."
-    name, known = missing[1], [str(column) for column in columns]
+    name, known = missing[1] or missing[2], [str(column) for column in columns]
     hint = nearest(name, known) or f" The columns are {', '.join(known) or 'none'}."
     return f"there is no column {name!r}.{hint}"
 

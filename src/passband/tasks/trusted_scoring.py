@@ -17,32 +17,52 @@ from passband.score.scorer import Reference
 from passband.tasks.trusted import code_digests, import_function
 from passband.tasks.yaml_file import FunctionReference, plain_json
 
-__all__ = ["ResultsFunction", "class_step", "custom_step", "metric_function"]
+__all__ = ["MetricFunction", "ResultsFunction", "class_step", "custom_step"]
 
 
-def metric_function(code: FunctionReference, *, keeps_all: bool) -> ScorerFunction:
-    """Return the scoring function of ``metric: !function``.
+class MetricFunction:
+    """A function of ``metric: !function``, which returns a number, or several by their names.
 
-    The function gets references and predictions, one of each, and the options of its entry; or,
-    if that is not what it takes, the list of the target and the answer. Of several targets the
-    best counts.
+    It gets references and predictions, one of each, and the options of its entry; or, if that is
+    not what it takes, the list of the target and the answer.
     """
-    function = import_function(code)
 
-    def score(answer: str, reference: Reference, **options: Any) -> Any:
-        prediction = [answer] if keeps_all else answer
-        targets: tuple[Any, ...] = reference.targets or (None,)
-        return max(_one(function, target, prediction, options) for target in targets)
+    def __init__(self, code: FunctionReference) -> None:
+        self._code = code
+        self._function = import_function(code)
+        self._last: tuple[Any, Any] = (None, None)
 
-    return _scorer_function(code, score)
+    def metric(self, value: str | None, *, keeps_all: bool) -> ScorerFunction:
+        """Return the scoring function of its number, or of one of its values.
 
+        Of several targets the best counts.
+        """
 
-def _one(function: Callable[..., Any], target: Any, prediction: Any, options: Any) -> float:
-    named = {"references": [target], "predictions": [prediction], **options}
-    value = function(**named) if _takes(function, named) else function([target, prediction])
-    if isinstance(value, Mapping):
-        value = _single(value, function.__name__)
-    return float(value)
+        def score(answer: str, reference: Reference, **options: Any) -> Any:
+            prediction = [answer] if keeps_all else answer
+            targets: tuple[Any, ...] = reference.targets or (None,)
+            return max(self._one(target, prediction, options, value) for target in targets)
+
+        return _scorer_function(self._code, score, value or "")
+
+    def _one(self, target: Any, prediction: Any, options: Any, value: str | None) -> float:
+        arguments = (target, prediction, options)
+        last, result = self._last
+        # The values of a trial are taken one after another, so one call serves all of them.
+        if value is None or last != arguments:
+            result = self._called(target, prediction, options)
+            self._last = (arguments, result)
+        if isinstance(result, Mapping):
+            result = _single(result, self._code.name, value)
+        elif value is not None:
+            raise InvalidInput(f"{self._code} must return {value!r} by its name; got {result!r}.")
+        return float(result)
+
+    def _called(self, target: Any, prediction: Any, options: Mapping[str, Any]) -> Any:
+        named = {"references": [target], "predictions": [prediction], **options}
+        if _takes(self._function, named):
+            return self._function(**named)
+        return self._function([target, prediction])
 
 
 def _takes(function: Callable[..., Any], named: Mapping[str, Any]) -> bool:
@@ -53,18 +73,21 @@ def _takes(function: Callable[..., Any], named: Mapping[str, Any]) -> bool:
     return True
 
 
-def _single(values: Mapping[str, Any], name: str) -> Any:
-    """Return the score of a trial out of several values: that of the metric's name, or pass@1."""
-    for key in (name, "pass@1"):
+def _single(values: Mapping[str, Any], name: str, wanted: str | None) -> Any:
+    """Return the wanted value of a trial, or else that of the metric's name, or pass@1."""
+    names = ", ".join(map(str, values))
+    if wanted is not None and wanted not in values:
+        raise InvalidInput(f"{name} gives no {wanted!r} for one trial, only {names or 'nothing'}.")
+    for key in (name, "pass@1") if wanted is None else (wanted,):
         if key in values:
             return values[key]
     if len(values) == 1:
         return next(iter(values.values()))
     if not values:
         raise InvalidInput(f"{name} returned no value for one trial; it must return a number.")
-    names = ", ".join(map(str, values))
     raise InvalidInput(
-        f"{name} returned several values ({names}), none named {name} or pass@1; return one number."
+        f"{name} returned several values ({names}), none named {name} or pass@1; name those that "
+        f"are wanted in its entry of metric_list, values: [{names}]."
     )
 
 

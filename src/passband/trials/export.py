@@ -16,21 +16,35 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, UnknownName, nearest
 from passband.frames import Kind
 from passband.spreadsheet import guarded
 from passband.stats.data.columns import CHOSEN
+from passband.trials.chosen import Choice
 from passband.trials.json_lines import ProblemPart
 from passband.trials.reader import ProblemRecord, RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 
-__all__ = ["EXPORTS", "column_kinds", "export", "lines", "output_file", "rows", "whole_file"]
+__all__ = [
+    "EXPORTS",
+    "FURTHER",
+    "column_kinds",
+    "export",
+    "further_columns",
+    "lines",
+    "output_file",
+    "rows",
+    "whole_file",
+]
 
 _COLUMNS = (
     "task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule",
     "target", "cluster", "seed", "prompt_tokens", "completion_tokens", "completion", "reasoning",
     "finish_reason",
 )  # fmt: skip
+FURTHER = ("prompt", "target", "detail")
+"""Columns that can be asked for; the target is in every export."""
+
 _TIMING = ("latency_ms", "attempts", "request_id")
 _WHOLE = ("trial", "seed", "prompt_tokens", "completion_tokens", "latency_ms", "attempts")
 _CHUNK = 10_000  # rows of Parquet that are held at a time
@@ -38,29 +52,83 @@ _CHUNK = 10_000  # rows of Parquet that are held at a time
 Row = Mapping[str, Any]
 
 
-def rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[Row]:
+def further_columns(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns to add, one by one; raise `UnknownName` for any other.
+
+    >>> further_columns(["prompt,detail"])
+    ('prompt', 'detail')
+    """
+    wanted = [name.strip() for text in names for name in text.split(",")]
+    for name in wanted:
+        if name not in FURTHER:
+            hint = nearest(name, FURTHER) or f" Known: {', '.join(FURTHER)}."
+            raise UnknownName(f"no further column named {name!r}.{hint}")
+    return tuple(dict.fromkeys(wanted))
+
+
+def rows(
+    trials: Trials,
+    runs: Sequence[RunRecord],
+    *,
+    timing: bool = False,
+    further: Sequence[str] = (),
+) -> Iterator[Row]:
     """Yield one mapping per trial, in the order of the runs, by position of its problem and trial.
 
     Every one has the same keys.
     """
-    names = columns(runs, timing=timing)
+    names = columns(runs, timing=timing, further=further)
     for run in runs:
         problems = {p.number: _Asked.of(p) for p in trials.each_problem(run.number)}
         suffixes = {scorer.number: f":{scorer.name}" for scorer in run.scorers}
         if run.scorers:
             suffixes[run.scorers[0].number] = ""
+        prompts = _Prompts(trials, run) if "prompt" in further else None
         for trial in trials.trials(run):
             problem = problems[trial.problem]
             row: dict[str, Any] = dict.fromkeys(names)
-            row |= {"task": run.task, "model": run.model, "problem_id": problem.key}
+            row |= {"task": run.task, "model": run.label, "problem_id": problem.key}
             row["target"] = problem.target
             row["cluster"] = problem.cluster
             if run.adaptive is not None:
                 row[CHOSEN] = trial.reason or "adaptive"
+            if prompts is not None:
+                row["prompt"] = prompts.of(trial.problem)
             _put_trial(row, trial, timing)
             for score in trial.scores:
                 _put_score(row, score, suffixes[score.scorer], trial.text)
+                if "detail" in further:
+                    row[f"detail{suffixes[score.scorer]}"] = score.detail
             yield row
+
+
+class _Prompts:
+    """The prompts of a run's problems, each read when the first of its trials comes."""
+
+    def __init__(self, trials: Trials, run: RunRecord) -> None:
+        self._problems = trials.chosen(run, Choice())
+        self._number: int | None = None
+        self._prompt: str | None = None
+
+    def of(self, problem: int) -> str | None:
+        """Return the text of a single message of the user, otherwise all messages as JSON."""
+        if problem != self._number:
+            messages = self._problems.problem(problem).record.get("messages") or []
+            self._number, self._prompt = problem, _prompt(messages)
+        return self._prompt
+
+
+def _prompt(messages: Sequence[Any]) -> str | None:
+    """Return a prompt as text.
+
+    >>> _prompt([["user", "2+2"]]), _prompt([["system", "Be brief."], ["user", "2+2"]])
+    ('2+2', '[["system", "Be brief."], ["user", "2+2"]]')
+    """
+    if len(messages) == 1 and messages[0][0] == "user" and isinstance(messages[0][1], str):
+        text = str(messages[0][1])
+        if not text.startswith('[["'):  # which would look like several messages
+            return text
+    return json.dumps(messages, ensure_ascii=False) if messages else None
 
 
 class _Asked(NamedTuple):
@@ -75,15 +143,21 @@ class _Asked(NamedTuple):
         return cls(problem.key, _target(problem.record.get("targets", ())), problem.cluster)
 
 
-def lines(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[bytes]:
+def lines(
+    trials: Trials,
+    runs: Sequence[RunRecord],
+    *,
+    timing: bool = False,
+    further: Sequence[str] = (),
+) -> Iterator[bytes]:
     """Yield an export as JSON lines, one or more at a time."""
-    if timing or columns(runs) != list(_COLUMNS):
-        for row in rows(trials, runs, timing=timing):
+    if columns(runs, timing=timing, further=further) != list(_COLUMNS):
+        for row in rows(trials, runs, timing=timing, further=further):
             yield _line(row)
         return
     for run in runs:
         parts = {
-            problem.number: ProblemPart.of(run.task, run.model, *_Asked.of(problem))
+            problem.number: ProblemPart.of(run.task, run.label, *_Asked.of(problem))
             for problem in trials.each_problem(run.number)
         }
         yield from trials.lines(run, parts)
@@ -97,12 +171,17 @@ def _line(row: Row) -> bytes:
         return json.dumps(row, separators=(",", ":")).encode() + b"\n"
 
 
-def columns(runs: Sequence[RunRecord], *, timing: bool = False) -> list[str]:
+def columns(
+    runs: Sequence[RunRecord], *, timing: bool = False, further: Sequence[str] = ()
+) -> list[str]:
     """Return the names of the columns; scorers beyond the main one have their own three."""
     others = {scorer.name: None for run in runs for scorer in run.scorers[1:]}
     extra = [f"{part}:{name}" for name in others for part in ("score", "score_status", "answer")]
     reason = [CHOSEN] if any(run.adaptive is not None for run in runs) else []
-    return [*_COLUMNS, *extra, *reason, *(_TIMING if timing else ())]
+    more = [name for name in further if name not in _COLUMNS]
+    if "detail" in further:
+        more += [f"detail:{name}" for name in others]
+    return [*_COLUMNS, *extra, *reason, *(_TIMING if timing else ()), *more]
 
 
 def column_kinds(runs: Sequence[RunRecord], *, timing: bool = False) -> dict[str, Kind]:
@@ -123,14 +202,15 @@ def export(
     to: Path | IO[bytes],
     *,
     timing: bool = False,
+    further: Sequence[str] = (),
 ) -> None:
     """Write every trial of the runs; a file appears whole or not at all."""
     with nullcontext(to) if not isinstance(to, Path) else output_file(to) as file:
         if form == "jsonl":
-            file.writelines(lines(trials, runs, timing=timing))
+            file.writelines(lines(trials, runs, timing=timing, further=further))
         else:
-            names = columns(runs, timing=timing)
-            EXPORTS[form](file, names, rows(trials, runs, timing=timing))
+            names = columns(runs, timing=timing, further=further)
+            EXPORTS[form](file, names, rows(trials, runs, timing=timing, further=further))
 
 
 def output_file(path: Path) -> AbstractContextManager[IO[bytes]]:

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from passband.errors import InvalidInput, nearest
 from passband.frames import Framed, Kind
 from passband.trials.checked import CheckedRows
+from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
 from passband.trials.joined import JoinedLines
 from passband.trials.json_lines import ProblemPart
+from passband.trials.labels import labelled
 from passband.trials.merged import all_scores, scored_trials, unseen_trials
 from passband.trials.outline import outline_of
 from passband.trials.records import (
@@ -126,15 +128,15 @@ class Trials(Framed):
             )
             for number, name, task, model, spec, config, created, address, source in rows
         ]  # fmt: skip
-        return sorted(runs, key=lambda run: (run.task, run.model))
+        return sorted(labelled(runs), key=lambda run: (run.task, run.model))
 
     def run(self, task: str | None = None, model: str | None = None) -> RunRecord:
         """Return the run of a task and a model; where there is only one, it needs no name."""
         runs = self.runs()
-        tasks, models = [run.task for run in runs], [run.model for run in runs]
+        tasks, models = [run.task for run in runs], [run.label for run in runs]
         self._require_name("task", task, tasks)
-        self._require_name("model", model, models)
-        chosen = [r for r in runs if task in (None, r.task) and model in (None, r.model)]
+        self._require_name("model", model, [*models, *(run.model for run in runs)])
+        chosen = [r for r in runs if task in (None, r.task) and model in (None, r.label, r.model)]
         if len(chosen) == 1:
             return chosen[0]
         if not chosen:
@@ -151,11 +153,13 @@ class Trials(Framed):
         for task in tasks:
             self._require_name("task", task, [run.task for run in runs])
         for model in models:
-            self._require_name("model", model, [run.model for run in runs])
+            known = [name for run in runs for name in (run.label, run.model)]
+            self._require_name("model", model, known)
         return [
             run
             for run in runs
-            if (not tasks or run.task in tasks) and (not models or run.model in models)
+            if (not tasks or run.task in tasks)
+            and (not models or {run.label, run.model} & set(models))
         ]
 
     def run_numbered(self, number: int) -> RunRecord:
@@ -386,6 +390,10 @@ class Trials(Framed):
             yield from scored_trials(self._rows, run.number, numbers, scorers)
         else:
             yield from unseen_trials(self._rows, run.number, numbers, unscored_by)
+
+    def chosen(self, run: RunRecord, choice: Choice) -> ChosenTrials:
+        """Return some trials of a run, to be read one by one."""
+        return ChosenTrials(self._rows, run, self._places(run.number), choice)
 
     def lines(self, run: RunRecord, parts: Mapping[int, ProblemPart]) -> Iterator[bytes]:
         """Yield the trials of a run with at most one scorer as lines of JSON, in the same order."""

@@ -80,6 +80,7 @@ class RunRecord:
     address: str | None  # of the server that was asked first
     source: int | None
     scorers: tuple[ScorerRecord, ...]  # the main one first
+    label: str = ""  # what tables call its model: the name given to a checkpoint, or the model
 
     @property
     def is_imported(self) -> bool:

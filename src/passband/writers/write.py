@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Literal
 
@@ -34,11 +34,13 @@ class Writer:
     prefix: str = ""  #: of the names of files in a folder
 
 
-def _rows(form: str) -> Callable[[Trials, Sequence[RunRecord], IO[bytes], Losses, bool], None]:
+def _rows(
+    form: str, further: Sequence[str] = ()
+) -> Callable[[Trials, Sequence[RunRecord], IO[bytes], Losses, bool], None]:
     def write_rows(
         trials: Trials, runs: Sequence[RunRecord], file: IO[bytes], losses: Losses, timing: bool
     ) -> None:
-        export(trials, runs, form, file, timing=timing)
+        export(trials, runs, form, file, timing=timing, further=further)
 
     return write_rows
 
@@ -106,12 +108,16 @@ def write(
     to: Path | IO[bytes],
     *,
     timing: bool = False,
+    further: Sequence[str] = (),
 ) -> list[str]:
     """Write the trials of runs, and return in sentences what the format could not hold.
 
     The same trials give the same bytes. Into a folder go as many files as the format needs.
+    Tables may have `further` columns.
     """
     writer, losses = writers[form], Losses()
+    if further:
+        writer = replace(writer, write=_rows(_table(form), further))
     if not runs:
         raise InvalidInput(f"{trials.directory} holds no trials yet.")
     if form not in EXPORTS:
@@ -130,6 +136,15 @@ def write(
         with output_file(to) as file:
             writer.write(trials, runs, file, losses, timing)
     return losses.lines()
+
+
+def _table(form: str) -> str:
+    """Return a format whose columns can be chosen; raise `InvalidInput` for any other."""
+    if form not in EXPORTS:
+        raise InvalidInput(
+            f"--with adds columns to {', '.join(EXPORTS)}; a file of the format {form} has its own."
+        )
+    return form
 
 
 def _parts(runs: Sequence[RunRecord], holds: Holds) -> Iterable[list[RunRecord]]:

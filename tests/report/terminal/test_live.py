@@ -49,7 +49,8 @@ def test_everything_that_matters_is_on_the_screen() -> None:
     run = Watched(planned=100, price=Price(1.0, 10.0), failed=["refused", "gave_up", "gave_up"])
     _, text = shown(run, later=4)
     assert "sums" in text
-    assert "13/100" in text
+    assert "13/100 (13%)" in text
+    assert "2 s elapsed" in text
     assert "2/s" in text
     assert "44 s left" in text
     assert "6k tokens in, 12k out" in text
@@ -67,12 +68,13 @@ def test_a_long_name_leaves_room_for_the_numbers(width: int) -> None:
     )  # fmt: skip
     _, text = shown(run, width=width)
     lines = [line.rstrip() for line in re.split(r"[\r\n]+", text) if line.strip()]
-    assert len(lines) == 6  # three, drawn twice
+    assert len(lines) == 7  # that it starts, and three lines drawn twice
+    assert lines[0] == "starting ..."
     assert re.fullmatch(
-        r"a_task_with_quite_a…\s+━+\s+7/1000000\s+avg 0\.50 \[0\.12, 0\.88\]", lines[0]
+        r"a_task_with_quite_a…\s+━+\s+7/1000000 \(0%\)\s+avg 0\.50 \[0\.12, 0\.88\]", lines[1]
     )
-    assert lines[1] == "  a_task_with_quite_a…: 741k tokens in, 1.5M out, cost 15.56, 1 refused"
-    assert lines[2] == "3 under way"
+    assert lines[2] == "  a_task_with_quite_a…: 741k tokens in, 1.5M out, cost 15.56, 1 refused"
+    assert lines[3] == "0 s elapsed, 3 under way"
 
 
 def test_hostile_names_are_shown_and_not_obeyed() -> None:
@@ -92,6 +94,39 @@ def test_a_warning_stays_above_the_table() -> None:
 def test_why_nothing_happens_is_said() -> None:
     _, text = shown(Watched(is_down=True, paused_for=30.0))
     assert "the server is down; next try in 30 s" in text
+
+
+def test_what_is_repeated_is_said_by_kind() -> None:
+    retries = {"rate_limited": 12, "unavailable": 1, "timed_out": 3, "odd": 2}
+    _, text = shown(Watched(retries=retries, backing_off=5))
+    assert "retried 12 rate limits, 1 server error, 3 timeouts, 2 odd, 5 waiting to retry" in text
+    out = io.StringIO()
+    PlainLines(out, every=0.0).tick(Watched(retries=retries, backing_off=5).progress())
+    assert "retried 12 rate limits, 1 server error, 3 timeouts, 2 odd  5 waiting" in out.getvalue()
+
+
+def test_a_terminal_that_becomes_narrower_keeps_no_stale_lines() -> None:
+    """Rows that the terminal has wrapped are erased: as many as are drawn, and those beyond."""
+    file = io.StringIO()
+    console = Console(file=file, force_terminal=True, width=80, height=30, highlight=False)
+    with LiveTable(console) as table:
+        run = Watched(planned=1_000)
+        table.tick(run.progress())
+        widths = table._widths
+        start = file.tell()
+        console.width = 40
+        table.tick(run.progress())
+        redrawn = file.getvalue()[start:]
+    rows = sum(-(-wide // 40) for wide in widths)
+    assert rows > len(widths)
+    assert redrawn.count("\x1b[1A") == rows - 1
+    assert redrawn.count("\x1b[2K") >= rows
+
+
+def test_it_is_on_the_screen_before_the_first_look() -> None:
+    file = io.StringIO()
+    with LiveTable(Console(file=file, force_terminal=True, width=80, height=30)):
+        assert "starting ..." in file.getvalue()
 
 
 def test_nothing_has_come_yet() -> None:
@@ -126,8 +161,8 @@ def test_a_line_every_few_seconds() -> None:
     run.more(10)
     lines.tick(run.progress())
     first, second = out.getvalue().splitlines()
-    assert first.startswith("sums  7/100  6000 + 12000 tokens  cost 0.13  1 gave_up  avg 0.5")
-    assert second.startswith("sums  17/100  0.667/s  2 min 4 s left  6000 + 12000 tokens")
+    assert first.startswith("sums  7/100 (7%)  6000 + 12000 tokens  cost 0.13  1 gave_up  avg 0.5")
+    assert second.startswith("sums  17/100 (17%)  0.667/s  2 min 4 s left  6000 + 12000 tokens")
 
 
 def test_plain_lines_are_harmless() -> None:

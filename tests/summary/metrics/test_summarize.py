@@ -385,7 +385,7 @@ def test_scores_of_trials_that_were_cut_short(tmp_path: Path) -> None:
             scores = {} if status == "refused" else {scorer: 1.0}
             store.append(run, [scored(0, trial, scores, status)])
     summary = metrics_summary(tmp_path / "run")
-    assert summary.remarks == ["2 truncated and 1 limit trials are scored, as the task scores them"]
+    assert summary.remarks == ["2 truncated and 1 limit trials are scored all the same"]
     assert summary.per_metric["exact"].statuses == {"ok": 4, "refused": 1}
 
 

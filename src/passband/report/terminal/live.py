@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from types import TracebackType
@@ -17,18 +17,27 @@ from passband.report.words import duration, money, pace
 from passband.run.progress import Progress, TaskProgress, Waiting
 
 if TYPE_CHECKING:
-    from rich.console import Console, Group
+    from rich.console import Console, Group, RenderableType
     from rich.text import Text
 
 __all__ = ["JsonEvents", "LiveTable", "PlainLines", "Quiet", "error_events", "make_display"]
 
 _WIDEST = 20  # letters of a name in the table
+_RETRIES = {  # failed attempts, by outcome
+    "rate_limited": ("rate limit", "rate limits"),
+    "unavailable": ("server error", "server errors"),
+    "timed_out": ("timeout", "timeouts"),
+    "invalid_reply": ("invalid reply", "invalid replies"),
+    "unfinished": ("unfinished answer", "unfinished answers"),
+    "crashed": ("exception", "exceptions"),
+}
 
 
 class Quiet:
     """Prints notes and warnings, and nothing else."""
 
     shows_estimates = False
+    shows_guesses = False
 
     def __init__(self, out: IO[str] | None = None) -> None:
         self._out = out or sys.stderr
@@ -60,6 +69,7 @@ class PlainLines(Quiet):
     """A line per task every few seconds, for logs and pipes."""
 
     shows_estimates = True
+    shows_guesses = True
 
     def __init__(
         self,
@@ -81,7 +91,8 @@ class PlainLines(Quiet):
         self._next = self._clock() + self._every
         lines = [line(task, progress) for task in progress.tasks if task.planned]
         if lines != self._printed:
-            print("\n".join(lines), file=self._out, flush=True)
+            elapsed = f"  {duration(progress.elapsed)} elapsed"
+            print("\n".join(line + elapsed for line in lines), file=self._out, flush=True)
             self._printed = lines
 
 
@@ -89,6 +100,7 @@ class JsonEvents(Quiet):
     """One JSON object per line, for programs."""
 
     shows_estimates = True
+    shows_guesses = True
 
     def __init__(self, out: IO[str] | None = None) -> None:
         super().__init__(out or sys.stdout)
@@ -111,9 +123,14 @@ class JsonEvents(Quiet):
 
 
 class LiveTable(Quiet):
-    """A table on a terminal, redrawn in place."""
+    """A table on a terminal, redrawn in place.
+
+    A terminal that becomes narrower wraps the lines of the last table, so that they take more rows
+    than were drawn; those rows are erased too.
+    """
 
     shows_estimates = True
+    shows_guesses = True
 
     def __init__(self, console: Console | None = None) -> None:
         from rich.console import Console
@@ -122,9 +139,13 @@ class LiveTable(Quiet):
         super().__init__()
         self._console = console or Console(stderr=True, highlight=False)
         self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._widths: list[int] = []  # of the lines that are on the screen
 
     def __enter__(self) -> LiveTable:
+        from rich.text import Text
+
         self._live.start()
+        self._draw(Text("starting ...", style="dim"))
         return self
 
     def __exit__(
@@ -133,22 +154,44 @@ class LiveTable(Quiet):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._erase_wrapped()
         self._live.stop()
 
     def tick(self, progress: Progress) -> None:
         """Redraw the table."""
-        self._live.update(_table(progress), refresh=True)
+        self._draw(_table(progress, self._console.width))
+
+    def _draw(self, frame: RenderableType) -> None:
+        from rich.segment import Segment
+
+        self._erase_wrapped()
+        self._live.update(frame, refresh=True)
+        lines = self._console.render_lines(frame, pad=False)
+        self._widths = [Segment.get_line_length(line) for line in lines]
+
+    def _erase_wrapped(self) -> None:
+        """Erase the rows that the last table takes beyond its lines since it was drawn."""
+        from rich.control import Control
+        from rich.segment import ControlType
+
+        extra = wrapped_rows(self._widths, self._console.width)
+        if extra:
+            up = [(ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1)]
+            self._console.control(Control(*(up * extra)))
+            self._widths = []
 
     def note(self, text: str) -> None:
         """Print a line above the table."""
         from rich.text import Text
 
+        self._erase_wrapped()
         self._console.print(Text(printable(text)))
 
     def warn(self, text: str) -> None:
         """Print a warning above the table."""
         from rich.text import Text
 
+        self._erase_wrapped()
         self._console.print(Text(f"warning: {printable(text)}", style="bold yellow"))
 
 
@@ -178,7 +221,7 @@ def error_events(*, enabled: bool) -> Iterator[None]:
 
 def line(task: TaskProgress, progress: Progress) -> str:
     """Return one task's progress as a line of text."""
-    cells = [printable(task.task), f"{task.done}/{task.planned}", *_pace(progress)]
+    cells = [printable(task.task), f"{task.done}/{task.planned}{_percent(task)}", *_pace(progress)]
     if sum(task.tokens):
         cells.append(f"{task.tokens[0]} + {task.tokens[1]} tokens")
     if task.cost:
@@ -186,9 +229,36 @@ def line(task: TaskProgress, progress: Progress) -> str:
     cells += [f"{count} {status}" for status, count in task.failed.items()]
     if task.estimate is not None:
         cells.append(str(task.estimate))
-    if progress.waiting:
-        cells.append(_wait(progress.waiting))
+    cells += _trouble(progress)
     return "  ".join(cells)
+
+
+def wrapped_rows(widths: Sequence[int], width: int) -> int:
+    """Return the rows that lines take beyond one each, on a terminal that wraps them.
+
+    >>> wrapped_rows([60, 40, 41, 0], 60), wrapped_rows([60, 40, 41, 0], 40)
+    (0, 2)
+    """
+    return sum(max(0, -(-wide // max(1, width)) - 1) for wide in widths)
+
+
+def _percent(task: TaskProgress) -> str:
+    """Return the share that is done, never 100% before all is."""
+    return f" ({100 * task.done // task.planned}%)" if task.planned else ""
+
+
+def _trouble(progress: Progress) -> list[str]:
+    """Return what is repeated, what waits, and why nothing is sent."""
+    counts = [
+        f"{count} {_RETRIES.get(outcome, (outcome, outcome))[count != 1]}"
+        for outcome, count in progress.retries.items()
+    ]
+    waits = [f"{progress.backing_off} waiting to retry"] if progress.backing_off else []
+    return [
+        *([f"retried {', '.join(counts)}"] if counts else []),
+        *waits,
+        *([_wait(progress.waiting)] if progress.waiting else []),
+    ]
 
 
 def _pace(progress: Progress) -> list[str]:
@@ -208,8 +278,8 @@ def _wait(waiting: Waiting) -> str:
     return f"the server asks to wait until {until}"
 
 
-def _table(progress: Progress) -> Group:
-    """Return two lines per task and one for all, narrow enough for 80 columns."""
+def _table(progress: Progress, width: int) -> Group:
+    """Return two lines per task and one or two for all, narrow enough for 80 columns."""
     from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -221,13 +291,26 @@ def _table(progress: Progress) -> Group:
     for task in progress.tasks:
         table.add_row(
             Text(_name(task), style="bold"),
-            ProgressBar(total=max(1, task.planned), completed=task.done, width=16),
-            Text(f"{task.done}/{task.planned}"),
+            ProgressBar(total=max(1, task.planned), completed=task.done, width=_bar(width)),
+            Text(f"{task.done}/{task.planned}{_percent(task)}"),
             Text("" if task.estimate is None else str(task.estimate), style="cyan"),
         )
     details = [line for task in progress.tasks if (line := _details(task))]
-    state = _wait(progress.waiting) if progress.waiting else f"{progress.under_way} under way"
-    return Group(table, *details, Text(", ".join([*_pace(progress), state]), style="dim"))
+    state = [f"{duration(progress.elapsed)} elapsed", *_pace(progress)]
+    state += [] if progress.waiting else [f"{progress.under_way} under way"]
+    trouble = _trouble(progress)
+    lines = [Text(", ".join(state), style="dim")]
+    lines += [Text(", ".join(trouble), style="yellow")] if trouble else []
+    return Group(table, *details, *lines)
+
+
+def _bar(width: int) -> int:
+    """Return the width of a bar, which leaves room for the numbers.
+
+    >>> _bar(60), _bar(80), _bar(100), _bar(200)
+    (8, 12, 32, 40)
+    """
+    return min(40, max(8, width - 68))
 
 
 def _details(task: TaskProgress) -> Text | None:

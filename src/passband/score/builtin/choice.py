@@ -21,20 +21,35 @@ _TEXT = re.compile(r"\\(?:text|textbf|mathrm|mathbf)\s*\{([^{}]*)\}")
 
 
 @register_scorer("choice", bounds=(0.0, 1.0))
-def choice(answer: str, reference: Reference) -> bool:
+def choice(answer: str, reference: Reference, *, letters: bool = False) -> bool:
     """Return whether an answer picks a choice that is a target.
 
     Answer and target may be letters, "(B)", "B.", "b", "B. Paris", "Answer: B", or the text of the
-    choice. An answer that picks none is wrong.
+    choice. An answer that picks none is wrong. With `letters` choices were asked for by letter: a
+    letter alone is one even where it is also the text of a choice, targets are texts, and of two
+    choices with the same text both are right.
 
     >>> cities = Reference(targets=("B",), choices=("London", "Paris", "Rome"))
     >>> [choice(text, cities) for text in ("(B)", "b", "B. Paris", "paris", "Answer: B", "C")]
     [True, True, True, True, True, False]
+    >>> blood = Reference(targets=("B",), choices=("B", "AB", "A", "0"))
+    >>> choice("A", blood, letters=True), choice("A", blood)
+    (True, False)
     """
+    if letters and reference.choices:
+        return _is_right_letter(answer, reference)
     picked = read_choice(answer, reference.choices)
     if picked is None:
         return False
     return any(picked == read_choice(target, reference.choices) for target in reference.targets)
+
+
+def _is_right_letter(answer: str, reference: Reference) -> bool:
+    alone = _ALONE.fullmatch(_TEXT.sub(r"\1", answer).strip())
+    letter = alone.group(1).upper() if alone else read_choice(answer, reference.choices)
+    targets = set(map(_plain, reference.targets))
+    texts = zip(string.ascii_uppercase, reference.choices, strict=False)
+    return letter in {name for name, text in texts if _plain(text) in targets}
 
 
 def read_choice(text: str, choices: tuple[str, ...] = ()) -> str | None:

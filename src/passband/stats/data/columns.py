@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from passband.column_names import matching, normalized
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.data.cells import is_absent, listing
 
@@ -114,24 +115,6 @@ class Roles:
 
     def __str__(self) -> str:
         return ", ".join(f"{role} = {name}" for role, name in vars(self).items() if name)
-
-
-def normalized(name: str) -> str:
-    """Reduce a column name to what it is recognized by.
-
-    >>> normalized("Task ID") == normalized("task_id")
-    True
-    """
-    return re.sub(r"[\s_-]", "", name).lower()
-
-
-def matching(columns: Iterable[str], names: Sequence[str]) -> list[str]:
-    """Return the columns with one of the names, however they are written, in order of names."""
-    spelled: dict[str, list[str]] = {}
-    for column in columns:
-        spelled.setdefault(normalized(column), []).append(column)
-    keys = dict.fromkeys(map(normalized, names))
-    return [column for key in keys for column in spelled.get(key, ())]
 
 
 def is_trial_name(name: str) -> bool:

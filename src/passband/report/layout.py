@@ -1,0 +1,132 @@
+"""The rows of a summary's table: a row per metric (long), or a column per metric (wide)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from passband.report.render import Cell, Row
+from passband.report.style import PLAIN, Style
+from passband.report.table_line import TableLine, column_head, table_lines
+from passband.report.wide import wide_rows
+from passband.stats.interval.rounding import Rounding
+from passband.summary.summary import Line, Summary
+
+__all__ = ["full_rows", "interval_head", "not_shares", "rows"]
+
+_FULL = (
+    "metric", "value", "low", "high", "se", "level", "over", "method", "problems", "left out",
+    "no score", "trials",
+)  # fmt: skip
+
+
+def not_shares(summary: Summary, style: Style) -> list[str]:
+    """Return the metrics that stay as they are where percentages are asked for."""
+    if not style.percent:
+        return []
+    lines = (one for one in table_lines(summary) if one.figure and not one.figure.is_share)
+    return list(dict.fromkeys(one.line.metric for one in lines))
+
+
+def rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
+    """Return the rows of a table for people, numbers rounded by their error or as asked.
+
+    The columns "left out" (problems with too few trials), "no score" and "truncated" (trials)
+    appear where any of them is not 0.
+    """
+    lines = table_lines(summary)
+    roundings = style.roundings([one.figure for one in lines])
+    shown = [
+        None if one.figure is None else rounding.text(*one.figure.numbers)
+        for one, rounding in zip(lines, roundings, strict=True)
+    ]
+    if style.layout == "wide":
+        return _without_empty(summary, wide_rows(summary, lines, [{"": text} for text in shown]))
+    value = "percent" if style.percent and not not_shares(summary, style) else "value"
+    heads = (value, interval_head(summary.request.level))
+    long = [_long(one, rounding, heads) for one, rounding in zip(lines, roundings, strict=True)]
+    return _without_empty(summary, long)
+
+
+def _long(one: TableLine, rounding: Rounding, heads: tuple[str, str]) -> dict[str, Cell]:
+    figure = one.figure
+    numbers: tuple[Cell, Cell] = (None, None)
+    if figure is not None:
+        numbers = rounding.value(figure.value), rounding.interval(figure.low, figure.high)
+    row: dict[str, Cell] = {**_key(one.by), "metric": one.line.metric}
+    row |= dict(zip(heads, numbers, strict=True))
+    return row | {"coverage": _coverage(one.line)} | one.counts()
+
+
+def _without_empty(summary: Summary, rows: Sequence[Mapping[str, Cell]]) -> list[Row]:
+    """Leave out the columns that say nothing here."""
+    groups = summary.groups
+    shown = {
+        "left out": any(row.get("left out") for row in rows),
+        "no score": any(group.n_unscored for group in groups),
+        "truncated": any(group.n_truncated for group in groups),
+        "coverage": bool(summary.request.certify or summary.request.calibrate),
+    }
+    return [{name: cell for name, cell in row.items() if shown.get(name, True)} for row in rows]
+
+
+def full_rows(summary: Summary, style: Style = PLAIN) -> list[Row]:
+    """Return the rows of a table for programs, numbers in full unless the style says otherwise.
+
+    Always the same columns; of wide rows, a value with the ends of its interval for each metric.
+    """
+    lines = table_lines(summary)
+    roundings = style.roundings([one.figure for one in lines])
+    if style.layout == "wide":
+        parts = ("value", "low", "high")
+        cells = [
+            {f" {name}".removesuffix(" value"): written[name] for name in parts}
+            for written in map(_written, lines, roundings, [style] * len(lines))
+        ]
+        return list(wide_rows(summary, lines, cells))
+    result = [_full(one, rounding, style) for one, rounding in zip(lines, roundings, strict=True)]
+    if summary.request.certify or summary.request.calibrate:
+        for row, one in zip(result, lines, strict=True):
+            certificate = None if one.estimate is None else one.estimate.certificate
+            row["coverage"] = None if certificate is None else certificate.coverage
+    return list(result)
+
+
+def _full(one: TableLine, rounding: Rounding, style: Style) -> dict[str, Cell]:
+    row: dict[str, Cell] = {**_key(one.by), "metric": one.line.metric}
+    if one.estimate is None:
+        return row | dict.fromkeys(_FULL[1:])
+    row |= _written(one, rounding, style)
+    row |= {name: getattr(one.estimate, name) for name in ("level", "over", "method")}
+    return row | {name: cell for name, cell in one.counts().items() if name != "truncated"}
+
+
+def _written(one: TableLine, rounding: Rounding, style: Style) -> dict[str, Cell]:
+    """Return the numbers of an estimate, rounded only where decimals are asked for."""
+    numbers: dict[str, Cell] = {}
+    for name in ("value", "low", "high", "se"):
+        number = None if one.estimate is None else getattr(one.estimate, name)
+        if number is not None and style.digits is not None:
+            number = rounding.value(number)
+        elif number is not None and rounding.percent:
+            number = 100 * number
+        numbers[name] = number
+    return numbers
+
+
+def interval_head(level: float) -> str:
+    """Return the head of the interval column.
+
+    >>> interval_head(0.95)
+    '95% interval'
+    """
+    return f"{100 * level:.10g}% interval"
+
+
+def _coverage(line: Line) -> str | None:
+    if line.estimate is None or line.estimate.certificate is None:
+        return None
+    return line.estimate.certificate.percent
+
+
+def _key(by: Mapping[str, str]) -> dict[str, Cell]:
+    return {column_head(name): value for name, value in by.items()}

@@ -1,0 +1,1 @@
+"""Trials as text to read: prompts, answers, marks and reasons."""

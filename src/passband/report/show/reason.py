@@ -1,0 +1,67 @@
+"""Why a trial has the score that it has, in a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from passband.summary.shown import ShownScore, ShownTrial
+
+__all__ = ["Verdict", "verdict", "verdict_of_score"]
+
+_STATUSES = {
+    "ok": "it has not been scored",
+    "truncated": "it was cut off at the limit of tokens",
+    "refused": "the model declined, or a filter withheld the answer",
+    "invalid": "what came back, time after time, was not an answer",
+    "gave_up": "nothing came back, time after time",
+    "limit": "the task stopped it: too many messages, too much time or too many tokens",
+    "errored": "the task's own code failed",
+    "tool_call": "the model asked for a tool instead of answering",
+    "unknown": "it ended for an unknown reason",
+}
+_BROKEN = {
+    "boxed-unclosed": r"the last \boxed{ is never closed",
+    "marker-empty": "nothing follows the last marker",
+    "reasoning-unclosed": "the text ends within its reasoning",
+    "fallback": "no match",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a trial: a kind (right, wrong or odd), a word, and the reason."""
+
+    kind: str
+    word: str
+    reason: str = ""
+    answer: str | None = None  #: what was compared with the target
+    rule: str | None = None
+
+
+def verdict(trial: ShownTrial) -> Verdict:
+    """Return the verdict on a trial by its first score, or why it has none."""
+    if trial.score is None:
+        return Verdict("odd", f"no score ({trial.status})", _STATUSES.get(trial.status, ""))
+    return verdict_of_score(trial.score, trial.text)
+
+
+def verdict_of_score(score: ShownScore, text: str | None) -> Verdict:
+    """Return the verdict of one scorer."""
+    if score.status == "no_answer":
+        tried = f"by {', '.join(score.rules)}" if score.rules else ""
+        reason = _BROKEN.get(score.rule or "", f"none found {tried}".strip())
+        return Verdict("wrong", _word(score, "no answer"), reason)
+    answer = text if score.answer is None else score.answer
+    if score.value is None:
+        word = "scorer timed out" if score.status == "timeout" else "scorer error"
+        return Verdict("odd", word, score.detail or "no reason is recorded", answer, score.rule)
+    kind = "right" if score.is_right else "wrong"
+    return Verdict(kind, _word(score, kind), score.detail or "", answer, score.rule)
+
+
+def _word(score: ShownScore, word: str) -> str:
+    """Return a word for a score, with its number where that is not 0 or 1."""
+    if score.value is None or score.value in (0.0, 1.0):
+        return word
+    number = f"{score.value:.4g}"
+    return f"{word}, score {number}" if word == "no answer" else f"score {number}"

@@ -1,0 +1,107 @@
+"""The end of a study: one table of all models, how each of them ended, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from passband.errors import ExitCode, PassbandError
+from passband.report import summary as text
+from passband.report.layout import rows
+from passband.report.render import Row, printable
+from passband.report.run import RunReport
+from passband.report.style import PLAIN, Style
+from passband.run.study import StudyEnd
+from passband.summary.summary import Summary
+
+__all__ = ["StudyReport"]
+
+_MOST = 4  # directories that a command names one by one
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """The result that `passband run` prints of several models."""
+
+    end: StudyEnd
+    summary: Summary | None  # None if no trial is recorded
+    directories: Sequence[Path]
+    style: Style = PLAIN
+
+    def rows(self) -> list[Row]:
+        """Return the rows of the table of all models."""
+        return [] if self.summary is None else rows(self.summary, self.style)
+
+    def warnings(self) -> list[str]:
+        """Return what must be said of the trials even where only results are wanted."""
+        return [] if self.summary is None else text.warning_lines(self.summary)
+
+    def lines(self, command: Sequence[str]) -> list[str]:
+        """Return how each model ended, notes, and next steps; `command` is the one that was run."""
+        return [
+            "",
+            *map(printable, (*self._endings(), *self.warnings(), *self._notes())),
+            "",
+            *(f"  {printable(step)}  # {purpose}" for step, purpose in self._steps(command)),
+        ]
+
+    def _endings(self) -> list[str]:
+        lines = [
+            f"{label}: {RunReport(finished, None).headline()}"
+            for label, finished in self.end.finished.items()
+        ]
+        lines += [f"{label}: failed: {error}" for label, error in self.end.failed.items()]
+        return lines + [f"{label}: not asked" for label in self.end.unasked]
+
+    def _notes(self) -> list[str]:
+        if self.summary is None:
+            return []
+        return [
+            f"{text.meaning(self.summary)}, one model at a time.",
+            *text.style_notes(self.summary, self.style),
+            *text.combined_meaning(self.summary),
+            *text.note_lines(self.summary),
+        ]
+
+    def _steps(self, command: Sequence[str]) -> list[tuple[str, str]]:
+        ends = self.end.finished.values()
+        runs = [run for end in ends for run in end.task_runs]
+        is_done = all(run.counters.done >= run.counters.planned for run in runs)
+        steps = []
+        if not is_done or self.end.failed or self.end.unasked:
+            steps.append((shlex.join(command), "go on where it stopped"))
+        if self.summary is not None and len(self.directories) > 1:
+            where = shlex.join(map(str, self._named()))
+            steps += [
+                (f"passband stats {where}", "this table again, any metric"),
+                (f"passband compare {where}", "which is better, beyond noise? ranks"),
+            ]
+        return steps
+
+    def _named(self) -> Sequence[Path]:
+        """Return the directories, or of many in one folder, the folder."""
+        parents = {path.parent for path in self.directories}
+        is_long = len(self.directories) > _MOST and len(parents) == 1
+        return [*parents] if is_long else self.directories
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as JSON-serialisable values, numbers in full."""
+        return {
+            "models": {
+                label: RunReport(finished, None).as_json()
+                for label, finished in self.end.finished.items()
+            },
+            "failed": {label: _error(error) for label, error in self.end.failed.items()},
+            "unasked": list(self.end.unasked),
+            "exit_code": int(self.end.exit_code),
+            "summary": None if self.summary is None else self.summary.as_json(),
+        }
+
+
+def _error(error: PassbandError | OSError) -> dict[str, Any]:
+    lines = error.lines() if isinstance(error, PassbandError) else [str(error)]
+    code = error.exit_code if isinstance(error, PassbandError) else ExitCode.FAILED
+    return {"text": "\n".join(lines), "exit_code": int(code)}

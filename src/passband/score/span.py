@@ -1,0 +1,93 @@
+r"""The place of an extracted answer in its completion.
+
+>>> steps = [{"function": "extract", "rules": ["last_number"]}]
+>>> text = "12 apples and 1,200 pears are 1,212."
+>>> start, end = find_span(text, "1212", steps)
+>>> text[start:end]
+'1,212'
+
+Extraction returns a text, not a place, and may have changed it: commas are gone, signs are
+plain. A candidate is the place if the answer comes out differently when it is overwritten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from passband.errors import PassbandError
+from passband.score.filters import FilterStep, make_step
+from passband.score.scorer import Reference
+
+__all__ = ["find_span"]
+
+_LONGEST = 1_000_000  # characters of a text that is searched
+_LONGEST_ANSWER = 2_000
+_CANDIDATES = 4  # places that are tried, from the end
+_MINUS = "[-\u2212\u2013\ufe63\uff0d]"
+_BETWEEN = "[{},]{0,3}"  # what extraction takes out of numbers
+_OTHER = "\u00a4"  # nothing that an answer has
+
+Span = tuple[int, int]
+
+
+def find_span(
+    text: str,
+    answer: str,
+    steps: Sequence[Mapping[str, Any] | str] | None,
+    reference: Reference | None = None,
+) -> Span | None:
+    """Return where in a text the answer was found; None where that is not certain.
+
+    `steps` are the filters that extracted it. Without them, those of another tool, the place is
+    certain only if there is just one.
+    """
+    if not answer.strip() or len(text) > _LONGEST or len(answer) > _LONGEST_ANSWER:
+        return None
+    places = _candidates(text, answer)
+    if steps is None:
+        return places[0] if len(places) == 1 else None
+    try:
+        made = [make_step(step) for step in steps]
+        return _overwritten(text, places, made, reference or Reference(()))
+    except (PassbandError, ValueError, TypeError):  # a filter that is not registered here
+        return None
+
+
+def _candidates(text: str, answer: str) -> list[Span]:
+    """Return the last places where an answer can have been read, the last one first."""
+    pattern = re.compile(_pattern(answer))
+    found = deque((match.span() for match in pattern.finditer(text)), maxlen=_CANDIDATES)
+    return list(reversed(found))
+
+
+def _pattern(answer: str) -> str:
+    """Return a pattern of an answer as it may have been written, and not within a word."""
+    inner = _BETWEEN if re.fullmatch(r"[-0-9.eE/+]+", answer) else ""
+    letters = [_MINUS if letter == "-" else re.escape(letter) for letter in answer.strip()]
+    before = r"(?<!\w)" if answer.strip()[0].isalnum() else ""
+    after = r"(?!\w)" if answer.strip()[-1].isalnum() else ""
+    return f"{before}{inner.join(letters)}{after}"
+
+
+def _overwritten(
+    text: str, places: Sequence[Span], steps: Sequence[FilterStep], reference: Reference
+) -> Span | None:
+    """Return the first place that changes the answer when it is overwritten."""
+    answer = _extracted(text, steps, reference)
+    for start, end in places:
+        other = f"{text[:start]}{_OTHER * (end - start)}{text[end:]}"
+        if _extracted(other, steps, reference) != answer:
+            return start, end
+    return None
+
+
+def _extracted(text: str, steps: Sequence[FilterStep], reference: Reference) -> str | None:
+    current: str | None = text
+    for step in steps:
+        if current is None:
+            break
+        current = step.apply(current, reference).answer
+    return current

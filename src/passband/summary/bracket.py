@@ -1,0 +1,57 @@
+"""The bracket of a headline metric: its value with every trial without a score wrong, and right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from passband.stats.metric.bounds import bounds
+
+if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Outcomes
+    from passband.stats.interval.estimate import Estimate
+    from passband.summary.summary import Group, Line
+
+__all__ = ["Bracket", "with_bracket"]
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """How far trials without a score could move a metric, where that is beyond its interval."""
+
+    metric: str  #: the label of the line
+    low: float  #: every trial without a score a failure
+    high: float  #: every one a success
+
+
+def with_bracket(group: Group, outcomes: Outcomes, scorer: str | None) -> Group:
+    """Return the group with the bracket of its first metric that has one, if it is wide.
+
+    Losing trials is harmless as long as the bracket is narrower than the interval; beyond that,
+    the interval understates what is not known.
+    """
+    if not outcomes.n_unscored:
+        return group
+    for line in group.lines:
+        name = _name(line, scorer)
+        extremes = None if name is None else bounds(outcomes, name)
+        if line.estimate is not None and extremes is not None:
+            bracket = Bracket(line.metric, *extremes)
+            return replace(group, bracket=bracket) if _is_wide(bracket, line.estimate) else group
+    return group
+
+
+def _name(line: Line, scorer: str | None) -> str | None:
+    """Return the metric that a line measures on the trials of the main scorer, if it does."""
+    estimate = line.estimate
+    if estimate is None or line.scorer != scorer or estimate.method.startswith("unstopped"):
+        return None
+    if line.name is None:
+        return estimate.metric
+    return "avg" if line.reduction == "mean" else None
+
+
+def _is_wide(bracket: Bracket, estimate: Estimate) -> bool:
+    if estimate.low is None or estimate.high is None:
+        return bracket.high > bracket.low
+    return bracket.high - bracket.low > estimate.high - estimate.low

@@ -1,0 +1,249 @@
+"""Looking at trials: those that are asked for, read one after another and never all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from passband.errors import InvalidInput, nearest
+from passband.score.scorer import Reference
+from passband.score.span import find_span
+from passband.summary.scale import Scale, scale_of
+from passband.summary.shown import (
+    Damaged,
+    Shown,
+    ShownProblem,
+    ShownScore,
+    ShownTrial,
+    message_of,
+)
+from passband.trials.chosen import Choice, Matches
+from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
+from passband.trials.rows import ScoreRow, TrialRow
+from passband.trials.schema import CorruptStore
+
+__all__ = ["Look", "Wanted", "looks", "pair_of_trials"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which trials to look at; what is empty or None leaves all."""
+
+    problems: tuple[str, ...] = ()  #: keys
+    trials: tuple[int, ...] = ()
+    statuses: tuple[str, ...] = ()
+    right: bool | None = None
+    scorer: str | None = None  #: None: the main one
+
+    def words(self) -> list[str]:
+        """Return the conditions on trials in words.
+
+        >>> Wanted(statuses=("truncated", "refused"), right=False).words()
+        ['truncated or refused', 'wrong']
+        """
+        words = [" or ".join(self.statuses)] if self.statuses else []
+        return words if self.right is None else [*words, "right" if self.right else "wrong"]
+
+
+class Look:
+    """The wanted trials of one run."""
+
+    def __init__(self, trials: Trials, run: RunRecord, wanted: Wanted) -> None:
+        self.run = run
+        self.wanted = wanted
+        self.scorer = run.scorer(wanted.scorer) if run.scorers or wanted.scorer else None
+        if self.scorer is None and wanted.right is not None:
+            run.scorer()  # raises: without a scorer nothing is right or wrong
+        self._scales = {scorer.number: scale_of(run, scorer) for scorer in run.scorers}
+        self._trials = trials
+        self._chosen = trials.chosen(run, self._choice())
+
+    def _choice(self) -> Choice:
+        numbers = self._trials.numbers(self.run.number)
+        problems = tuple(numbers[key] for key in self.wanted.problems if key in numbers)
+        scale = self.scale
+        return Choice(
+            problems=problems,
+            trials=self.wanted.trials,
+            statuses=self.wanted.statuses,
+            right=self.wanted.right,
+            scorer=None if self.scorer is None else self.scorer.number,
+            best=scale.best,
+            lower_is_better=scale.lower_is_better,
+        )
+
+    @property
+    def scale(self) -> Scale:
+        """The scale of the chosen scorer."""
+        return Scale() if self.scorer is None else self._scales[self.scorer.number]
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all problems."""
+        return list(self._trials.numbers(self.run.number))
+
+    def count(self) -> Matches:
+        """Return how many trials are wanted, and of how many problems."""
+        return self._chosen.count()
+
+    def count_all(self) -> Matches:
+        """Return how many trials there are, and of how many problems."""
+        return self._trials.chosen(self.run, Choice()).count()
+
+    def shown(self) -> Iterator[Shown]:
+        """Yield each problem and then its wanted trials; what is damaged as such."""
+        problem: ShownProblem | None = None
+        record: ProblemRecord | None = None
+        number: int | None = None
+        for place in self._chosen.places():
+            if place[0] != number:
+                number = place[0]
+                record = problem = None
+                try:
+                    record = self._chosen.problem(number)
+                    problem = self._problem(record)
+                    yield problem
+                except CorruptStore as error:
+                    yield self._damaged(number, None, error)
+            if problem is not None and record is not None:
+                try:
+                    row = self._chosen.trial(*place)
+                    yield self._trial(problem, record, row)
+                except CorruptStore as error:
+                    yield self._damaged(number, place[1], error, problem.key)
+
+    def _damaged(
+        self, number: int, trial: int | None, error: CorruptStore, key: str | None = None
+    ) -> Damaged:
+        name = f"number {number}" if key is None else key
+        return Damaged(self.run.task, self.run.model, name, trial, error.why)
+
+    def _problem(self, record: ProblemRecord) -> ShownProblem:
+        counts = self._chosen.counts(record.number)
+        return ShownProblem(
+            task=self.run.task,
+            model=self.run.model,
+            key=record.key,
+            messages=tuple(map(message_of, _listed(record, "messages"))),
+            targets=tuple(map(str, _listed(record, "targets"))),
+            choices=tuple(map(str, _listed(record, "choices"))),
+            trials=counts.trials,
+            scored=counts.scored,
+            right=counts.right,
+        )
+
+    def _trial(self, problem: ShownProblem, record: ProblemRecord, row: TrialRow) -> ShownTrial:
+        scorers = {scorer.number: scorer for scorer in self.run.scorers}
+        chosen = None if self.scorer is None else self.scorer.number
+        scores = sorted(row.scores, key=lambda score: score.scorer != chosen)
+        is_scored = bool(scores) and scores[0].scorer == chosen
+        span = self._span(row.text, scores[0], record) if is_scored else None
+        return ShownTrial(
+            problem=problem,
+            trial=row.trial,
+            status=row.status,
+            text=row.text,
+            reasoning=row.reasoning,
+            transcript=tuple(map(message_of, row.transcript or ())),
+            scores=tuple(self._score(scorers[score.scorer], score) for score in scores),
+            span=span,
+            prompt_tokens=row.prompt_tokens,
+            completion_tokens=row.completion_tokens,
+            seed=row.seed,
+            latency_ms=row.latency_ms,
+            attempts=row.attempts,
+            finish_reason=row.finish_reason,
+            failures=self._failures(row),
+        )
+
+    def _failures(self, row: TrialRow) -> tuple[str, ...]:
+        """Return why attempts failed, of a trial that has no completion or an error."""
+        if row.text is not None and row.status not in ("invalid", "gave_up", "errored"):
+            return ()
+        failures = self._chosen.failures(row.problem, row.trial)
+        return tuple(failure.detail for failure in failures if failure.detail)
+
+    def _score(self, scorer: ScorerRecord, score: ScoreRow) -> ShownScore:
+        right = None
+        if score.value is not None:
+            right = self._scales[scorer.number].is_right(score.value)
+        return ShownScore(
+            scorer.name, score.value, score.status, score.answer, score.rule, score.detail, right,
+            _rules(scorer),
+        )  # fmt: skip
+
+    def _span(
+        self, text: str | None, score: ScoreRow, record: ProblemRecord
+    ) -> tuple[int, int] | None:
+        if text is None or self.scorer is None or score.status == "no_answer":
+            return None
+        if score.answer is None:
+            return 0, len(text)
+        spec = self.scorer.spec if self.scorer.is_rebuildable else None
+        reference = Reference(
+            tuple(map(str, _listed(record, "targets"))), tuple(map(str, _listed(record, "choices")))
+        )
+        return find_span(text, score.answer, None if spec is None else spec["steps"], reference)
+
+
+def _listed(record: ProblemRecord, name: str) -> list[Any]:
+    value = record.record.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _rules(scorer: ScorerRecord) -> tuple[str, ...]:
+    """Return the rules of extraction, or filters, that a scorer reads answers by."""
+    names: list[str] = []
+    for step in (scorer.spec or {}).get("steps", ()):
+        if isinstance(step, str):
+            names.append(step)
+        else:
+            names += step.get("rules") or [str(step.get("function"))]
+    return tuple(names)
+
+
+def looks(trials: Trials, runs: Sequence[RunRecord], wanted: Wanted) -> list[Look]:
+    """Return what to look at in each run; a problem or scorer that none has is an error.
+
+    Of several tasks, each with its own problems and scorers, those that have none of them are
+    left out.
+    """
+    scoring = [run for run in runs if wanted.scorer in (None, *_scorer_names(run))]
+    if not scoring and runs:
+        runs[0].scorer(wanted.scorer)  # raises, with the nearest name
+    chosen = [Look(trials, run, wanted) for run in scoring]
+    known = dict.fromkeys(key for look in chosen for key in look.keys)
+    for key in wanted.problems:
+        if key not in known:
+            some = ", ".join(list(known)[:5]) + (", ..." if len(known) > 5 else "")
+            hint = nearest(key, known) or f" It has {some or 'none'}."
+            raise InvalidInput(f"{trials.directory} has no problem {key!r}.{hint}")
+    return [look for look in chosen if not wanted.problems or {*wanted.problems} & {*look.keys}]
+
+
+def _scorer_names(run: RunRecord) -> list[str]:
+    return [scorer.name for scorer in run.scorers]
+
+
+def pair_of_trials(
+    trials: Trials, runs: Sequence[RunRecord], wanted: Wanted, numbers: tuple[int, int]
+) -> tuple[ShownTrial, ShownTrial]:
+    """Return two trials of one problem; raise `InvalidInput` where it is not clear which."""
+    if numbers[0] == numbers[1]:
+        raise InvalidInput(f"--diff is of two trials; got {numbers[0]} twice.")
+    chosen = looks(trials, runs, replace(wanted, trials=numbers))
+    if len(chosen) != 1:
+        names = ", ".join(f"{look.run.task} by {look.run.model}" for look in chosen)
+        raise InvalidInput(
+            f"--diff is of two trials of one run; choose with --task and --model one of {names}."
+        )
+    if len(wanted.problems) != 1 and len(chosen[0].keys) != 1:
+        raise InvalidInput("--diff is of two trials of one problem; say which with --problem.")
+    shown = {one.trial: one for one in chosen[0].shown() if isinstance(one, ShownTrial | Damaged)}
+    pair = [shown.get(number) for number in numbers]
+    for number, one in zip(numbers, pair, strict=True):
+        if not isinstance(one, ShownTrial):
+            why = "is not recorded" if one is None else f"cannot be read: {one.why}"
+            raise InvalidInput(f"trial {number} of this problem {why}.")
+    return pair[0], pair[1]

@@ -1,0 +1,180 @@
+"""The choices of multiple-choice questions in plain data, and which of them is the answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from passband.column_names import matching
+from passband.errors import InvalidInput
+from passband.tasks.plain_data_fields import Field, expression_of, is_absent
+
+__all__ = ["Choices", "find_choices", "target_of"]
+
+Row = Mapping[str, Any]
+
+NAMES = ("choices", "options", "candidates", "endings", "answer_choices", "multiple_choices")
+_LETTERS = string.ascii_uppercase
+_LETTERED = re.compile(r"(?:option|choice|answer|op)[\s_-]*([A-Ja-j]|[1-9])|([A-J])")
+_LETTER = re.compile(r"[(\[]?([A-Z])[)\]]?[.:]?")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The choices of every row: how a task names them, how a prompt shows them."""
+
+    setting: str  # doc_to_choice
+    expression: str  # that gives their list in a template
+    lines: str  # of a template: each choice with its letter
+    texts: Sequence[Sequence[Any]]  # of each row
+    columns: tuple[str, ...]
+    labels: Field | None = None  # names of the choices, where the data have any
+
+
+def find_choices(rows: Sequence[Row], fields: Sequence[Field], taken: set[str]) -> Choices | None:
+    """Return the choices that rows hold in one column, or in a column each; None if in none."""
+    free = [field for field in fields if field.name not in taken]
+    by_name = {field.name: field for field in free if field.is_column}
+    for name in matching(by_name, NAMES):
+        return _of_column(by_name[name], fields)
+    return _of_letters(rows, [field for field in free if field.is_column])
+
+
+def _of_column(field: Field, fields: Sequence[Field]) -> Choices:
+    """Return the choices of a column: a list, or texts and labels as in ARC."""
+    by_name = {each.name: each for each in fields}
+    texts, labels = (by_name.get(f"{field.name}.{part}") for part in ("text", "label"))
+    listed = field if texts is None else texts
+    for number, value in enumerate(listed.values, start=1):
+        if not isinstance(value, list) or not value:
+            got = "nothing" if is_absent(value) else f"{value!r:.60}"
+            raise InvalidInput(
+                f"column {field.name} must hold a list of choices; row {number} has {got}. Choices "
+                "that are part of the question need no column: write the prompt with --prompt."
+            )
+    letters = f'"{_LETTERS}"[loop.index0]'
+    lines = (
+        f"{{% for choice in {listed.expression} %}}{{{{ {letters} }}}}. {{{{ choice }}}}\n"
+        "{% endfor %}"
+    )
+    return Choices(listed.setting, listed.expression, lines, listed.values, (field.name,), labels)
+
+
+def _of_letters(rows: Sequence[Row], fields: Sequence[Field]) -> Choices | None:
+    """Return choices that have a column each: A, B, C; option_1, option_2; Choice A, ..."""
+    lettered: dict[str, str] = {}  # column by letter
+    for field in fields:
+        if match := _LETTERED.fullmatch(field.name):
+            mark = match[1] or match[2]
+            letter = _LETTERS[int(mark) - 1] if mark.isdecimal() else mark.upper()
+            lettered.setdefault(letter, field.name)
+    columns = []
+    for letter in _LETTERS:
+        if letter not in lettered:
+            break
+        columns.append(lettered[letter])
+    if len(columns) < 2:
+        return None
+    for number, row in enumerate(rows, start=1):
+        empty = next((name for name in columns if is_absent(row.get(name))), None)
+        if empty is not None:
+            raise InvalidInput(
+                f"columns {', '.join(columns)} look like choices, but {empty} is empty in row "
+                f"{number}. Put the choices into one column that holds a list."
+            )
+    expressions = [expression_of(name) for name in columns]
+    lines = "".join(
+        f"{letter}. {{{{ {expression} }}}}\n"
+        for letter, expression in zip(_LETTERS, expressions, strict=False)
+    )
+    texts = [[row.get(name) for name in columns] for row in rows]
+    every = f"[{', '.join(expressions)}]"
+    return Choices(f"{{{{ {every} }}}}", every, lines, texts, tuple(columns))
+
+
+# -- the answer ----------------------------------------------------------------------------
+
+
+def target_of(answer: Field, choices: Choices, *, is_template: bool = False) -> str:
+    """Return doc_to_target of answers that are labels, letters, texts or positions of choices.
+
+    A position is a number from 0 in a task. Where the data do not show what a number means, the
+    user is asked; a template that was given (`is_template`) is taken by its word.
+    """
+    pairs = [
+        (_plain(value), texts) for value, texts in zip(answer.values, choices.texts, strict=True)
+    ]
+    if is_template and all(_is_position(value, texts, 0) for value, texts in pairs):
+        return answer.setting
+    if choices.labels is not None and all(
+        value in map(str, labels)
+        for (value, _), labels in zip(pairs, choices.labels.values, strict=True)
+    ):
+        return f"{{{{ {choices.labels.expression}.index({answer.expression}) }}}}"
+    if all(_is_letter(value, texts) for value, texts in pairs):
+        is_bare = all(len(value) == 1 for value, _ in pairs)
+        letter = answer.expression if is_bare else f'{answer.expression}.strip("()[].: ")'
+        return f'{{{{ "{_LETTERS}".index({letter}) }}}}'
+    return _of_texts_or_positions(answer, choices, pairs)
+
+
+def _of_texts_or_positions(
+    answer: Field, choices: Choices, pairs: list[tuple[str, Sequence[Any]]]
+) -> str:
+    are_texts = all(value in map(str, texts) for value, texts in pairs)
+    from_0, from_1 = (all(_is_position(v, texts, first) for v, texts in pairs) for first in (0, 1))
+    has_numbers = any(value.isdecimal() for value, _ in pairs)
+    if are_texts and not has_numbers:
+        return answer.setting
+    if are_texts + from_0 + from_1 == 1:
+        if from_0:
+            return answer.setting
+        if from_1:
+            return f"{{{{ ({answer.expression} | int) - 1 }}}}"
+        return _position_of_text(answer, choices)
+    if are_texts or from_0 or from_1:
+        raise InvalidInput(
+            f"column {answer.name} holds numbers, such as {pairs[0][0]}, and the rows do not show "
+            "whether they are choices, or positions of choices from 0 or from 1. For positions "
+            f"give --answer '{{{{ {answer.expression} }}}}' if the first is 0, or --answer "
+            f"'{{{{ {answer.expression} - 1 }}}}'."
+        )
+    number, (value, texts) = next(
+        (number, pair) for number, pair in enumerate(pairs, start=1) if not _is_any(*pair)
+    )
+    known = json.dumps([str(text)[:40] for text in texts[:6]], ensure_ascii=False)
+    raise InvalidInput(
+        f"column {answer.name} of row {number} is {value[:60]!r}, which is neither one of the "
+        f"choices {known} nor a letter or a position of one."
+    )
+
+
+def _position_of_text(answer: Field, choices: Choices) -> str:
+    """Return the template of a number's place among choices that are numbers themselves."""
+    are_texts = all(isinstance(text, str) for texts in choices.texts for text in texts)
+    is_text = all(isinstance(value, str) for value in answer.values)
+    value = answer.expression if is_text or not are_texts else f"({answer.expression} | string)"
+    return f"{{{{ {choices.expression}.index({value}) }}}}"
+
+
+def _plain(value: Any) -> str:
+    """Return an answer as text; a position that was read as 2.0 is 2."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if is_whole else value).strip()
+
+
+def _is_letter(value: str, texts: Sequence[Any]) -> bool:
+    match = _LETTER.fullmatch(value)
+    return match is not None and _LETTERS.index(match[1]) < len(texts)
+
+
+def _is_position(value: str, texts: Sequence[Any], first: int) -> bool:
+    return value.isdecimal() and first <= int(value) < first + len(texts)
+
+
+def _is_any(value: str, texts: Sequence[Any]) -> bool:
+    return value in map(str, texts) or _is_letter(value, texts) or value.isdecimal()

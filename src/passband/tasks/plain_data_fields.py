@@ -1,0 +1,212 @@
+"""The fields of plain data that a template can write: columns, parts of columns, lone messages.
+
+>>> rows = [{"Problem": "2+2?", "meta": {"answer": 4}}]
+>>> [(field.name, field.expression) for field in fields_of(rows)]
+[('Problem', 'Problem'), ('meta', 'meta'), ('meta.answer', 'meta.answer')]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from passband.column_names import matching
+from passband.errors import InvalidInput, UnknownName, nearest
+
+__all__ = ["Field", "choose", "expression_of", "fields_of", "is_absent", "named", "shown"]
+
+Row = Mapping[str, Any]
+
+_KEYWORDS = frozenset(
+    [
+        "and",
+        "as",
+        "block",
+        "call",
+        "do",
+        "else",
+        "endfor",
+        "endif",
+        "extends",
+        "filter",
+        "for",
+        "from",
+        "if",
+        "import",
+        "in",
+        "include",
+        "is",
+        "loop",
+        "macro",
+        "none",
+        "not",
+        "or",
+        "recursive",
+        "self",
+        "set",
+        "true",
+        "false",
+        "True",
+        "False",
+        "None",
+        "doc",
+    ]
+)
+_MOST_SHOWN = 12  # columns that an error lists
+_LONGEST = 40  # characters of a value that is shown
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of the data, or a part of one, and its values in the rows that were looked at."""
+
+    name: str  # answer, or reward_model.ground_truth
+    expression: str  # that writes it in a template
+    values: Sequence[Any]
+    is_column: bool = True
+
+    @property
+    def setting(self) -> str:
+        """The field as a setting of a task: its name, or a template."""
+        return self.name if self.is_column else f"{{{{ {self.expression} }}}}"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it holds texts and nothing else, and not the numbers of problems."""
+        texts = [value for value in self.values if not is_absent(value)]
+        return (
+            bool(texts)
+            and all(isinstance(value, str) for value in texts)
+            and not all(value.strip().isdecimal() for value in texts)
+        )
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it holds texts, numbers, or lists of them."""
+        held = [value for value in self.values if not is_absent(value)]
+        return all(
+            isinstance(one, str | int | float)
+            for value in held
+            for one in (value if isinstance(value, list) else [value])
+        )
+
+
+def fields_of(rows: Sequence[Row]) -> list[Field]:
+    """Return the columns of rows, and after each the parts of the mappings in it."""
+    fields = []
+    for column in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(column) for row in rows]
+        fields += _of_column(column, values)
+    return fields
+
+
+def _of_column(column: str, values: list[Any]) -> list[Field]:
+    expression = expression_of(column)
+    if all(map(_is_lone_message, values)):
+        texts = [value[0]["content"] for value in values]
+        return [Field(column, f"{expression}[0].content", texts, is_column=False)]
+    fields = [Field(column, expression, values)]
+    if all(isinstance(value, dict) for value in values):
+        for part in dict.fromkeys(name for value in values for name in value):
+            held = [value.get(part) for value in values]
+            inner = f".{part}" if _is_plain(part) else f"[{json.dumps(part)}]"
+            fields.append(Field(f"{column}.{part}", expression + inner, held, is_column=False))
+    return fields
+
+
+def _is_lone_message(value: Any) -> bool:
+    """Return whether a value is a chat of one message of the user."""
+    if not isinstance(value, list) or len(value) != 1 or not isinstance(value[0], dict):
+        return False
+    return value[0].get("role") == "user" and isinstance(value[0].get("content"), str)
+
+
+def expression_of(column: str) -> str:
+    """Return the expression that writes a column in a template.
+
+    >>> expression_of("answer"), expression_of("Correct Answer")
+    ('answer', 'doc["Correct Answer"]')
+    """
+    return column if _is_plain(column) else f"doc[{json.dumps(column, ensure_ascii=False)}]"
+
+
+def _is_plain(name: str) -> bool:
+    return name.isidentifier() and name not in _KEYWORDS
+
+
+def is_absent(value: Any) -> bool:
+    """Return whether there is nothing in a cell."""
+    if isinstance(value, list | dict):
+        return not value
+    return value is None or value != value or not str(value).strip()
+
+
+# -- choosing ------------------------------------------------------------------------------
+
+
+def named(fields: Sequence[Field], name: str, option: str) -> Field:
+    """Return the field of a name that the user gave; raise `UnknownName` if there is none."""
+    for field in fields:
+        if field.name == name:
+            return field
+    hint = nearest(name, [field.name for field in fields])
+    raise UnknownName(f"{option}: there is no column {name!r}.{hint} Found: {shown(fields)}.")
+
+
+def choose(
+    fields: Sequence[Field],
+    tiers: Sequence[Sequence[str]],
+    role: str,
+    more: str = "",
+    *,
+    every: Sequence[Field] = (),
+) -> Field:
+    """Return the one field whose name fits a role, from the surest names that any field has.
+
+    Raise `UnknownName` where none fits, and `InvalidInput` where several do and differ; `more` is
+    what the user can do other than naming a column, `every` are the fields to show.
+    """
+    by_name = {field.name.rpartition(".")[2] if not field.is_column else field.name: field
+               for field in reversed(fields)}  # fmt: skip
+    for names in tiers:
+        fitting = [by_name[name] for name in matching(by_name, names)]
+        different = [one for one in fitting if one.values != fitting[0].values]
+        if fitting and not different:
+            return fitting[0]
+        if fitting:
+            several = [fitting[0], *different]
+            joined = " and ".join(field.name for field in several)
+            raise InvalidInput(
+                f"{len(several)} columns could be the {role}: {joined}. Choose one with "
+                f"{_choosing(role, several[0])}{more}."
+            )
+    near = (hint for name in tiers[0] if (hint := nearest(name, by_name)))
+    raise UnknownName(
+        f"no column looks like the {role}; found: {shown(every or fields)}.{next(near, '')} Say "
+        f"which one it is with --{role} COLUMN{more}."
+    )
+
+
+def _choosing(role: str, field: Field) -> str:
+    return f"--{role} {field.name if field.is_column else repr(field.setting)}"
+
+
+def shown(fields: Sequence[Field]) -> str:
+    """Return fields with the first value of each, cut short.
+
+    >>> shown(fields_of([{"a": "What is " + "x" * 50, "b": 4}]))
+    "a ('What is xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...), b (4)"
+    """
+    texts = [f"{field.name} ({_short(field.values)})" for field in fields[:_MOST_SHOWN]]
+    more = len(fields) - _MOST_SHOWN
+    return ", ".join(texts) + (f" and {more} more" if more > 0 else "")
+
+
+def _short(values: Sequence[Any]) -> str:
+    first = next((value for value in values if not is_absent(value)), None)
+    if first is None:
+        return "empty"
+    text = repr(first[:100] if isinstance(first, str | list) else first)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
