@@ -150,7 +150,7 @@ async def _body(reply: aiohttp.ClientResponse, assembly: Callable[[], Assembly] 
     """Return the body of a reply; a stream as the reply that it makes."""
     if assembly is None:
         return await read_body(reply)
-    if reply.content_type == "text/event-stream":
+    if reply.headers.get("Content-Type", "").lower().startswith("text/event-stream"):
         return await read_stream(reply, assembly())
     raw = await read_body(reply)
     if raw[:1] in (b"{", b"["):
