@@ -27,6 +27,9 @@ from passband.generate.provider import Message, Request, Sampling
 from passband.generate.retry_after import retry_after
 from passband.generate.wire import read_reply
 from passband.records import column_names, read_records
+from passband.report.show.diff import diff_lines
+from passband.report.show.style import Style
+from passband.report.show.text import wrapped
 from passband.run.budget import find_price
 from passband.score.builtin.choice import choice
 from passband.score.builtin.contains import contains
@@ -39,6 +42,7 @@ from passband.score.filters import make_step
 from passband.score.parse_number import read_number
 from passband.score.patterns import compile_pattern
 from passband.score.scorer import Reference
+from passband.score.span import find_span, steps_of
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.plan_file import content_hash
@@ -216,6 +220,16 @@ def _pattern(data: bytes) -> object:
     return pattern.findall(completion), pattern.search(completion)
 
 
+def _show(data: bytes) -> object:
+    completion = text(data)
+    found = extract(completion, tuple(RULES)).answer
+    steps = [{"function": "extract", "rules": list(RULES)}]
+    span = None if found is None else find_span(completion, found, steps_of(steps))
+    lines = [piece.text for piece in wrapped(completion, 30, [span] if span else [])]
+    assert all(line.isprintable() for line in lines)
+    return lines, list(diff_lines(completion, completion[::-1], Style(30)))
+
+
 def _of_answers(folder: Path) -> list[Target]:
     numbers = (b"1,234.50", b"\\frac{1}{2}", b"1 1/2", b"-3e5", b"50\\%", "−½".encode(), b"1.5e-3")
     patterns = (
@@ -225,6 +239,7 @@ def _of_answers(folder: Path) -> list[Target]:
     )
     return [
         Target("answer extraction", _extract, COMPLETIONS),
+        Target("texts to show", _show, COMPLETIONS),
         Target("numbers", _number, numbers),
         Target("scorers", _score, PAIRS),
         Target("filter steps", _filter, encoded(*STEPS), "json"),

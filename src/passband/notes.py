@@ -104,10 +104,13 @@ __all__ = [
     "heavy_stratum",
     "held_slopes",
     "joined",
+    "known_bad",
     "left_out",
     "left_out_differ",
+    "looks_wrong",
     "low_coverage",
     "mean_of_all_trials",
+    "micro_average",
     "misfit",
     "missing_answers",
     "mixed_answers",
@@ -131,10 +134,12 @@ __all__ = [
     "of_side",
     "one_cluster",
     "order_differs",
+    "other_extraction",
     "planned",
     "posterior_mean",
     "prior_dominates",
     "retried",
+    "same_wrong",
     "scaled_weights",
     "scored_incomplete",
     "scorer_errors",
@@ -263,13 +268,14 @@ def few_informative(problems: int, informative: int, noun: str = "problem") -> N
     """Return the note on problems, or clusters, nearly all of which share one value.
 
     >>> print(few_informative(20, 8))
-    12 of 20 problems share one value; the interval rests on the other 8
+    12 of 20 problems share one value, so the interval rests on the other 8 and is rough; more \
+problems make it firmer
     """
     if informative == 0:
         return Note(
             "all-same-value",
-            f"all {problems} {noun}s have the same value; the interval covers what could have been "
-            "missed",
+            f"all {problems} {noun}s have the same value; the interval covers {noun}s of another "
+            f"value that so few could have missed; more {noun}s narrow it",
         )
     if informative == problems - 1:
         return Note(
@@ -277,8 +283,8 @@ def few_informative(problems: int, informative: int, noun: str = "problem") -> N
         )
     return Note(
         "few-informative",
-        f"{problems - informative} of {problems} {noun}s share one value; the interval rests on "
-        f"the other {informative}",
+        f"{problems - informative} of {problems} {noun}s share one value, so the interval rests on "
+        f"the other {informative} and is rough; more {noun}s make it firmer",
     )
 
 
@@ -484,18 +490,20 @@ def few_informative_in_strata(problems: int, informative: int) -> Note:
     """Return the note on strata nearly all of whose problems share the commonest value there.
 
     >>> print(few_informative_in_strata(20, 8))
-    12 of 20 problems share the commonest value of their stratum; the interval rests on the other 8
+    12 of 20 problems share the commonest value of their stratum, so the interval rests on the \
+other 8 and is rough; more problems make it firmer
     """
     if informative == 0:
         return Note(
             "all-same-value",
-            "no problem differs from the others of its stratum; the interval covers what could "
-            "have been missed",
+            "no problem differs from the others of its stratum; the interval covers problems of "
+            "another value that so few could have missed; more problems narrow it",
         )
     return Note(
         "few-informative",
         f"{problems - informative} of {problems} problems share the commonest value of their "
-        f"stratum; the interval rests on the other {informative}",
+        f"stratum, so the interval rests on the other {informative} and is rough; more problems "
+        "make it firmer",
     )
 
 
@@ -1192,13 +1200,16 @@ def unequal_trials(fewest: int, most: int) -> Note:
     """Return the note on problems of which different numbers of trials were reduced."""
     return Note(
         "unequal-trials",
-        f"problems contribute unequal numbers of scored trials ({fewest}-{most})",
+        f"problems contribute unequal numbers of scored trials ({fewest}-{most}), and a reduction "
+        "such as a vote or a maximum depends on how many it takes; --policy fail counts those "
+        "without a score as wrong",
     )
 
 
 def few_units(units: int) -> Note:
     """Return the note on a percentile interval from a handful of problems or clusters."""
-    return Note("few-units", f"an interval from {units} problems or clusters is too narrow")
+    text = f"an interval from {units} problems or clusters is too narrow; add problems"
+    return Note("few-units", text)
 
 
 # -- trials of a run, and metrics that cannot be measured ------------------------------------------
@@ -1267,6 +1278,23 @@ def task_errors(count: int, detail: str) -> Note:
     return Note("task-errors", f"the task failed on {_count(count, 'trial')}; the first: {detail}")
 
 
+def known_bad(problems: Sequence[tuple[str, str]]) -> Note:
+    """Return the note on problems whose key or text is known to be wrong, with the reasons."""
+    listed = "; ".join(f"{key}: {reason.rstrip('.')}" for key, reason in problems[:5])
+    dots = "; ..." if len(problems) > 5 else ""
+    text = f"{_count(len(problems), 'problem')} known to have a wrong key or text ({listed}{dots})"
+    return Note("known-bad", text)
+
+
+def micro_average(column: str, groups: int) -> Note:
+    """Return the note on a task whose results are also grouped by a column."""
+    return Note(
+        "micro-average",
+        f"values count every problem the same (micro); macro over {column} counts each of its "
+        f"{groups} groups the same, and --by {column!r} shows them one by one",
+    )
+
+
 def moved_server(addresses: Sequence[str]) -> Note:
     """Return the note on trials of several servers, which were taken for one model."""
     text = f"trials are from {len(addresses)} addresses of one model: {', '.join(addresses)}"
@@ -1307,3 +1335,76 @@ def not_measurable(message: str) -> Note:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+# -- the answers look odd ----------------------------------------------------------------------
+
+
+def looks_wrong(
+    mean: float,
+    scored: int,
+    no_answer: int,
+    place: str,
+    text: str,
+    answer: str | None,
+    targets: Sequence[str],
+) -> Note:
+    """Return the note on scores that are nearly all 0, or answers that are nearly all missing.
+
+    >>> print(looks_wrong(0.0, 120, 30, "p3, trial 0", "It is 42, surely.", None, ["42"]))
+    nearly every score is 0 (mean 0 of 120 trials; 30 have no answer): p3, trial 0 ends in "It is \
+42, surely.", where no answer was found; expected "42". Is it read as it should be?
+    """
+    what = "nearly every score is 0" if mean <= 0.02 else "most trials have no answer"
+    read = "where no answer was found"
+    if answer is not None:
+        read = f'read as "{_end(answer)}"' if answer != text else "compared as a whole"
+    expected = " or ".join(f'"{_end(target)}"' for target in targets[:3]) or "nothing"
+    return Note(
+        "looks-wrong",
+        f"{what} (mean {mean:.2g} of {_count(scored, 'trial')}; {no_answer} have no answer): "
+        f'{place} ends in "{_end(text)}", {read}; expected {expected}. Is it read as it should be?',
+    )
+
+
+def _end(text: str, most: int = 60) -> str:
+    """Return the end of a text, where answers are."""
+    text = text.strip()
+    return text if len(text) <= most else f"...{text[3 - most :]}"
+
+
+def other_extraction(
+    rules: Sequence[tuple[str, int]], looked_at: int, occurring: int, command: str | None
+) -> Note:
+    """Return the note on what other rules of extraction would find.
+
+    >>> print(other_extraction([("boxed", 28), ("marker", 0)], 40, 39, "passband score RUN"))
+    of 40 trials looked at, 39 have the target somewhere in their text; right by other rules of \
+extraction: boxed 28; use one: passband score RUN
+    """
+    found = ", ".join(f"{rule} {count}" for rule, count in rules if count)
+    found = found or f"none (of {', '.join(rule for rule, _ in rules)})"
+    use = "" if command is None else f"; use one: {command}"
+    return Note(
+        "other-extraction",
+        f"of {_count(looked_at, 'trial')} looked at, {occurring} have the target somewhere in "
+        f"their text; right by other rules of extraction: {found}{use}",
+    )
+
+
+def same_wrong(
+    problems: int, problem: str, answer: str, target: str, times: int, scored: int, command: str
+) -> Note:
+    """Return the note on problems whose wrong trials agree far more than those of others.
+
+    >>> print(same_wrong(1, "mix-14", "130", "140", 13, 16, "passband show RUN --same-wrong"))
+    wrong in the same way: mix-14 is answered 130 in 13 of 16 trials, and 140 is expected; a wrong \
+key, or a firm error of the model? passband show RUN --same-wrong
+    """
+    others = f" (and {_count(problems - 1, 'other problem')})" if problems > 1 else ""
+    return Note(
+        "same-wrong",
+        f"wrong in the same way: {problem}{others} is answered {_end(answer)} in {times} of "
+        f"{scored} trials, and {_end(target)} is expected; a wrong key, or a firm error of the "
+        f"model? {command}",
+    )

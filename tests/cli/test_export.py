@@ -165,3 +165,28 @@ def test_a_terminal_is_shown_what_it_would_obey(tmp_path: Path) -> None:
         assert b"52;c;AAAA" in shown
         text = shown.decode()
         assert not {"\x1b", "\x07", "\u202e", "\x9b"} & set(text)
+
+
+def test_prompts_and_details_on_request(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        number, (main, other) = begin(store, scorers=(("exact", "1"), ("judge", "2")))
+        scores = [ScoreRow(main, 1.0), ScoreRow(other, None, "error", detail="KeyError: 'x'")]
+        store.append(number, [TrialRow(2, 0, "ok", "42", scores=scores)])
+    path = tmp_path / "a.jsonl"
+    for wanted in (["prompt,target,detail"], ["prompt", "detail"]):
+        options = [word for name in wanted for word in ("--with", name)]
+        assert run("export", tmp_path / "run", *options, "-o", path).code == 0
+        row = json.loads(path.read_text())
+        assert list(row)[-3:] == ["prompt", "detail", "detail:judge"]
+        assert row["prompt"] == "Question 2?"
+        assert (row["detail"], row["detail:judge"]) == (None, "KeyError: 'x'")
+    assert run("stats", path, "-m", "pass@1").code == 0
+
+
+def test_further_columns_that_there_are_not(directory: Path, tmp_path: Path) -> None:
+    done = run("export", directory, "--with", "promt", "-o", tmp_path / "a.csv")
+    assert done.code == 2
+    assert "Did you mean 'prompt'?" in done.err
+    done = run("export", directory, "--with", "prompt", "-o", tmp_path / "a.eval")
+    assert done.code == 2
+    assert "--with adds columns to jsonl, csv, parquet" in done.err

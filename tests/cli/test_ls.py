@@ -77,3 +77,10 @@ def test_the_diagnostic_of_a_broken_file(here: Path) -> None:
     entries = {entry["name"]: entry for entry in json.loads(run("ls", "--json").out)}
     assert entries["broken"]["diagnostic"].startswith("broken.yaml:3: is not YAML")
     assert entries["sums"]["diagnostic"] is None
+
+
+def test_tasks_of_lm_eval_are_listed_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("passband.tasks.lm_eval_index.lm_eval_tasks", lambda: None)
+    done = run("ls", "--lm-eval")
+    assert done.code == 2
+    assert "--lm-eval: lm-eval is not installed; pip install lm-eval." in done.err

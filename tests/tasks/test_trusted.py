@@ -129,6 +129,32 @@ def test_code_that_cannot_be_imported(trusted, code):
         trusted("process_docs: !function utils.f", code=code)
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("from lm_eval.filters.extraction import RegexFilter", "pip install lm-eval"),
+        ("import no_such_module_at_all.part", "pip install no_such_module_at_all"),
+        ("import json.no_such_part", "No module named 'json.no_such_part'$"),
+    ],
+)
+def test_a_package_that_is_missing(trusted, monkeypatch, code, told):
+    monkeypatch.setitem(sys.modules, "lm_eval", None)
+    with pytest.raises(InvalidInput, match=f"utils.py cannot be imported: ModuleNot.*{told}"):
+        trusted("process_docs: !function utils.f", code=code)
+
+
+def test_what_code_prints_is_no_result(trusted, capsys):
+    trusted("process_docs: !function utils.f", code="print('hello')\ndef f(docs): return docs")
+    assert capsys.readouterr() == ("", "hello\n")
+
+
+def test_code_by_its_name_in_lm_eval(trusted, write, tmp_path, monkeypatch):
+    write("site/lm_eval/__init__.py", "")
+    write("site/lm_eval/tasks/sums/own.py", "def f(docs):\n    return list(docs)[:1]\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    assert len(trusted("process_docs: !function lm_eval.tasks.sums.own.f").load(None)) == 1
+
+
 def test_code_that_fails(trusted):
     loaded = trusted("process_docs: !function utils.fails")
     with pytest.raises(InvalidInput, match=r"sums.yaml:1: !function utils.fails failed: KeyError"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,14 +16,19 @@ __all__ = ["ls"]
 _WIDEST = 60  # characters of the last column; --json has all of it
 
 
-def ls(json: JsonOption = False) -> None:
+def ls(
+    lm_eval: Annotated[
+        bool, typer.Option("--lm-eval", help="List the tasks of an installed lm-eval instead.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
     """List tasks: built in, in this folder, ./tasks or PASSBAND_TASKS."""
     from json import dumps
 
     from passband.report.render import Row, render
-    from passband.tasks.find import list_tasks
+    from passband.tasks.find import list_lm_eval_tasks, list_tasks
 
-    entries = list_tasks()
+    entries = list_lm_eval_tasks() if lm_eval else list_tasks()
     if json:
         typer.echo(dumps([_as_json(entry) for entry in entries], indent=2))
         return

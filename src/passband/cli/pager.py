@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import PurePath
 
 import typer
@@ -65,18 +66,20 @@ def print_lines(lines: Iterable[str], *, pager: bool = True) -> None:
     environment = {"LESS": "-FRX", "LV": "-c", **os.environ}
     process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
     assert process.stdin is not None
-    encoding = sys.stdout.encoding or "utf-8"
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pager's
     try:
-        for line in lines:
-            process.stdin.write(line.encode(encoding, "backslashreplace") + b"\n")
-        process.stdin.close()
-    except BrokenPipeError:
-        pass  # the reader has seen enough
+        with suppress(BrokenPipeError):  # the reader has seen enough
+            for line in lines:
+                process.stdin.write(_encoded(line))
     finally:
-        process.stdin = None
+        with suppress(BrokenPipeError):
+            process.stdin.close()  # else the pager would wait for more
         process.wait()
         signal.signal(signal.SIGINT, before)
+
+
+def _encoded(line: str) -> bytes:
+    return f"{line}\n".encode(sys.stdout.encoding or "utf-8", "backslashreplace")
 
 
 def _is_terminal() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -13,7 +13,7 @@ from passband.cli.options import SkipBad
 
 if TYPE_CHECKING:
     from passband.summary.look import Look, Wanted
-    from passband.summary.shown import Shown, ShownProblem
+    from passband.summary.shown import Shown
     from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["show"]
@@ -112,15 +112,16 @@ def _print_trials(source: Trials, chosen: list[Look], limit: int | None, form: _
     from passband.cli.pager import print_lines, style_of
     from passband.report.show.page import Page
     from passband.report.show.record import json_line
+    from passband.summary.shown import ShownProblem
 
     damage = _Damage()
     shown = damage.noted(_limited(chosen, limit))
     if form.json:
-        print_lines((json_line(one) for one in shown if not _is_problem(one)), pager=False)
+        trials = (one for one in shown if not isinstance(one, ShownProblem))
+        print_lines(map(json_line, trials), pager=False)
     else:
-        page = Page(style_of(pager=form.pager), form.full, names=len(chosen) > 1)
-        heads = (_headline(look, limit) for look in chosen)
-        print_lines(chain(heads, [""], page.lines(shown)), pager=form.pager)
+        page = Page(style_of(pager=form.pager), form.full, _apart(look.run for look in chosen))
+        print_lines(chain(_headlines(chosen, limit), page.lines(shown)), pager=form.pager)
     damage.report(source.directory)
 
 
@@ -136,7 +137,7 @@ def _print_diff(
     if form.json:
         print_lines([json_line(first), json_line(second)], pager=False)
         return
-    page = Page(style_of(pager=form.pager), form.full, names=len(runs) > 1)
+    page = Page(style_of(pager=form.pager), form.full, _apart(runs))
     print_lines(page.difference(first, second), pager=form.pager)
 
 
@@ -161,26 +162,37 @@ def _print_same_wrong(
     print_notes(agreement_lines(agreements, str(source.directory)))
 
 
-def _is_problem(shown: Shown) -> TypeGuard[ShownProblem]:
-    from passband.summary.shown import ShownProblem
+def _apart(runs: Iterable[RunRecord]) -> tuple[str, ...]:
+    """Return which of task and model set the runs apart."""
+    names = [(run.task, run.model) for run in runs]
+    return tuple(
+        what for place, what in enumerate(("task", "model")) if len({n[place] for n in names}) > 1
+    )
 
-    return isinstance(shown, ShownProblem)
 
-
-def _headline(look: Look, limit: int | None) -> str:
+def _headlines(chosen: Iterable[Look], limit: int | None) -> Iterator[str]:
     from passband.report.show.headline import headline
 
-    name = f"{look.run.task} by {look.run.model}"
-    return headline(name, look.count(), look.count_all(), look.wanted.words(), limit)
+    found = 0
+    for look in chosen:
+        matches = look.count()
+        found += matches.trials
+        name = f"{look.run.task} by {look.run.model}"
+        yield headline(name, matches, look.count_all(), look.wanted.words())
+    if limit is not None and limit < found:
+        yield f"the first {limit}:" if limit > 1 else "the first one:"
+    yield ""
 
 
 def _limited(chosen: Iterable[Look], limit: int | None) -> Iterator[Shown]:
     """Yield problems and trials, up to a number of trials; no problem without one."""
+    from passband.summary.shown import ShownProblem
+
     left = limit
     waiting: Shown | None = None
     for look in chosen:
         for one in look.shown():
-            if _is_problem(one):
+            if isinstance(one, ShownProblem):
                 waiting = one
                 continue
             if left == 0:

@@ -37,6 +37,7 @@ from passband.trials.store import LOW_WATER, Store
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
+    from passband.stats.interval.estimate import Over
     from passband.summary.summary import Summary
 
 __all__ = ["Finished", "OnStart", "make_subjects", "prepare_all", "run_session"]
@@ -63,7 +64,11 @@ class Finished:
     cost: float | None
 
     def summarize(
-        self, metrics: Sequence[str] = (), level: float = 0.95, policy: Policy = "drop"
+        self,
+        metrics: Sequence[str] = (),
+        level: float = 0.95,
+        policy: Policy = "drop",
+        over: Over = "problems",
     ) -> Summary | None:
         """Summarize the tasks of the run; None if no trial of them is recorded."""
         from passband.summary.run_summary import summarize_run
@@ -72,7 +77,7 @@ class Finished:
         recorded = [task_run.task.name for task_run in self.task_runs if task_run.counters.done]
         if not recorded:
             return None
-        request = Request(tuple(metrics), level=level, policy=policy)
+        request = Request(tuple(metrics), over, level=level, policy=policy)
         return summarize_run(self.directory, request, tasks=recorded, models=[self.model])
 
     def task_options(self) -> list[str]:

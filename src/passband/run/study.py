@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.generate.providers import make_provider, providers
@@ -25,6 +25,8 @@ from passband.trials.schema import EmptyStore
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
+    from passband.stats.interval.estimate import Over
+    from passband.summary.compare import ComparisonSummary
     from passband.summary.summary import Summary
 
 __all__ = ["OnModel", "Study", "StudyEnd", "refuse_twice"]
@@ -104,7 +106,8 @@ class Study:
             on_model(label, place + 1, len(self.requests))
             settings = replace(request.settings, max_cost=left or request.settings.max_cost)
             try:
-                finished[label] = replace(request, settings=settings).run(watcher)
+                asked = replace(request, settings=settings)
+                finished[label] = asked.run(_Further(watcher) if place else watcher)
             except (PassbandError, OSError) as error:
                 failed[label] = error
                 watcher.warn(f"{label}: {error}")
@@ -115,7 +118,12 @@ class Study:
         return StudyEnd(finished, failed, unasked)
 
     def summarize(
-        self, metrics: Sequence[str], level: float, end: StudyEnd, policy: Policy = "drop"
+        self,
+        metrics: Sequence[str],
+        level: float,
+        end: StudyEnd,
+        policy: Policy = "drop",
+        over: Over = "problems",
     ) -> Summary | None:
         """Summarize the tasks of the study; None if no trial of them is recorded."""
         from passband.summary.joined import join_summaries
@@ -123,14 +131,29 @@ class Study:
         from passband.summary.summary import Request
 
         summaries = {}
-        wanted = Request(tuple(metrics), level=level, policy=policy)
+        wanted = Request(tuple(metrics), over, level=level, policy=policy)
         for label, request in zip(self.labels, self.requests, strict=True):
             with suppress(*([PassbandError] if label in end.failed else [])):
                 if tasks := _recorded(request):
                     summaries[label] = summarize_run(
                         request.directory, wanted, tasks=tasks, models=[str(request.model)]
                     )
-        return join_summaries(summaries) if summaries else None
+        return join_summaries(summaries, by_model=True) if summaries else None
+
+    def compare(
+        self, metrics: Sequence[str], level: float, policy: Policy = "drop"
+    ) -> ComparisonSummary | None:
+        """Compare the models task by task, by the first metric; None if they cannot be."""
+        from passband.summary.compare import Contest, compare_sources
+
+        recorded = [(request.directory, _recorded(request)) for request in self.requests]
+        held = [(directory, tasks) for directory, tasks in recorded if tasks]
+        names = list(dict.fromkeys(name for _, tasks in held for name in tasks))
+        if len(held) > 1:
+            with suppress(InvalidInput):  # other problems, adaptive tests, damage
+                contest = Contest(tuple(metrics[:1]), level=level, policy=policy)
+                return compare_sources([directory for directory, _ in held], contest, tasks=names)
+        return None
 
     def _left(self, place: int, finished: Mapping[str, Finished]) -> float | None:
         """Return what may be spent on a model: the limit less what all the others have cost."""
@@ -143,6 +166,19 @@ class Study:
                 end = finished.get(label)
                 limit -= (_recorded_cost(other) if end is None else end.cost) or 0.0
         return limit
+
+
+class _Further:
+    """The watcher of a further model: what was guessed of the tasks has been shown before."""
+
+    shows_guesses = False
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.tick, self.note, self.warn = watcher.tick, watcher.note, watcher.warn
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._watcher, name)
 
 
 def refuse_twice(labels: Sequence[str]) -> None:

@@ -1,13 +1,14 @@
 r"""The place of an extracted answer in its completion.
 
->>> steps = [{"function": "extract", "rules": ["last_number"]}]
+>>> steps = steps_of([{"function": "extract", "rules": ["last_number"]}])
 >>> text = "12 apples and 1,200 pears are 1,212."
 >>> start, end = find_span(text, "1212", steps)
 >>> text[start:end]
 '1,212'
 
 Extraction returns a text, not a place, and may have changed it: commas are gone, signs are
-plain. A candidate is the place if the answer comes out differently when it is overwritten.
+plain. A candidate is the place if the answer comes out differently when other letters and digits
+are put there, or none at all.
 """
 
 from __future__ import annotations
@@ -21,22 +22,37 @@ from passband.errors import PassbandError
 from passband.score.filters import FilterStep, make_step
 from passband.score.scorer import Reference
 
-__all__ = ["find_span"]
+__all__ = ["find_span", "steps_of"]
 
-_LONGEST = 1_000_000  # characters of a text that is searched
-_LONGEST_ANSWER = 2_000
+_LONGEST = 500_000  # characters of a text that is searched
+_LONGEST_ANSWER = 5_000
+_LONGEST_PATTERN = 100  # a longer answer is searched as it is, whose time no text can stretch
 _CANDIDATES = 4  # places that are tried, from the end
 _MINUS = "[-\u2212\u2013\ufe63\uff0d]"
 _BETWEEN = "[{},]{0,3}"  # what extraction takes out of numbers
 _OTHER = "\u00a4"  # nothing that an answer has
+_FOLLOWING = str.maketrans(
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "1234567898bcdefghijklmnopqrstuvwxyzyBCDEFGHIJKLMNOPQRSTUVWXYZY",
+)
 
 Span = tuple[int, int]
+
+
+def steps_of(specs: Sequence[Mapping[str, Any] | str] | None) -> list[FilterStep] | None:
+    """Return the filters of a recorded scorer; None where they cannot be made here."""
+    if specs is None:
+        return None
+    try:
+        return [make_step(spec) for spec in specs]
+    except (PassbandError, ValueError, TypeError):
+        return None
 
 
 def find_span(
     text: str,
     answer: str,
-    steps: Sequence[Mapping[str, Any] | str] | None,
+    steps: Sequence[FilterStep] | None,
     reference: Reference | None = None,
 ) -> Span | None:
     """Return where in a text the answer was found; None where that is not certain.
@@ -50,14 +66,16 @@ def find_span(
     if steps is None:
         return places[0] if len(places) == 1 else None
     try:
-        made = [make_step(step) for step in steps]
-        return _overwritten(text, places, made, reference or Reference(()))
-    except (PassbandError, ValueError, TypeError):  # a filter that is not registered here
+        return _overwritten(text, places, steps, reference or Reference(()))
+    except Exception:  # of a filter that somebody registered; only the mark is lost
         return None
 
 
 def _candidates(text: str, answer: str) -> list[Span]:
     """Return the last places where an answer can have been read, the last one first."""
+    if len(answer) > _LONGEST_PATTERN:
+        start = text.rfind(answer)
+        return [] if start < 0 else [(start, start + len(answer))]
     pattern = re.compile(_pattern(answer))
     found = deque((match.span() for match in pattern.finditer(text)), maxlen=_CANDIDATES)
     return list(reversed(found))
@@ -78,9 +96,10 @@ def _overwritten(
     """Return the first place that changes the answer when it is overwritten."""
     answer = _extracted(text, steps, reference)
     for start, end in places:
-        other = f"{text[:start]}{_OTHER * (end - start)}{text[end:]}"
-        if _extracted(other, steps, reference) != answer:
-            return start, end
+        for other in (text[start:end].translate(_FOLLOWING), _OTHER * (end - start)):
+            changed = f"{text[:start]}{other}{text[end:]}"
+            if _extracted(changed, steps, reference) != answer:
+                return start, end
     return None
 
 

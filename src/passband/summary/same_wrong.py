@@ -36,9 +36,12 @@ from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScoreRow
 
-__all__ = ["Agreement", "SameWrong", "chance_of", "rank_same_wrong"]
+__all__ = ["Agreement", "SameWrong", "chance_of", "rank_same_wrong", "striking"]
 
 _LONGEST = 500  # characters kept of an answer
+_MOST_SCORES = 20_000  # that are read for a note beside other results
+_SURPRISING = 0.01  # chance of the most surprising problem, times the problems that were ranked
+_FEWEST = 4  # trials that give the same wrong answer
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,24 @@ def rank_same_wrong(
         sum(rates) / len(rates) if rates else None,
         () if equality is None else equality.notes,
     )
+
+
+def striking(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> list[SameWrong]:
+    """Return the problems that deserve a word beside any result: most of their trials agree.
+
+    Their wrong answer would win a vote, and the agreement is surprising even as the most
+    surprising of all. Answers are compared as text; of a large run nothing is read.
+    """
+    if trials.trial_count(run.number) > _MOST_SCORES or run.adaptive is not None:
+        return []
+    agreement = rank_same_wrong(trials, run, scorer, as_text=True)
+    return [
+        one
+        for one in agreement.found
+        if one.chance * agreement.problems < _SURPRISING
+        and one.times >= _FEWEST
+        and 2 * one.times > one.scored
+    ]
 
 
 def chance_of(times: int, wrong: int, rate: float) -> float:

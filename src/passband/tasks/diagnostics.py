@@ -26,6 +26,7 @@ class Diagnostic:
     line: int
     message: str
     level: Level = "error"
+    is_loud: bool = False  # of a warning: said also where a task is run, not only checked
 
     @classmethod
     def at(cls, place: Place, message: str, level: Level = "error") -> Diagnostic:

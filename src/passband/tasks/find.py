@@ -1,61 +1,37 @@
 """Tasks by name: the built-in ones, those of PASSBAND_TASKS, and those of the working folder.
 
+A name that none of these has is looked up among the tasks of an installed lm-eval.
 Looking for tasks reads their YAML and nothing else: no include, no data, no code.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.tasks.diagnostics import Diagnostic, raise_errors
-from passband.tasks.group import GroupMetric, TaskGroup, read_group_metrics
-from passband.tasks.yaml_file import YamlFile, read_yaml
+from passband.tasks.diagnostics import raise_errors
+from passband.tasks.entry import TaskEntry, read_entry
+from passband.tasks.group import TaskGroup
+from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
+from passband.tasks.yaml_file import read_yaml
 
-__all__ = ["TaskEntry", "find_task", "find_tasks", "list_tasks", "merged_entries"]
+__all__ = [
+    "TaskEntry",
+    "find_task",
+    "find_tasks",
+    "list_lm_eval_tasks",
+    "list_tasks",
+    "merged_entries",
+]
 
 BUILTIN = Path(__file__).parent / "builtin"
 _ENDINGS = (".yaml", ".yml")
 _DATA_ENDINGS = (".csv", ".gz", ".json", ".jsonl", ".ndjson", ".parquet", ".tsv")
+_OF_LM_EVAL = ("lm-eval:", "lm_eval:")
 _SKIPPED = {"__pycache__", "node_modules", "site-packages"}
-# A YAML file of another program may have a key named task; these keys mark one of ours.
-_TASK_KEYS = {
-    "class",
-    "custom_dataset",
-    "dataset_kwargs",
-    "dataset_path",
-    "doc_to_target",
-    "doc_to_text",
-    "include",
-    "metric_list",
-    "output_type",
-    "repeats",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class TaskEntry:
-    """The file of a task, or of a group of tasks."""
-
-    name: str
-    path: Path
-    kind: Literal["task", "group", "broken"] = "task"
-    tags: tuple[str, ...] = ()
-    members: tuple[str | TaskEntry, ...] = ()  # of a group: names, or groups inside of it
-    metrics: tuple[GroupMetric, ...] = ()  # of a group
-    alias: str | None = None  # of a group
-    groups: tuple[TaskGroup, ...] = field(default=(), compare=False)  # that a task belongs to
-    diagnostic: Diagnostic | None = None  # why it cannot be run, where that is known already
-    file: YamlFile | None = field(default=None, compare=False, repr=False)  # as it was read
-
-    @property
-    def member_names(self) -> tuple[str, ...]:
-        """The names of a group's members, also of groups that are written inside of it."""
-        return tuple(one if isinstance(one, str) else one.name for one in self.members)
 
 
 def find_task(name_or_path: str | Path) -> Path:
@@ -80,14 +56,18 @@ def find_tasks(name_or_path: str | Path) -> tuple[TaskEntry, ...]:
         raise InvalidInput(
             f"{name} is a task of Inspect, which has no task file: run it with passband run."
         )
+    if name.startswith(_OF_LM_EVAL):
+        return _of_lm_eval(name)
     if path.is_dir() and (isinstance(name_or_path, Path) or not _is_name(name)):
         return _of_folder(path)
     if path.suffix in _ENDINGS or len(path.parts) > 1:
         return _of_file(path)
-    entries = list_tasks(keep=name)
-    if path.is_dir() and name not in {entry.name for entry in entries}:
+    own, installed = _Listed(list_tasks(keep=name)), _Installed()
+    if path.is_dir() and not own.named(name):
         return _of_folder(path)
-    return merged_entries(_named(name, entries, ()))
+    is_own = own.named(name) or own.tagged(name)
+    among = (own, installed) if is_own else (installed, own)  # also of the members of a group
+    return merged_entries(_named(name, among, ()))
 
 
 def merged_entries(entries: Iterable[TaskEntry]) -> tuple[TaskEntry, ...]:
@@ -114,7 +94,19 @@ def list_tasks(
     entries = [
         entry if keep is not None and keep in (entry.name, *entry.tags) else _slim(entry)
         for path in unique.values()
-        if (entry := _entry(path)) is not None
+        if (entry := read_entry(path)) is not None
+    ]
+    return sorted(entries, key=lambda entry: (entry.name.lower(), str(entry.path)))
+
+
+def list_lm_eval_tasks() -> list[TaskEntry]:
+    """List the tasks of an installed lm-eval by its index; what their groups hold is not read."""
+    index = _installed_index("--lm-eval")
+    groups = {*index.groups}
+    entries = [
+        TaskEntry(name, path, "group" if name in groups else "task")
+        for name in index.names
+        for path in index.named(name)
     ]
     return sorted(entries, key=lambda entry: (entry.name.lower(), str(entry.path)))
 
@@ -169,37 +161,87 @@ def _of_file(path: Path) -> tuple[TaskEntry, ...]:
     if path.suffix in _DATA_ENDINGS:
         raise InvalidInput(_not_a_task(path))
     file = read_yaml(path)
-    entry = _entry(path, file)
+    entry = read_entry(path, file)
     if entry is None:
         return (TaskEntry(path.stem, path, file=file),)
     if entry.kind != "group":
         return (entry,)
     # Members may be beside the group's own file, wherever that is.
-    entries = [*list_tasks([path.parent]), *list_tasks()]
-    return merged_entries(_members(entry, entries, (entry.name,)))
+    own = _Listed([*list_tasks([path.parent]), *list_tasks()])
+    return merged_entries(_members(entry, (own, _Installed()), (entry.name,)))
 
 
 # -- names ---------------------------------------------------------------------------------
 
 
-def _named(name: str, entries: list[TaskEntry], above: tuple[str, ...]) -> Iterator[TaskEntry]:
-    candidates = {entry.path.resolve(): entry for entry in entries if entry.name == name}
+class _Listed:
+    """Tasks that were listed."""
+
+    def __init__(self, entries: list[TaskEntry]) -> None:
+        self._entries = entries
+
+    def named(self, name: str) -> list[TaskEntry]:
+        return [entry for entry in self._entries if entry.name == name]
+
+    def tagged(self, tag: str) -> list[TaskEntry]:
+        return [entry for entry in self._entries if tag in entry.tags]
+
+    @property
+    def names(self) -> Iterable[str]:
+        return (entry.name for entry in self._entries)
+
+
+class _Installed:
+    """Tasks of an installed lm-eval, none if it is not installed."""
+
+    def named(self, name: str) -> list[TaskEntry]:
+        index = lm_eval_index()
+        return [] if index is None else self._read(name, index.named(name))
+
+    def tagged(self, tag: str) -> list[TaskEntry]:
+        index = lm_eval_index()
+        return [] if index is None else self._read(tag, index.tagged(tag))
+
+    def _read(self, name: str, paths: Iterable[Path]) -> list[TaskEntry]:
+        entries = (read_entry(path) for path in paths)
+        return [one for one in entries if one is not None and name in (one.name, *one.tags)]
+
+
+_Names = tuple[_Listed | _Installed, ...]  # where names are looked up, in this order
+
+
+def _of_lm_eval(name: str) -> tuple[TaskEntry, ...]:
+    """Return tasks of an installed lm-eval, whether or not others have the same name."""
+    _installed_index(name)
+    return merged_entries(_named(name.partition(":")[2], (_Installed(),), ()))
+
+
+def _installed_index(wanted_by: str) -> LmEvalIndex:
+    index = lm_eval_index()
+    if index is None:
+        raise InvalidInput(f"{wanted_by}: lm-eval is not installed; pip install lm-eval.")
+    return index
+
+
+def _named(name: str, among: _Names, above: tuple[str, ...]) -> Iterator[TaskEntry]:
+    where = next((names for names in among if names.named(name) or names.tagged(name)), None)
+    if where is None:
+        raise _unknown(name, among)
+    candidates = {entry.path.resolve(): entry for entry in where.named(name)}
     if len(candidates) > 1:
         paths = ", ".join(str(entry.path) for entry in candidates.values())
         raise InvalidInput(f"{name!r} is defined by several files: {paths}; give the path of one.")
     if not candidates:
-        yield from _tagged(name, entries)
+        yield from where.tagged(name)
         return
     entry = next(iter(candidates.values()))
     if entry.kind == "group":
-        yield from _members(entry, entries, (*above, name))
+        yield from _members(entry, among, (*above, name))
     else:
         yield entry
 
 
-def _members(
-    group: TaskEntry, entries: list[TaskEntry], above: tuple[str, ...]
-) -> Iterator[TaskEntry]:
+def _members(group: TaskEntry, among: _Names, above: tuple[str, ...]) -> Iterator[TaskEntry]:
     if group.diagnostic is not None:
         raise_errors([group.diagnostic])
     below: list[TaskEntry] = []
@@ -208,9 +250,9 @@ def _members(
         if name in above:
             raise InvalidInput(f"{group.path}: the group {name!r} contains itself.")
         if isinstance(member, str):
-            below += _named(member, entries, above)
+            below += _named(member, among, above)
         else:
-            below += _members(member, entries, (*above, name))
+            below += _members(member, among, (*above, name))
     tasks = merged_entries(below)
     if not group.metrics:
         yield from tasks
@@ -220,15 +262,18 @@ def _members(
     yield from (replace(task, groups=(own, *task.groups)) for task in tasks)
 
 
-def _tagged(tag: str, entries: list[TaskEntry]) -> Iterator[TaskEntry]:
-    tagged = [entry for entry in entries if tag in entry.tags]
-    if not tagged and Path(tag).is_file():
-        raise InvalidInput(_not_a_task(Path(tag)))
-    if not tagged:
-        known = sorted({entry.name for entry in entries})
-        hint = nearest(tag, known) or f" Known: {', '.join(known[:20]) or 'none'}."
-        raise UnknownName(f"there is no task named {tag!r}.{hint}")
-    yield from tagged
+def _unknown(name: str, among: _Names) -> InvalidInput:
+    if Path(name).is_file():
+        return InvalidInput(_not_a_task(Path(name)))
+    return UnknownName(f"there is no task named {name!r}.{_hint(name, among)}")
+
+
+def _hint(name: str, among: _Names) -> str:
+    own = sorted({known for names in among if isinstance(names, _Listed) for known in names.names})
+    index = lm_eval_index()
+    near = nearest(name, own) or ("" if index is None else index.near(name))
+    more = " Those of lm-eval are found where it is installed." if index is None else ""
+    return near or f" Known: {', '.join(own[:20]) or 'none'}.{more}"
 
 
 def _not_a_task(path: Path) -> str:
@@ -241,69 +286,3 @@ def _not_a_task(path: Path) -> str:
         f"{path} is not a task: a task is a YAML file (.yaml), or data in a file that ends with "
         f"{', '.join(_DATA_ENDINGS)}."
     )
-
-
-# -- one file ------------------------------------------------------------------------------
-
-
-def _entry(path: Path, file: YamlFile | None = None) -> TaskEntry | None:
-    """Return what a file defines, or None if it is no task file."""
-    file = file or read_yaml(path)
-    name, group = file.values.get("task"), file.values.get("group")
-    if not file.values:
-        return _broken(path, file) if _names_a_task(path) else None
-    if isinstance(group, str) and (name is None or isinstance(name, list)):
-        return _group(file.values, file)
-    if not isinstance(name, str) or not _TASK_KEYS & file.values.keys():
-        return None
-    if file.diagnostics:
-        return _broken(path, file, name)
-    return TaskEntry(name, path, tags=_tags(file.values.get("tag")) + _tags(group), file=file)
-
-
-def _broken(path: Path, file: YamlFile, name: str | None = None) -> TaskEntry:
-    diagnostic = file.diagnostics[0]
-    return TaskEntry(name or path.stem, path, "broken", diagnostic=diagnostic, file=file)
-
-
-def _names_a_task(path: Path) -> bool:
-    """Return whether a file that is not YAML was meant to be a task file."""
-    try:
-        with path.open("rb") as file:
-            return any(line.startswith((b"task:", b"group:")) for line in file.readlines(100_000))
-    except OSError:
-        return False
-
-
-def _group(values: Mapping[str, Any], file: YamlFile, *path: str | int) -> TaskEntry:
-    """Return a group; one that is written inside of another is at a path of its file."""
-    name, alias = values["group"], values.get("group_alias")
-    members: list[str | TaskEntry] = []
-    diagnostics: list[Diagnostic | None] = []
-    for position, member in enumerate(values.get("task") or []):
-        if isinstance(member, dict) and [*member] == ["task"]:
-            member = member["task"]
-        if isinstance(member, dict) and isinstance(member.get("group"), str):
-            inner = _group(member, file, *path, "task", position)
-            diagnostics.append(inner.diagnostic)
-            members.append(inner)
-        elif isinstance(member, str):
-            members.append(member)
-        else:
-            message = "a group is a list of names; settings for its tasks are not read."
-            diagnostics.append(Diagnostic.at(file.place(*path, "task", position), message))
-    metrics, wrong = read_group_metrics(values, file, *path)
-    return TaskEntry(
-        name,
-        file.path,
-        "group",
-        members=tuple(members),
-        metrics=metrics,
-        alias=alias if isinstance(alias, str) else None,
-        diagnostic=next((one for one in [*diagnostics, wrong] if one is not None), None),
-    )
-
-
-def _tags(value: Any) -> tuple[str, ...]:
-    several = value if isinstance(value, list) else [value]
-    return tuple(tag for tag in several if isinstance(tag, str))

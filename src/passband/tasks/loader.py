@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput, Place
+from passband.errors import InvalidInput, Place, warn
 from passband.tasks.data import DataSource
 from passband.tasks.diagnostics import Diagnostic, raise_errors
 from passband.tasks.fewshot import Prompt, Turn
@@ -56,6 +56,9 @@ def load_task(
     """
     reading = read_task(task, trust=trust, data=data)
     raise_errors(reading.diagnostics)
+    for diagnostic in reading.diagnostics:
+        if diagnostic.is_loud:
+            warn(f"{diagnostic.file}:{diagnostic.line}: {diagnostic.message}")
     assert reading.task is not None  # without errors there is a task
     return reading.task
 

@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ from passband.errors import InvalidInput, describe
 from passband.generate.source_digests import file_digests
 from passband.tasks.data import plain_rows
 from passband.tasks.diagnostics import Diagnostic
+from passband.tasks.lm_eval_package import lm_eval_tasks
 from passband.tasks.yaml_file import FunctionReference, YamlFile, references
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "refuse_code",
 ]
 
+_OF_LM_EVAL = "lm_eval.tasks."
 _modules: dict[tuple[Path, str], ModuleType] = {}  # by file and by the digest of its text
 
 
@@ -163,15 +166,34 @@ def _run(path: Path, digest: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with redirect_stdout(sys.stderr):  # results alone are for the standard output
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # some tasks exit if a program is missing
         del sys.modules[name]
-        raise InvalidInput(f"{path} cannot be imported: {describe(error)}") from error
+        reason = f"{describe(error)}{_advice(error)}"
+        raise InvalidInput(f"{path} cannot be imported: {reason}") from error
     return module
 
 
+def _advice(error: BaseException) -> str:
+    """Return how to install the package that is missing, if that is the error."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name:
+        return ""
+    package = error.name.partition(".")[0]
+    if importlib.util.find_spec(package) is not None:  # it is there, and lacks a part
+        return ""
+    known = {"lm_eval": "lm-eval", "datasets": "'passband[datasets]'", "sklearn": "scikit-learn"}
+    whose = "The task is one of lm-eval's, whose" if package == "lm_eval" else "The task's"
+    return f" {whose} code needs it: pip install {known.get(package, package)}."
+
+
 def _source(reference: FunctionReference) -> Path:
-    return reference.file.parent.resolve() / f"{reference.module.replace('.', '/')}.py"
+    """Return the file of a module: beside the task, or among the tasks of an installed lm-eval."""
+    beside = reference.file.parent.resolve() / f"{reference.module.replace('.', '/')}.py"
+    tasks = lm_eval_tasks() if reference.module.startswith(_OF_LM_EVAL) else None
+    if tasks is None or beside.is_file():
+        return beside
+    return tasks / f"{reference.module.removeprefix(_OF_LM_EVAL).replace('.', '/')}.py"
 
 
 def _digest(data: bytes) -> str:

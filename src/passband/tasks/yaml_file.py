@@ -2,7 +2,8 @@
 
 Plain data comes out: text, numbers, true and false, null, lists and mappings, and inert
 references for ``!function module.name``. Every other tag, aliases, duplicate keys and files
-beyond a megabyte are errors, reported with their lines.
+beyond a megabyte are errors, reported with their lines. (In the files of an installed lm-eval a
+duplicate key is a warning.)
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import yaml
 
 from passband.errors import Place
 from passband.tasks.diagnostics import Diagnostic
+from passband.tasks.lm_eval_package import is_of_lm_eval
 from passband.tasks.reach import Reach, is_system_file
 
 __all__ = [
@@ -263,15 +265,23 @@ class _Reader:
             key = self._key(key_node, path)
             if key is None:
                 continue
-            if key in values:
-                first = self.places[(*path, key)].line
-                self._report(
-                    _line(key_node), f"duplicate key {key!r}; the first one is in line {first}."
-                )
+            if key in values and not self._replaces(key_node, (*path, key)):
                 continue
             self.places[(*path, key)] = Place(self.path, _line(key_node))
             values[key] = self._value(value_node, (*path, key))
         return values
+
+    def _replaces(self, node: yaml.Node, path: KeyPath) -> bool:
+        """Report a key that is there already; return whether its value counts all the same."""
+        message = f"duplicate key {path[-1]!r}; the first one is in line {self.places[path].line}"
+        if not is_of_lm_eval(self.path):
+            self._report(_line(node), f"{message}.")
+            return False
+        message = f"{message}. The last one counts, as in lm-eval."
+        self.diagnostics.append(Diagnostic(self.path, _line(node), message, "warning", True))
+        for inner in [place for place in self.places if place[: len(path)] == path]:
+            del self.places[inner]
+        return True
 
     def _key(self, node: yaml.Node, path: KeyPath) -> Any:
         if node.tag == f"{_TAG}merge":

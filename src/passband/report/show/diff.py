@@ -15,6 +15,7 @@ __all__ = ["diff_lines", "word_changes"]
 
 _MOST_WORDS = 3_000  # on either side, between the common beginning and end; beyond, all differs
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
+_LONGEST = 1_000  # characters shown at either end of what only one side has
 _CONTEXT = 160  # characters of what both have, before and after a change
 
 
@@ -63,13 +64,12 @@ def _common(first: str, second: str) -> int:
 
 
 def _changes(first: str, second: str) -> list[Change]:
-    words = [_words(first), _words(second)]
-    if any(len(side) > _MOST_WORDS for side in words):
+    one, other = _words(first), _words(second)
+    if max(len(one), len(other)) > _MOST_WORDS:
         return [Change(first, second)]
-    matcher = SequenceMatcher(None, *words, autojunk=False)
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
     return [
-        Change("".join(words[0][a:b]), "".join(words[1][c:d]))
-        for _, a, b, c, d in matcher.get_opcodes()
+        Change("".join(one[a:b]), "".join(other[c:d])) for _, a, b, c, d in matcher.get_opcodes()
     ]
 
 
@@ -101,10 +101,19 @@ def _stretches(changes: list[Change], full: bool) -> Iterator[tuple[str, str]]:
             same = change.first if full else _shortened(change.first, number, len(changes))
             yield same, ""
             continue
-        if change.first:
-            yield f"[-{change.first}-]", "removed"
-        if change.second:
-            yield f"{{+{change.second}+}}", "added"
+        first, second = (text if full else _cut(text) for text in (change.first, change.second))
+        if first:
+            yield f"[-{first}-]", "removed"
+        if second:
+            yield f"{{+{second}+}}", "added"
+
+
+def _cut(text: str) -> str:
+    """Return the beginning and the end of a long text that only one side has."""
+    if len(text) <= 2 * _LONGEST + 80:
+        return text
+    left_out = f"[{len(text) - 2 * _LONGEST:,} characters left out; --full shows them]"
+    return f"{text[:_LONGEST]}\n{left_out}\n{text[-_LONGEST:]}"
 
 
 def _coloured(piece: Piece, kinds: list[str], style: Style) -> str:

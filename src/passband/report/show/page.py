@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from passband.report.show.diff import diff_lines
 from passband.report.show.excerpt import ALL, Amount, excerpt
@@ -28,7 +28,7 @@ class Page:
 
     style: Style = field(default_factory=Style)
     full: bool = False
-    names: bool = False  #: tasks and models are named with each problem
+    apart: tuple[str, ...] = ()  #: which of task and model are named with each problem
 
     def lines(self, shown: Iterable[Shown]) -> Iterator[str]:
         """Yield the lines of problems and trials as they come."""
@@ -55,7 +55,7 @@ class Page:
         yield ""
 
     def _heading(self, problem: ShownProblem) -> str:
-        names = [problem.task, problem.model, problem.key] if self.names else [problem.key]
+        names = [*(getattr(problem, name) for name in self.apart), problem.key]
         right = f"{problem.right} of {counted(problem.scored, 'scored trial')} right"
         if problem.scored == problem.trials:
             right = f"{problem.right} of {problem.trials} right"
@@ -80,7 +80,7 @@ class Page:
         yield from self._verdict(f"trial {trial.trial}", verdict(trial))
         for score in trial.scores[1:]:
             yield from self._verdict("", verdict_of_score(score, trial.text), score.scorer)
-        for failure in trial.failures[-3:]:
+        for failure in list(dict.fromkeys(trial.failures))[-3:]:
             yield from self._text("failed", failure, _REASONING)
         yield from self._facts(trial)
         if trial.reasoning:
@@ -102,20 +102,19 @@ class Page:
         line = f"{named}{style.set(of.word, of.kind)}{told}"
         fits = of.answer is None and len(of.reason) <= room and of.reason.isprintable()
         if of.reason and fits:
-            yield f"{self._label(label)}{line}: {of.reason}"
-            return
-        yield f"{self._label(label)}{line}"
+            line, of = f"{line}: {of.reason}", replace(of, reason="")
+        yield f"{label:{_GUTTER}}{line}"
         if of.reason:
             yield from self._text("why", of.reason, _REASONING)
 
     def _facts(self, trial: ShownTrial) -> Iterator[str]:
-        """Yield seed, tokens, time and attempts: with `full`, or where a trial ended oddly."""
-        facts = [] if trial.status == "ok" else [f"status {trial.status}"]
+        """Yield how a trial ended, where that is unusual; with `full`, what it took."""
+        facts = [f"status {trial.status}"] if trial.status != "ok" and trial.score else []
         if trial.finish_reason is not None:
             facts.append(f"finish reason {trial.finish_reason}")
         if self.full:
             facts += list(_measured(trial))
-        if facts and (self.full or trial.score is not None or trial.finish_reason is not None):
+        if facts:
             yield from self._text("", ", ".join(facts), _REASONING)
 
     def _transcript(self, messages: tuple[Message, ...]) -> Iterator[str]:

@@ -51,10 +51,11 @@ def verdict_of_score(score: ShownScore, text: str | None) -> Verdict:
         tried = f"by {', '.join(score.rules)}" if score.rules else ""
         reason = _BROKEN.get(score.rule or "", f"none found {tried}".strip())
         return Verdict("wrong", _word(score, "no answer"), reason)
-    answer = text if score.answer is None else score.answer
     if score.value is None:
         word = "scorer timed out" if score.status == "timeout" else "scorer error"
-        return Verdict("odd", word, score.detail or "no reason is recorded", answer, score.rule)
+        reason = score.detail or "no reason is recorded"
+        return Verdict("odd", word, reason, score.answer, score.rule)
+    answer = text if score.answer is None else score.answer
     kind = "right" if score.is_right else "wrong"
     return Verdict(kind, _word(score, kind), score.detail or "", answer, score.rule)
 

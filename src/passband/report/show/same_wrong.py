@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
@@ -69,7 +70,8 @@ def agreement_lines(agreements: Sequence[Agreement], source: str) -> Iterator[st
             "chance: that so many of a problem's wrong trials give one answer, if they agreed as "
             "those of the other problems do; the smallest first"
         )
-        yield f"look at one: passband show {source} --problem {first.problem} --wrong"
+        words = ["passband", "show", source, "--problem", first.problem, "--wrong"]
+        yield f"look at one: {shlex.join(words)}"
 
 
 def agreement_json(agreements: Sequence[Agreement]) -> Iterator[str]:
