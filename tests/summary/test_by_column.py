@@ -68,6 +68,13 @@ def test_metrics_that_are_asked_for_have_it_too(directory: Path) -> None:
     assert len(summarize_run(directory).combined[0].lines) == 1
 
 
+def test_each_of_several_models_has_it(directory: Path) -> None:
+    models = ("--model", "python:shlex:quote", "--model", "python:html:escape")
+    done = run("run", "quiz.yaml", *models, "--out", "two", "-q")
+    labelled = [line.split()[0] for line in done.out.splitlines() if "macro over High" in line]
+    assert labelled == ["python:shlex:quote", "python:html:escape"]
+
+
 def test_one_group_has_no_macro_average(directory: Path) -> None:
     done = run("run", "quiz.yaml", "--model", "python:shlex:quote", "--out", "one", "--limit", 3)
     assert done.code == 0
