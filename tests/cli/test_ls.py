@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from commands import run
+from passband.tasks.find import BUILTIN
 
 
 @pytest.fixture
@@ -32,8 +33,10 @@ def test_json(here: Path) -> None:
 
 
 def test_what_is_listed_can_be_validated(here: Path) -> None:
+    benchmarks = {path.stem for path in BUILTIN.glob("*.yaml")} - {"arithmetic"}  # of the hub
     for entry in json.loads(run("ls", "--json").out):
-        assert run("validate", entry["name"]).code == 0
+        if entry["name"] not in benchmarks:
+            assert run("validate", entry["name"]).code == 0
 
 
 def test_other_folders(here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
