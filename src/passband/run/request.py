@@ -59,6 +59,7 @@ class RunOptions(TypedDict, total=False):
     truncated: Truncated | None
     retry_failed: bool
     max_cost: float | None
+    max_failed: float | None
     moved_server: bool
     until: Until | None
     patience: Patience
@@ -163,7 +164,8 @@ def make_request(
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
     ('runs/tiny', 4, 8)
     """
-    for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
+    urls = Connection(options.get("base_url")).base_urls
+    for option, value in (("--model", model), *(("--base-url", url) for url in urls)):
         if isinstance(value, str) and "," in value:
             raise InvalidInput(f"{option} takes one value; got {value!r}. Give it once for each.")
     for option in ("headers", "stream"):
