@@ -112,7 +112,7 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
     metrics, level, policy = options.metrics, options.level, options.policy
     summary = study.summarize(metrics, level, end, policy)
     shown = summary is not None and not quiet
-    comparison = study.compare(metrics, level, policy) if shown else None
+    comparison = study.compare(metrics, level, end, policy) if shown else None
     directories = [request.directory for request in study.requests]
     report = StudyReport(end, summary, directories, options.style(), comparison)
     if isinstance(display, JsonEvents):

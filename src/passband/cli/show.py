@@ -22,9 +22,7 @@ _PROBLEMS = 10  # of --same-wrong, unless --limit says otherwise
 
 
 def show(
-    run: Annotated[
-        Path, typer.Argument(help="Run directory, an export, or the log of another tool.")
-    ],
+    run: Annotated[Path, typer.Argument(help="Run directory, or a table or log with texts.")],
     problem: Annotated[
         list[str] | None, typer.Option(help="Only this problem, by its id (repeatable).")
     ] = None,
@@ -69,11 +67,8 @@ def show(
     ] = False,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Show what was asked, answered, extracted and expected, and why it was scored so.
-
-    Examples:  passband show RUN --wrong   passband show RUN --problem 3 --trial 0 --full
-    passband show RUN --problem 3 --diff 0 1   passband show RUN --same-wrong
-    """
+    """Show what was asked, answered, extracted and expected, and why it was scored so."""
+    from passband.cli.output import print_notes
     from passband.errors import InvalidInput
     from passband.readers.open_trials import opened_trials
     from passband.readers.options import Options
@@ -91,6 +86,7 @@ def show(
         runs = trials.chosen_runs(task or (), model or ())
         if not runs:
             raise InvalidInput(f"{run} holds no trials yet.")
+        print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
         form = _Form(json, full, not no_pager)
         if same_wrong:
             _print_same_wrong(trials, runs, wanted, limit, form)

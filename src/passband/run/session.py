@@ -32,6 +32,7 @@ from passband.run.unread import opened
 from passband.tasks.task import Task
 from passband.trials.place import StoreLost
 from passband.trials.reader import Trials
+from passband.trials.rows import FAILED
 from passband.trials.schema import EmptyStore
 from passband.trials.store import LOW_WATER, Store
 
@@ -62,6 +63,7 @@ class Finished:
     task_runs: Sequence[TaskRun]
     seconds: float
     cost: float | None
+    max_failed: float | None = None  # share of trials without an answer that is no failure
 
     def summarize(
         self,
@@ -90,8 +92,34 @@ class Finished:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the command."""
-        return _EXIT_CODES[self.ending]
+        """The exit code of the command: trials without an answer or a score may be a failure."""
+        code = _EXIT_CODES[self.ending]
+        has_failed = self.failure is not None or bool(self.unscored)
+        return ExitCode.FAILED if code is ExitCode.OK and has_failed else code
+
+    @property
+    def failure(self) -> str | None:
+        """Why the run counts as failed although it came to its end."""
+        if self.max_failed is None:
+            return None
+        counters = [task_run.counters for task_run in self.task_runs]
+        done = sum(counter.done for counter in counters)
+        failed = sum(counter.statuses[status] for counter in counters for status in FAILED)
+        if failed <= self.max_failed * done:
+            return None
+        return (
+            f"{failed} of {done} trials got no answer, more than --max-failed {self.max_failed:g} "
+            "allows. --retry-failed asks for them again."
+        )
+
+    @property
+    def unscored(self) -> list[str]:
+        """Names of the tasks whose answers should have scores, and have none."""
+        return [
+            run.task.name
+            for run in self.task_runs
+            if run.counters.main is not None and run.counters.done and not run.counters.has_scores
+        ]
 
 
 def run_session(
@@ -136,7 +164,12 @@ def run_session(
         store.close()
     seconds = time.monotonic() - began
     cost = budget.spent(runner.task_runs)
-    return Finished(directory, subjects[0].name, ending, runner.task_runs, seconds, cost)
+    finished = Finished(
+        directory, subjects[0].name, ending, runner.task_runs, seconds, cost, settings.max_failed
+    )
+    if finished.failure is not None:
+        watcher.warn(finished.failure)
+    return finished
 
 
 @contextmanager

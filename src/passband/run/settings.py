@@ -22,6 +22,7 @@ class Patience:
     replies: int = 3  # invalid replies or timeouts after which a trial is given up
     unanswered: int = 3  # trials given up, before any answer, after which the run stops
     errors: int = 16  # errors of a task's own code, before any answer, after which the run stops
+    unscored: int = 16  # answers that no scorer could score, before any score, that end the run
     failures: int = 20  # failures in a row that mean the server is down
     outage: float = 600.0  # seconds that a server may be down before the run stops
     drain: float = 10.0  # seconds to wait for requests in flight after Ctrl-C
@@ -57,6 +58,7 @@ class Settings:
     truncated: Truncated | None = None  # whether truncated completions are scored
     retry_failed: bool = False  # request again trials recorded as invalid or gave_up
     max_cost: float | None = None
+    max_failed: float | None = None  # share of trials without an answer that is no failure
     moved_server: bool = False  # whether another address serves the same model
     until: Until | None = None  # then n is the most trials of a problem
     patience: Patience = field(default_factory=Patience)
@@ -66,3 +68,5 @@ class Settings:
         for option, number in (("--limit", self.limit), ("-n", self.n)):
             if number is not None and number < 1:
                 raise InvalidInput(f"{option} must be at least 1; got {number}.")
+        if self.max_failed is not None and not 0 <= self.max_failed <= 1:
+            raise InvalidInput(f"--max-failed is a share from 0 to 1; got {self.max_failed:g}.")

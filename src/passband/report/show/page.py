@@ -55,7 +55,8 @@ class Page:
         yield ""
 
     def _heading(self, problem: ShownProblem) -> str:
-        names = [*(getattr(problem, name) for name in self.apart), problem.key]
+        key = f"problem {problem.key}" if problem.key.isdecimal() else problem.key
+        names = [*(getattr(problem, name) for name in self.apart), key]
         right = f"{problem.right} of {counted(problem.scored, 'scored trial')} right"
         if problem.scored == problem.trials:
             right = f"{problem.right} of {problem.trials} right"
