@@ -20,7 +20,7 @@ def task_run(subject: Any, *, same: int = 0, total: int = 0, done: int = 0) -> A
     counters = SimpleNamespace(
         identical=lambda least: (same, total), has_short_answers=False, done=done, planned=4
     )
-    task = SimpleNamespace(name="sums")
+    task = SimpleNamespace(name="sums", notes=(), warnings=())
     return SimpleNamespace(
         subject=subject, counters=counters, sampling=Sampling(temperature=1.0), task=task,
         unasked=0, n=4, seed="s",

@@ -18,6 +18,7 @@ from passband.cli.check import check
 from passband.cli.command import Command, Group
 from passband.cli.compare import compare
 from passband.cli.export import export
+from passband.cli.help import EXIT_CODES, epilog_of
 from passband.cli.import_logs import import_
 from passband.cli.init import init
 from passband.cli.ls import ls
@@ -43,6 +44,7 @@ app = typer.Typer(
     name="passband",
     cls=Group,
     help="Evaluate stochastic models by asking every problem many times.",
+    epilog=f"\b\n{EXIT_CODES}\nEvery verb has its own --help, with examples.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -52,7 +54,8 @@ for verb in (
     run, init, show, score, stats, summarize, compare, plan, calibrate, serve, import_, export,
     merge, check, backup, salvage, ls, validate, metrics,
 ):  # fmt: skip
-    app.command(verb.__name__.rstrip("_"), cls=Command)(with_imports(verb))
+    word = verb.__name__.rstrip("_")
+    app.command(word, cls=Command, epilog=epilog_of(word))(with_imports(verb))
 
 
 def _print_version(wanted: bool) -> None:

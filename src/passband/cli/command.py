@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from passband.cli.help import first_sentence
 from passband.errors import InvalidInput
 from passband.report.render import printable
 
@@ -21,6 +23,13 @@ class Group(TyperGroup):
         """Parse what comes before the verb."""
         with _printable_errors():
             return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the verbs, each with the whole first sentence of its help."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, first_sentence(command.help)) for name, command in commands if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 class Command(TyperCommand):
@@ -38,6 +47,23 @@ class Command(TyperCommand):
                     raise InvalidInput(f"{option} was given twice; one {what} per command.")
         with _printable_errors():
             return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage, arguments as TASK..., not {TASK}...."""
+        return [re.sub(r"[{}]", "", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options; arguments without the Python type of their values."""
+        records = [(each, each.get_help_record(ctx)) for each in self.get_params(ctx)]
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            rows = [
+                (re.sub(r"\s+<.*>$", "", record[0]) if kind == "argument" else record[0], record[1])
+                for each, record in records
+                if record is not None and each.param_type_name == kind
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from passband import plugins
+from passband.cli.help import name_values
 
 __all__ = [
     "AnswerColumn",
@@ -295,7 +296,8 @@ def with_imports(verb: Callable[..., None]) -> Callable[..., None]:
         "imports", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=ImportOption
     )
     parameters = [*signature.parameters.values(), option]
+    name_values(parameters)
     # typer reads both: the signature for the order, the annotations for the types.
     command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {**verb.__annotations__, "imports": ImportOption}
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command

@@ -12,7 +12,9 @@ __all__ = ["validate"]
 
 
 def validate(
-    task: Annotated[list[str], typer.Argument(help="Names of tasks, YAML files, inspect:TASK.")],
+    task: Annotated[
+        list[str], typer.Argument(help="Names of tasks, YAML files, study files, inspect:TASK.")
+    ],
     every: Annotated[
         bool, typer.Option("--all", help="Render every problem, not only the first five.")
     ] = False,
@@ -26,6 +28,7 @@ def validate(
     from json import dumps
 
     from passband.report.render import printable
+    from passband.run.study_file import check_study, is_study_file
     from passband.tasks.check import check_task
     from passband.tasks.find import find_tasks
     from passband.tasks.inspect_task import check_inspect, is_inspect_name, read_task_args
@@ -35,7 +38,8 @@ def validate(
     checked = {
         name: check_inspect(name, arguments, limit) for name in filter(is_inspect_name, task)
     }
-    names = [name for name in task if not is_inspect_name(name)]
+    checked |= {name: check_study(name) for name in filter(is_study_file, task)}
+    names = [name for name in task if name not in checked]
     entries = list(dict.fromkeys(entry for name in names for entry in find_tasks(name)))
     local = local_data(data or (), [entry.name for entry in entries])
     for entry in entries:

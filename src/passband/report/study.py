@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from passband.errors import ExitCode, PassbandError
 from passband.report import summary as text
+from passband.report.abilities import span
 from passband.report.layout import rows
 from passband.report.render import Row, printable
 from passband.report.run import RunReport
 from passband.report.style import PLAIN, Style
 from passband.run.study import StudyEnd
+from passband.stats.interval.rounding import rounded_interval, rounded_value
+from passband.summary.compare import ComparisonSummary, TaskComparison
 from passband.summary.summary import Summary
 
 __all__ = ["StudyReport"]
@@ -30,6 +33,7 @@ class StudyReport:
     summary: Summary | None  # None if no trial is recorded
     directories: Sequence[Path]
     style: Style = PLAIN
+    comparison: ComparisonSummary | None = None  # of the models, by one metric
 
     def rows(self) -> list[Row]:
         """Return the rows of the table of all models."""
@@ -53,7 +57,7 @@ class StudyReport:
             f"{label}: {RunReport(finished, None).headline()}"
             for label, finished in self.end.finished.items()
         ]
-        lines += [f"{label}: failed: {error}" for label, error in self.end.failed.items()]
+        lines += [f"{label}: failed, see the warning above" for label in self.end.failed]
         return lines + [f"{label}: not asked" for label in self.end.unasked]
 
     def _notes(self) -> list[str]:
@@ -61,9 +65,21 @@ class StudyReport:
             return []
         return [
             f"{text.meaning(self.summary)}, one model at a time.",
+            *self._ranks(),
             *text.style_notes(self.summary, self.style),
             *text.combined_meaning(self.summary),
             *text.note_lines(self.summary),
+        ]
+
+    def _ranks(self) -> list[str]:
+        """Return for each task which model is better, or the ranks of three or more."""
+        if self.comparison is None:
+            return []
+        several = len(self.comparison.tasks) > 1
+        return [
+            f"{f'{one.task}: ' if several else ''}{line}"
+            for one in self.comparison.tasks
+            for line in _rank_lines(one, self.comparison.contest.level)
         ]
 
     def _steps(self, command: Sequence[str]) -> list[tuple[str, str]]:
@@ -72,7 +88,9 @@ class StudyReport:
         is_done = all(run.counters.done >= run.counters.planned for run in runs)
         steps = []
         if not is_done or self.end.failed or self.end.unasked:
-            steps.append((shlex.join(command), "go on where it stopped"))
+            is_spent = any(end.ending == "max_cost" for end in ends)
+            more = ", with a larger --max-cost" if is_spent else ""
+            steps.append((shlex.join(command), f"go on where it stopped{more}"))
         if self.summary is not None and len(self.directories) > 1:
             where = shlex.join(map(str, self._named()))
             steps += [
@@ -97,8 +115,25 @@ class StudyReport:
             "failed": {label: _error(error) for label, error in self.end.failed.items()},
             "unasked": list(self.end.unasked),
             "exit_code": int(self.end.exit_code),
+            "comparison": None if self.comparison is None else self.comparison.as_json(),
             "summary": None if self.summary is None else self.summary.as_json(),
         }
+
+
+def _rank_lines(task: TaskComparison, level: float) -> Iterator[str]:
+    """Yield the difference of two models, or the ranks of more, in words."""
+    percent = f"{100 * level:.10g}%"
+    for comparison in task.comparisons:
+        a, b = task.models
+        interval = rounded_interval(comparison.low, comparison.high)
+        value = rounded_value(comparison.value, comparison.low, comparison.high)
+        verdict = comparison.decision.words(a, b)
+        yield f"{comparison.metric} of {b} less {a}, paired: {value} {interval} ({verdict})."
+    for ranking in task.rankings:
+        ranks = ", ".join(
+            f"{one.model} {span(one.rank_low, one.rank_high)}" for one in ranking.standings
+        )
+        yield f"Ranks by {ranking.metric} ({percent}, all of them at once): {ranks}."
 
 
 def _error(error: PassbandError | OSError) -> dict[str, Any]:

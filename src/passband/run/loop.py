@@ -15,6 +15,7 @@ from passband.generate.subject import Subject
 from passband.run.ask import Asker, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
+from passband.run.first_scores import FirstScores, ScorersFailed
 from passband.run.notices import identical_answers, notes_of
 from passband.run.progress import Meter, Watcher
 from passband.run.queue import Queue
@@ -57,6 +58,7 @@ class Runner:
     started: float = 0.0
     _ending: Ending = "finished"
     _lost: StoreLost | None = None  # what has become of the store
+    _unscored: ScorersFailed | None = None  # why asking on would be for nothing
     _is_failing: bool = False  # whether a worker has ended with an error
     _workers: list[asyncio.Task[None]] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
@@ -85,7 +87,8 @@ class Runner:
                 await subject.close()
             for task_run in self.task_runs:
                 task_run.grader.close()
-        if (failure := self._lost or self.recorder.failure) is not None:
+        unscored = None if self.queue.is_finished else self._unscored
+        if (failure := self._lost or self.recorder.failure or unscored) is not None:
             raise failure
         if self._ending in ("finished", "max_cost") and self.queue.is_finished:
             self._ending = "finished"
@@ -114,6 +117,9 @@ class Runner:
         self.endpoint.answered_before = any(task_run.counters.done for task_run in self.task_runs)
         self.asker = Asker(self.endpoint)
         self._open = dict.fromkeys(self.task_runs, 0)
+        self._first_scores = FirstScores(
+            self.task_runs, self.store.directory, self.patience.unscored
+        )
         self.meter = Meter(self.task_runs, self.budget, clock)
         self.recorder = Recorder(self.store)
         self.budget.begin(self.task_runs)
@@ -155,6 +161,7 @@ class Runner:
             if not self.endpoint.is_troubled:
                 break
         answered.cancel()
+        await self._hold_back()
         if not self._workers[0].done():
             is_shown = getattr(self.watcher, "shows_estimates", False)
             loading = asyncio.get_running_loop().run_in_executor(None, _load_statistics, is_shown)
@@ -162,6 +169,20 @@ class Runner:
             more = range(self.concurrency - 1)
             self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
         await self._all_workers()
+
+    async def _hold_back(self) -> None:
+        """Let one worker ask alone while no answer can be scored."""
+        while self._first_scores.is_doubtful and not self._workers[0].done():
+            news = asyncio.ensure_future(self._news.wait())
+            waiting = asyncio.wait(
+                [self._workers[0], news],
+                timeout=self.patience.preflight,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            done, _ = await waiting
+            news.cancel()
+            if not done:
+                self._first_scores.wait_no_longer()
 
     async def _all_workers(self) -> None:
         """Wait for all workers; then raise the first error of any."""
@@ -250,6 +271,7 @@ class Runner:
         if self.budget.limit is not None:
             self.budget.add(rows)
         if self.endpoint.answered:
+            self._first_scores.suspect(task_run, rows)
             self._settle()
             await self._record(task_run, rows, batch)
         else:
@@ -264,10 +286,14 @@ class Runner:
     async def _record(self, task_run: TaskRun, rows: list[TrialRow], batch: PendingBatch) -> None:
         """Hand rows to the recorder; trials that cost much count as in flight until committed."""
         is_costly = getattr(task_run.subject, "is_costly", False)
-        at_once = is_costly or task_run.counters.is_chosen  # the next choice waits for these rows
+        is_doubtful = self._first_scores.is_doubtful
+        # The next choice, or whether there is a next request, depends on these rows.
+        at_once = is_costly or task_run.counters.is_chosen or is_doubtful
         saved = self.recorder.add(task_run, rows, batch.scores, at_once=at_once)
         if is_costly:
             await saved.wait()
+        if is_doubtful:
+            await self._news.wait()
 
     async def _next_commit(self) -> None:
         """Wait until a commit may let a schedule go on, or the run is stopping."""
@@ -282,6 +308,9 @@ class Runner:
 
     def _committed(self, task_run: TaskRun, rows: Sequence[TrialRow]) -> None:
         """Pass rows that are on disk to their schedule, and wake the workers that wait for it."""
+        self._unscored = self._unscored or self._first_scores.look(task_run, rows)
+        if self._unscored is not None and not self.endpoint.is_stopping:
+            self._halt(self.patience.drain)
         self.queue.committed(task_run, rows)
         self._wake()
 

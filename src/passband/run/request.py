@@ -164,7 +164,8 @@ def make_request(
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
     ('runs/tiny', 4, 8)
     """
-    for option, value in (("--model", model), ("--base-url", options.get("base_url"))):
+    urls = Connection(options.get("base_url")).base_urls
+    for option, value in (("--model", model), *(("--base-url", url) for url in urls)):
         if isinstance(value, str) and "," in value:
             raise InvalidInput(f"{option} takes one value; got {value!r}. Give it once for each.")
     for option in ("headers", "stream"):

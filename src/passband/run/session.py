@@ -38,6 +38,7 @@ from passband.trials.store import LOW_WATER, Store
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
+    from passband.stats.interval.estimate import Over
     from passband.summary.summary import Summary
 
 __all__ = ["Finished", "OnStart", "make_subjects", "prepare_all", "run_session"]
@@ -65,7 +66,11 @@ class Finished:
     max_failed: float | None = None  # share of trials without an answer that is no failure
 
     def summarize(
-        self, metrics: Sequence[str] = (), level: float = 0.95, policy: Policy = "drop"
+        self,
+        metrics: Sequence[str] = (),
+        level: float = 0.95,
+        policy: Policy = "drop",
+        over: Over = "problems",
     ) -> Summary | None:
         """Summarize the tasks of the run; None if no trial of them is recorded."""
         from passband.summary.run_summary import summarize_run
@@ -74,7 +79,7 @@ class Finished:
         recorded = [task_run.task.name for task_run in self.task_runs if task_run.counters.done]
         if not recorded:
             return None
-        request = Request(tuple(metrics), level=level, policy=policy)
+        request = Request(tuple(metrics), over, level=level, policy=policy)
         return summarize_run(self.directory, request, tasks=recorded, models=[self.model])
 
     def task_options(self) -> list[str]:
@@ -87,9 +92,10 @@ class Finished:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the command; too many trials without an answer are a failure."""
+        """The exit code of the command: trials without an answer or a score may be a failure."""
         code = _EXIT_CODES[self.ending]
-        return ExitCode.FAILED if code is ExitCode.OK and self.failure else code
+        has_failed = self.failure is not None or bool(self.unscored)
+        return ExitCode.FAILED if code is ExitCode.OK and has_failed else code
 
     @property
     def failure(self) -> str | None:
@@ -105,6 +111,15 @@ class Finished:
             f"{failed} of {done} trials got no answer, more than --max-failed {self.max_failed:g} "
             "allows. --retry-failed asks for them again."
         )
+
+    @property
+    def unscored(self) -> list[str]:
+        """Names of the tasks whose answers should have scores, and have none."""
+        return [
+            run.task.name
+            for run in self.task_runs
+            if run.counters.main is not None and run.counters.done and not run.counters.has_scores
+        ]
 
 
 def run_session(

@@ -22,6 +22,7 @@ class Patience:
     replies: int = 3  # invalid replies or timeouts after which a trial is given up
     unanswered: int = 3  # trials given up, before any answer, after which the run stops
     errors: int = 16  # errors of a task's own code, before any answer, after which the run stops
+    unscored: int = 16  # answers that no scorer could score, before any score, that end the run
     failures: int = 20  # failures in a row that mean the server is down
     outage: float = 600.0  # seconds that a server may be down before the run stops
     drain: float = 10.0  # seconds to wait for requests in flight after Ctrl-C

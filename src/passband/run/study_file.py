@@ -25,10 +25,10 @@ from passband.errors import InvalidInput, nearest
 from passband.run.counters import Price
 from passband.run.study import refuse_twice
 from passband.run.study_keys import KEYS, OF_MODELS, OF_STUDIES
-from passband.tasks.diagnostics import raise_errors
+from passband.tasks.diagnostics import Diagnostic, raise_errors
 from passband.tasks.yaml_file import LARGEST, KeyPath, YamlFile, read_yaml
 
-__all__ = ["StudyFile", "StudyModel", "is_study_file", "read_study"]
+__all__ = ["StudyFile", "StudyModel", "check_study", "is_study_file", "read_study"]
 
 _MARK = re.compile(rb"^(models|tasks)[ \t]*:", re.MULTILINE)
 
@@ -82,11 +82,16 @@ def is_study_file(name: str) -> bool:
 def read_study(path: Path) -> StudyFile:
     """Read a study file; raise `TaskErrors` with every mistake and its line."""
     file = read_yaml(path)
-    reader = _Reader(file)
-    study = reader.read() if file.values else None
+    study = _Reader(file).read()
     raise_errors(file.diagnostics)
-    assert study is not None  # else there is a diagnostic
     return study
+
+
+def check_study(name: str) -> list[Diagnostic]:
+    """Return the mistakes in a study file; its tasks are not looked at."""
+    file = read_yaml(Path(name))
+    _Reader(file).read()
+    return file.diagnostics
 
 
 class _Reader:
@@ -97,6 +102,8 @@ class _Reader:
 
     def read(self) -> StudyFile:
         values = self._file.values
+        if self._file.diagnostics and not values:  # no YAML
+            return StudyFile(self._file.path, (), ())
         settings = self._settings(values, (), (*OF_STUDIES, "tasks", "models"))
         tasks = self._tasks(values.get("tasks"))
         models = self._models(values.get("models"))

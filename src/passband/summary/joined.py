@@ -14,18 +14,18 @@ _USUAL = ("task", "model")
 _RUN = "run"  # the column of sources, where task and model do not tell groups apart
 
 
-def join_summaries(summaries: Mapping[str, Summary]) -> Summary:
+def join_summaries(summaries: Mapping[str, Summary], *, by_model: bool = False) -> Summary:
     """Return one summary of several, which are given by the short name of their source.
 
     Groups are set apart by task and model where these differ, by what their own source splits
     them by, and by their source where that is not enough. They come task by task, and within a
-    task in the order of the sources.
+    task in the order of the sources. With `by_model`, groups have their model in any case.
     """
     first = next(iter(summaries.values()))
-    if len(summaries) == 1:
+    if len(summaries) == 1 and not by_model:
         return first
     groups = [(name, group) for name, one in summaries.items() for group in one.groups]
-    keys = _keys(groups)
+    keys = _keys(groups, by_model)
     members = [replace(group, by=key) for (_, group), key in zip(groups, keys, strict=True)]
     tasks = list(dict.fromkeys(group.task for group in members))
     members.sort(key=lambda group: tasks.index(group.task))
@@ -39,12 +39,16 @@ def join_summaries(summaries: Mapping[str, Summary]) -> Summary:
     )
 
 
-def _keys(groups: Sequence[tuple[str, Group]]) -> list[dict[str, str]]:
+def _keys(groups: Sequence[tuple[str, Group]], by_model: bool) -> list[dict[str, str]]:
     """Return what sets each group apart from all others."""
     names = [{"task": group.task or "-", "model": group.model or source, **group.by}
              for source, group in groups]  # fmt: skip
     split = dict.fromkeys(name for _, group in groups for name in group.by if name not in _USUAL)
-    apart = [name for name in _USUAL if len({one[name] for one in names}) > 1]
+    apart = [
+        name
+        for name in _USUAL
+        if len({one[name] for one in names}) > 1 or (by_model and name == "model")
+    ]
     keys = [{name: one.get(name, "-") for name in (*apart, *split)} for one in names]
     if len({tuple(key.items()) for key in keys}) < len(keys):
         return [{_RUN: source, **key} for (source, _), key in zip(groups, keys, strict=True)]

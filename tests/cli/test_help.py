@@ -1,0 +1,43 @@
+"""Help texts: words for people, whole sentences, examples that parse, exit codes."""
+
+import re
+import shlex
+
+import pytest
+from typer.main import get_command
+
+from commands import run
+from passband.cli.app import app
+from passband.cli.help import EXAMPLES
+from passband.errors import ExitCode
+
+VERBS = sorted(get_command(app).commands)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_a_verb(verb: str) -> None:
+    done = run(verb, "--help")
+    assert done.code == 0
+    assert not re.search(r"list\[|<(str|int|float|path)( range)?>|Usage:.*[{}]", done.out)
+    command = get_command(app).commands[verb]  # type: ignore[attr-defined]
+    assert all(getattr(parameter, "help", None) for parameter in command.params)
+
+
+def test_the_help_of_the_command() -> None:
+    done = run("--help")
+    assert "..." not in done.out.partition("Commands:")[2]
+    for verb in VERBS:
+        assert re.search(rf"^  {verb} ", done.out, re.MULTILINE)
+    for code in (0, 1, 2, 5, 6, 130, 143):
+        assert code in list(ExitCode)
+        assert str(code) in done.out.partition("Exit codes:")[2]
+
+
+@pytest.mark.parametrize("verb", sorted(EXAMPLES))
+def test_examples_are_commands(verb: str) -> None:
+    command = get_command(app).commands[verb]  # type: ignore[attr-defined]
+    assert all(len(line) <= 76 for line in EXAMPLES[verb])  # and two blanks before each
+    for line in "\n".join(EXAMPLES[verb]).replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[:2] == ["passband", verb]
+        command.make_context(verb, words[2:])  # raises where an option is not there
