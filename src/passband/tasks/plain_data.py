@@ -66,7 +66,7 @@ def draft_task(path: Path, options: DataOptions | None = None) -> Draft:
         columns=columns,
         guess=guess,
         notes=tuple(notes_of(guess, path, columns, options or DataOptions())),
-        warnings=tuple(warnings_of(guess, columns)),
+        warnings=tuple(warnings_of(guess)),
     )
 
 
@@ -81,6 +81,7 @@ def _values(path: Path, inner: str | None, guess: Guess) -> dict[str, Any]:
         "doc_to_text": guess.prompt,
         "doc_to_target": guess.target,
         **({"doc_to_choice": guess.choices.setting} if guess.choices else {}),
+        **({"shuffle_choices": {"seed": 0}} if guess.choices and guess.choices.is_shuffled else {}),
         "generation_kwargs": {"until": []},
         "repeats": 1,
         "filter_list": [{"name": "answer", "filter": [extraction]}],
