@@ -95,6 +95,7 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/intervals.py
 	@echo "timing runs ..."
 	@$(PY) benchmarks/run.py
+	@$(PY) benchmarks/pool.py
 	@echo "timing untrusted patterns and templates ..."
 	@$(PY) benchmarks/regexes.py
 	@$(PY) benchmarks/templates.py

@@ -7,8 +7,9 @@ The generate_until tasks of lm-eval are of three kinds: declarative ones, those 
 only prepare data and prompts, and those that score by functions of their own. The first kind is
 loaded as it is, the others with the trust that --trust-task-code gives, so that their code is
 imported. Data are not read: nearly all of them would have to be downloaded. A task whose code
-downloads something when it is imported, or needs a package that is not installed, is counted by
-itself. Finding a name is timed in a process of its own, once without the index and once with it.
+downloads something when it is imported, whose metric would be downloaded (hf_evaluate), or which
+needs a package that is not installed, is counted by itself. Finding a name is timed in a process of
+its own, once without the index and once with it.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
 from passband.tasks.loader import read_task
 from passband.tasks.yaml_file import read_with_includes, references
 
-DECLARATIVE, LEAST_SHARE, MOST_SECONDS = 2384, 0.95, 0.2
+DECLARATIVE, LEAST_SHARE, MOST_SECONDS = 2382, 0.95, 0.2
 SCORING = ("filter_list", "metric_list", "process_results")
 # How code says that it wanted to download something, or that a package is missing.
 DOWNLOADS = re.compile(
     r"LookupError.*nltk|Resource .*not found|offline|couldn't (find|reach)|connect|resolve|"
-    r"Max retries|URLError|Hub|huggingface\.co|HTTPS?",
+    r"Max retries|URLError|Hub|huggingface\.co|HTTPS?|the evaluate package",
     re.IGNORECASE | re.DOTALL,
 )
 PACKAGES = re.compile(r"No module named '?([\w.]+)|pip install ([^\s`'\"]+)|install `?(\w+)")

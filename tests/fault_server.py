@@ -46,8 +46,8 @@ the same port; `restart` does both from inside a script. The methods of the serv
 them from a thread that runs no event loop, or by ``asyncio.to_thread``.
 
 A client that leaves before its answer is complete frees the request at once: it no longer counts
-as in flight and stands in `server.abandoned`. Requests that are not for one of the two completion
-paths, or are not JSON, are refused and stand in `server.strays`; `server.models = serving("m")`
+as in flight and stands in `server.abandoned`. Requests that are not for one of the
+`PATHS`, or are not JSON, are refused and stand in `server.strays`; `server.models = serving("m")`
 gives it a list of models. A mistake in a script, or in a
 behaviour, is raised when the server is left.
 """

@@ -42,7 +42,7 @@ from passband.score.filters import make_step
 from passband.score.parse_number import read_number
 from passband.score.patterns import compile_pattern
 from passband.score.scorer import Reference
-from passband.score.span import find_span
+from passband.score.span import find_span, steps_of
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.plan_file import content_hash
@@ -224,7 +224,7 @@ def _show(data: bytes) -> object:
     completion = text(data)
     found = extract(completion, tuple(RULES)).answer
     steps = [{"function": "extract", "rules": list(RULES)}]
-    span = None if found is None else find_span(completion, found, steps)
+    span = None if found is None else find_span(completion, found, steps_of(steps))
     lines = [piece.text for piece in wrapped(completion, 30, [span] if span else [])]
     assert all(line.isprintable() for line in lines)
     return lines, list(diff_lines(completion, completion[::-1], Style(30)))

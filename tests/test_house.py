@@ -139,6 +139,7 @@ def test_no_test_sleeps() -> None:
 
 LAUNCHER = "passband.score.workers.launch"
 FIRST_STAGE = "passband.score.workers.first_stage"  # goes on as another program; starts no process
+PAGER = "passband.cli.pager"  # starts what the user's PAGER names, and nothing that a text names
 STARTING = re.compile(
     r"""
     (os|posix)\.(system|popen|fork|forkpty|posix_spawnp?|exec\w+|spawn\w+)
@@ -163,9 +164,9 @@ def names_in(tree: ast.Module) -> list[str]:
     return names
 
 
-def test_only_the_launcher_starts_processes() -> None:
+def test_only_the_launcher_and_the_pager_start_processes() -> None:
     starting = [name for name in MODULES if any(map(STARTING.fullmatch, names_in(TREES[name])))]
-    assert starting == [FIRST_STAGE, LAUNCHER]
+    assert starting == [PAGER, FIRST_STAGE, LAUNCHER]
 
 
 @pytest.mark.parametrize(

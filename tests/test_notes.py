@@ -26,6 +26,8 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.few_units: (3,),
     notes.fitted_prior: (0.4, 0.3),
     notes.held_slopes: (1, 6.0),
+    notes.known_bad: ([("7", "the key is 384")],),
+    notes.micro_average: ("category", 14),
     notes.left_out_differ: (0.9, 0.2, 12, 4),
     notes.mean_of_all_trials: ("avg@64", 64),
     notes.looks_wrong: (0.0, 120, 30, "p3, trial 0", "It is 42.", "It is 42.", ["42"]),

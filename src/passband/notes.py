@@ -104,11 +104,13 @@ __all__ = [
     "heavy_stratum",
     "held_slopes",
     "joined",
+    "known_bad",
     "left_out",
     "left_out_differ",
     "looks_wrong",
     "low_coverage",
     "mean_of_all_trials",
+    "micro_average",
     "misfit",
     "missing_answers",
     "mixed_answers",
@@ -266,13 +268,14 @@ def few_informative(problems: int, informative: int, noun: str = "problem") -> N
     """Return the note on problems, or clusters, nearly all of which share one value.
 
     >>> print(few_informative(20, 8))
-    12 of 20 problems share one value; the interval rests on the other 8
+    12 of 20 problems share one value, so the interval rests on the other 8 and is rough; more \
+problems make it firmer
     """
     if informative == 0:
         return Note(
             "all-same-value",
-            f"all {problems} {noun}s have the same value; the interval covers what could have been "
-            "missed",
+            f"all {problems} {noun}s have the same value; the interval covers {noun}s of another "
+            f"value that so few could have missed; more {noun}s narrow it",
         )
     if informative == problems - 1:
         return Note(
@@ -280,8 +283,8 @@ def few_informative(problems: int, informative: int, noun: str = "problem") -> N
         )
     return Note(
         "few-informative",
-        f"{problems - informative} of {problems} {noun}s share one value; the interval rests on "
-        f"the other {informative}",
+        f"{problems - informative} of {problems} {noun}s share one value, so the interval rests on "
+        f"the other {informative} and is rough; more {noun}s make it firmer",
     )
 
 
@@ -487,18 +490,20 @@ def few_informative_in_strata(problems: int, informative: int) -> Note:
     """Return the note on strata nearly all of whose problems share the commonest value there.
 
     >>> print(few_informative_in_strata(20, 8))
-    12 of 20 problems share the commonest value of their stratum; the interval rests on the other 8
+    12 of 20 problems share the commonest value of their stratum, so the interval rests on the \
+other 8 and is rough; more problems make it firmer
     """
     if informative == 0:
         return Note(
             "all-same-value",
-            "no problem differs from the others of its stratum; the interval covers what could "
-            "have been missed",
+            "no problem differs from the others of its stratum; the interval covers problems of "
+            "another value that so few could have missed; more problems narrow it",
         )
     return Note(
         "few-informative",
         f"{problems - informative} of {problems} problems share the commonest value of their "
-        f"stratum; the interval rests on the other {informative}",
+        f"stratum, so the interval rests on the other {informative} and is rough; more problems "
+        "make it firmer",
     )
 
 
@@ -1195,13 +1200,16 @@ def unequal_trials(fewest: int, most: int) -> Note:
     """Return the note on problems of which different numbers of trials were reduced."""
     return Note(
         "unequal-trials",
-        f"problems contribute unequal numbers of scored trials ({fewest}-{most})",
+        f"problems contribute unequal numbers of scored trials ({fewest}-{most}), and a reduction "
+        "such as a vote or a maximum depends on how many it takes; --policy fail counts those "
+        "without a score as wrong",
     )
 
 
 def few_units(units: int) -> Note:
     """Return the note on a percentile interval from a handful of problems or clusters."""
-    return Note("few-units", f"an interval from {units} problems or clusters is too narrow")
+    text = f"an interval from {units} problems or clusters is too narrow; add problems"
+    return Note("few-units", text)
 
 
 # -- trials of a run, and metrics that cannot be measured ------------------------------------------
@@ -1268,6 +1276,23 @@ def scorer_errors(scorer: str, count: int, detail: str | None) -> Note:
 def task_errors(count: int, detail: str) -> Note:
     """Return the note on trials in which the task's own code failed, with the first error."""
     return Note("task-errors", f"the task failed on {_count(count, 'trial')}; the first: {detail}")
+
+
+def known_bad(problems: Sequence[tuple[str, str]]) -> Note:
+    """Return the note on problems whose key or text is known to be wrong, with the reasons."""
+    listed = "; ".join(f"{key}: {reason.rstrip('.')}" for key, reason in problems[:5])
+    dots = "; ..." if len(problems) > 5 else ""
+    text = f"{_count(len(problems), 'problem')} known to have a wrong key or text ({listed}{dots})"
+    return Note("known-bad", text)
+
+
+def micro_average(column: str, groups: int) -> Note:
+    """Return the note on a task whose results are also grouped by a column."""
+    return Note(
+        "micro-average",
+        f"values count every problem the same (micro); macro over {column} counts each of its "
+        f"{groups} groups the same, and --by {column!r} shows them one by one",
+    )
 
 
 def moved_server(addresses: Sequence[str]) -> Note:
@@ -1355,9 +1380,10 @@ def other_extraction(
 
     >>> print(other_extraction([("boxed", 28), ("marker", 0)], 40, 39, "passband score RUN"))
     of 40 trials looked at, 39 have the target somewhere in their text; right by other rules of \
-extraction: boxed 28, marker 0; use one: passband score RUN
+extraction: boxed 28; use one: passband score RUN
     """
-    found = ", ".join(f"{rule} {count}" for rule, count in rules)
+    found = ", ".join(f"{rule} {count}" for rule, count in rules if count)
+    found = found or f"none (of {', '.join(rule for rule, _ in rules)})"
     use = "" if command is None else f"; use one: {command}"
     return Note(
         "other-extraction",

@@ -13,7 +13,7 @@ from fault_server import FaultServer, ok, status
 from native_servers import PART, TEXT, THINKING, THOUGHT, content, message
 from passband.trials.reader import Trials
 from scripted import write_task
-from wire_servers import Case
+from wire_servers import Case, said
 
 pytestmark = pytest.mark.usefixtures("folder")  # a working directory with sums.yaml and a model
 
@@ -588,7 +588,33 @@ def test_services_with_a_protocol_of_their_own(
     assert done.code == 0, done.err
     assert len(server.requests) == 4
     with Trials(Path("run")) as trials:
-        rows = list(trials.trials(0))
+        rows = list(trials.trials(trials.run()))
     assert [(row.text, row.reasoning, row.status) for row in rows] == [
         ("4", "two and two", "ok")
     ] * 4
+
+
+def test_tokens_of_reasoning_are_counted_apart() -> None:
+    body = said("stop", "4", reasoning="two and two")
+    body["usage"]["completion_tokens_details"] = {"reasoning_tokens": 3}
+    with FaultServer(Case("vLLM", "reasoning", body, "stop").play()) as server:
+        options = ("--gen", "reasoning_effort=low", "--batch", 1)
+        done = asked(server, *options)
+        assert "18 of 42 tokens out were reasoning" in done.err
+        again = asked(server, *options, "--json")
+    tokens = {"prompt_tokens": 30, "completion_tokens": 42, "reasoning_tokens": 18}
+    assert json.loads(again.out.splitlines()[-1])["tokens"] == tokens
+    with Trials(Path("run")) as trials:
+        assert trials.reasoning_tokens(trials.run().number) == (18, 6)
+    assert run("check", "run").code == 0
+
+
+def test_a_study_shows_no_header_either() -> None:
+    secret = "sesame-3f9a8b7c6d5e"
+    with FaultServer(status(503)) as server:
+        models = ("--model", "openai:a", "--model", "openai:b", "--base-url", server.url)
+        limits = ("-n", 1, "--max-outage", 0, "--header", f"X-Gate={secret}")
+        done = run("run", "sums.yaml", *models, *limits)
+    assert done.code != 0
+    assert server.requests
+    assert secret not in done.out + done.err

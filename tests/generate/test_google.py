@@ -120,7 +120,9 @@ def test_a_stream() -> None:
     with FaultServer(events(GOOGLE_STREAM)) as server:
         (answer,) = ask(server, request_of("2+2?"), stream=True)
     assert server.requests[0].path == "/v1beta/models/m:streamGenerateContent?alt=sse"
-    assert answer == Completion("42", "stop", "two and two", 5, 7, 5, "r1", finish_reason="STOP")
+    assert answer == Completion(
+        "42", "stop", "two and two", 5, 7, 5, "r1", None, finish_reason="STOP", reasoning_tokens=3
+    )
 
 
 @pytest.mark.parametrize(

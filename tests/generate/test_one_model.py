@@ -44,7 +44,7 @@ def test_different_models(listed: Lists) -> None:
 
 def test_a_long_list_is_cut() -> None:
     many = ",".join(f"m{number}" for number in range(50))
-    with pytest.raises(InvalidInput, match="b: m0, m1, m2 and 47 more"):
+    with pytest.raises(InvalidInput, match="b has m0, m1, m2 and 47 more"):
         refuse_other_models("policy", lists(a="policy", b=many))
 
 

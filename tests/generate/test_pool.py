@@ -257,7 +257,7 @@ def test_addresses_of_different_models_are_refused_before_anything_is_asked() ->
     site.a.lists, site.b.lists = (ServedModel("policy"),), (ServedModel("critic"),)
     with pytest.raises(InvalidInput, match="serve different models") as error:
         site.ask()
-    assert "http://b/v1: critic" in str(error.value)
+    assert "http://b/v1 has critic" in str(error.value)
     assert site.a.asked == site.b.asked == 0
 
 

@@ -47,5 +47,9 @@ def test_what_cannot_be_told_is_refused() -> None:
     said = refused(both, {ONE: ("small",), TWO: ("lagre",)})
     assert "--model openai:large: no address serves it. Did you mean 'lagre'?" in said
     assert f"{ONE} has small. {TWO} has lagre." in said
+    said = refused(["openai:a", "anthropic:b"], {ONE: ("a",)})
+    assert "openai:a and anthropic:b are asked in different ways, and with different keys" in said
+    said = refused(["anthropic:a", "anthropic:b"], {ONE: ("a",), TWO: ("b",)})
+    assert "which of several addresses is its own cannot be told" in said
     said = refused(both, {ONE: ("small", "large"), TWO: ("other",)})
     assert f"--base-url {TWO} serves none of the models that are asked" in said

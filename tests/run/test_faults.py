@@ -9,6 +9,7 @@ import pytest
 
 import fault_server as faults
 from fault_server import HOSTILE, Behaviour, Exchange, FaultServer, Received, behaviour, first_time
+from passband.errors import InvalidInput
 from passband.generate.provider import Hopeless
 from passband.run import loop
 from passband.run.ask import NothingAnswered
@@ -644,3 +645,25 @@ def test_nothing_is_left_in_the_event_loop(bench: Bench) -> None:
         finally:
             asyncio.set_event_loop_policy(before)
     assert complaints == []
+
+
+# --- how much may fail -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("most", "code"), [(None, 0), (0.34, 0), (0.33, 1), (0.0, 1)])
+def test_failed_trials_fail_the_run_if_they_are_too_many(
+    bench: Bench, most: float | None, code: int
+) -> None:
+    with FaultServer(for_second(faults.odd_request_400)) as server:
+        finished = bench.run(server, n=1, max_failed=most)
+    assert bench.statuses == {"ok": 2, "invalid": 1}
+    assert finished.exit_code == code
+    said = [text for text in bench.notes.warnings if "--max-failed" in text]
+    assert len(said) == code
+    assert all("1 of 3 trials got no answer" in text for text in said)
+
+
+def test_a_share_is_from_0_to_1(bench: Bench) -> None:
+    with FaultServer() as server, pytest.raises(InvalidInput, match="share from 0 to 1"):
+        bench.run(server, max_failed=5)
+    assert not server.requests

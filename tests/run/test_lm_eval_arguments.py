@@ -111,7 +111,7 @@ def test_limits_and_batches() -> None:
     ]
     for wrong in (0, -1, 0.0, True, "5", float("nan"), float("inf")):
         with pytest.raises(InvalidInput, match="limit"):
-            read_limit(wrong)  # type: ignore[arg-type]
+            read_limit(wrong)
     for size in (None, 4, "4", "auto", "auto:2"):
         check_batch_size(size)
     for size in (True, 0, "many", 1.5):

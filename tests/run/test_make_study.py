@@ -73,3 +73,17 @@ def test_a_run_directory_cannot_hold_others() -> None:
 def test_a_name_is_for_one_model() -> None:
     with pytest.raises(InvalidInput, match="--name is for one model; there are 2"):
         study_of_models(["arithmetic"], ["tiny", "openai:a"], name="step100")
+
+
+def test_headers_are_for_servers() -> None:
+    headers = {"X-Team": "secret"}
+    tiny, server = study_of_models(
+        ["arithmetic"], ["tiny", "openai:a"], ["http://localhost:1/v1"], headers=headers
+    ).requests
+    assert (tiny.connection.headers, server.connection.headers) == ({}, headers)
+    assert (tiny.connection.base_urls, server.connection.base_urls) == (
+        (),
+        ("http://localhost:1/v1",),
+    )
+    with pytest.raises(InvalidInput, match="--header is for servers"):
+        study_of_models(["arithmetic"], ["tiny", "python:os.path:basename"], headers=headers)

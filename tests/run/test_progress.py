@@ -56,6 +56,14 @@ def test_there_is_no_forecast_before_the_first_wave() -> None:
     assert run.progress(64).seconds_left == pytest.approx(6_336.0)
 
 
+def test_a_part_of_a_large_wave_is_enough() -> None:
+    run = Watched(planned=12_800)
+    run.progress(4_096)
+    run.clock.now += 4.0
+    run.more(400)
+    assert run.progress(4_096).seconds_left == pytest.approx(123.94)
+
+
 def test_answers_that_come_in_waves_are_forecast_from_whole_waves() -> None:
     run = Watched(planned=10_006)
     forecasts = []

@@ -66,10 +66,23 @@ def test_a_model_that_failed_now_keeps_its_trials_in_the_table() -> None:
         done = run(*more, "--base-url", server.url, "--moved-server")
     assert done.code == 1
     assert "warning: openai:b: " in done.err
-    assert "openai:b: failed: " in done.err
+    assert "openai:b: failed, see the warning above" in done.err
     rows = [line.split() for line in done.out.splitlines()]
     means = {row[0]: row[-1] for row in rows if "exact_match" in row}
     assert means == {"openai:a": "15", "openai:b": "10"}
+
+
+def test_trials_with_other_settings_are_not_in_the_table() -> None:
+    with FaultServer() as server:
+        command = (*BOTH, "--base-url", server.url, "-m", "avg")
+        assert run(*command, "--temperature", 0.5, "-q").code == 0
+        done = run(*command)
+        assert (done.code, done.out) == (2, "")
+        assert "warning: openai:a: runs/openai-a holds trials of sums that were drawn" in done.err
+        assert "sampling.temperature: 0.5 then, 1.0 now" in done.err
+        event = last_event(run(*command, "--model", "openai:c", "--json"))
+    assert (event["exit_code"], [*event["failed"]]) == (2, ["openai:a", "openai:b"])
+    assert [group["model"] for group in event["summary"]["groups"]] == ["openai:c"]
 
 
 @pytest.mark.parametrize(

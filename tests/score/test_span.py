@@ -3,7 +3,7 @@
 import pytest
 
 from passband.score.extract import extract
-from passband.score.span import find_span
+from passband.score.span import find_span, steps_of
 
 NUMBER = [{"function": "extract", "rules": ["last_number"]}]
 ANSWER = [{"function": "extract", "rules": ["boxed", "marker"]}]
@@ -24,16 +24,16 @@ PATTERN = [{"function": "regex", "regex_pattern": r"first: (\w+)"}]
         ("7 or 7", "7", None, None),  # another tool's: which one is not known
         ("nowhere", "7", NUMBER, None),
         ("text", "", NUMBER, None),
-        ("7", "7", [{"function": "no such filter"}], None),
+        ("7 or 7", "7", [{"function": "no such filter"}], None),
     ],
 )
 def test_the_place_of_an_answer(
     text: str, answer: str, steps: list[dict[str, object]] | None, found: tuple[int, int] | None
 ) -> None:
-    assert find_span(text, answer, steps) == found
+    assert find_span(text, answer, steps_of(steps)) == found
 
 
 def test_an_early_answer_is_not_marked_for_a_late_one() -> None:
     text = "Of 5 things, 5 remain, 5 each: 5, 5, 5, 5 and 5. The answer is 5."
     assert extract(text, ("marker",)).answer == "5"
-    assert find_span(text, "5", ANSWER) == (63, 64)
+    assert find_span(text, "5", steps_of(ANSWER)) == (63, 64)

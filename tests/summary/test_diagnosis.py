@@ -46,7 +46,7 @@ def test_boxes_that_no_filter_reads(tmp_path: Path) -> None:
     assert first.startswith("nearly every score is 0 (mean 0 of 10 trials; 0 have no answer)")
     assert r'problem p0, trial 0 ends in "So \boxed{42} then.", compared as a whole' in first
     assert 'expected "42"' in first
-    assert "right by other rules of extraction: boxed 10, last_number 10, marker 0" in second
+    assert "right by other rules of extraction: boxed 10, last_number 10; use one" in second
     assert second.endswith(
         f"passband score {directory} --scorer exact_match --extract boxed --main"
     )
@@ -63,7 +63,7 @@ def test_most_trials_without_an_answer(tmp_path: Path) -> None:
 
 def test_a_blank_before_the_answer(tmp_path: Path) -> None:
     _, second = notes_on(asked(tmp_path / "run", [" 42"] * 10, []))
-    assert "remove_whitespace" in second or "--extract last_number" in second
+    assert "whole 10" in second
 
 
 def test_results_that_look_right_are_not_read(tmp_path: Path) -> None:
@@ -75,6 +75,7 @@ def test_a_model_that_is_simply_wrong(tmp_path: Path) -> None:
     directory = asked(tmp_path / "run", [rf"\boxed{{{n}}}" for n in range(10)], BOXED)
     _, second = notes_on(directory)
     assert "0 have the target somewhere" in second
+    assert "extraction: none (of marker, last_number" in second
     assert "use one" not in second
 
 

@@ -1,32 +1,43 @@
 """The command line: one short file per verb.
 
-Nothing is imported here: loading the verbs takes a moment, and Ctrl-C within it should end the
-command as it does later.
+Nothing that takes time is imported here: loading the verbs takes a moment. Until then a terminal
+shows that a run has begun, and Ctrl-C ends the command as it does later.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 from types import FrameType
 
+from passband.cli.opening import close_opening, show_opening
+
 __all__ = ["main"]
 
 _INTERRUPTED = 130  # errors.ExitCode.INTERRUPTED, before anything is imported
+_AGAIN = 1.0  # seconds in which the command has to end, or else it is interrupted once more
+_ended = threading.Event()
 
 
 def main() -> None:
     """Run the `passband` command; Ctrl-C exits with 130."""
     before = signal.getsignal(signal.SIGINT)
     is_ours = before is not signal.SIG_IGN and _is_main_thread()
+    is_shown = False
+    _ended.clear()
     try:
         if is_ours:
             signal.signal(signal.SIGINT, _exit)
+        is_shown = show_opening(sys.argv[1:])
         from passband.cli.app import main as run
 
         run()
     finally:
+        _ended.set()
+        if is_shown:
+            close_opening()
         if is_ours and before is not None:
             signal.signal(signal.SIGINT, before)
 
@@ -36,4 +47,11 @@ def _is_main_thread() -> bool:
 
 
 def _exit(number: int, frame: FrameType | None) -> None:
+    threading.Thread(target=_insist, daemon=True).start()
     sys.exit(_INTERRUPTED)
+
+
+def _insist() -> None:
+    """Interrupt once more if the command goes on: what is being imported may swallow any error."""
+    if not _ended.wait(_AGAIN):
+        os.kill(os.getpid(), signal.SIGINT)

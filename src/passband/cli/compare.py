@@ -10,12 +10,14 @@ import typer
 from passband.cli.options import (
     AnswerColumn,
     ClusterColumn,
+    Digits,
     Format,
     FormatOption,
     JsonOption,
     Level,
     Metrics,
     Over,
+    Percent,
     Policies,
     PolicyOption,
     ProblemColumn,
@@ -76,12 +78,16 @@ def compare(
     ] = None,
     policy: PolicyOption = Policies.drop,
     format: FormatOption = Format.table,
+    digits: Digits = None,
+    percent: Percent = False,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare models, task by task, with intervals, p-values and verdicts. Problems are paired."""
-    from passband.report.compare import explanation, full_rows, pair_rows, rows
+    from passband.cli.output import print_notes
+    from passband.report.compare import explanation, full_rows, pair_rows, rows, warning_lines
     from passband.report.render import printable, render
+    from passband.report.style import Style
     from passband.summary.compare import Contest, compare_sources
 
     as_json = is_json(format, json)
@@ -108,11 +114,11 @@ def compare(
     for remark in summary.remarks:
         if remark.important or not quiet:
             typer.echo(printable(str(remark)), err=True)
-    tables = full_rows(summary) if format is Format.csv else rows(summary)
-    if format is not Format.csv and (pairs := pair_rows(summary)):
+    style = Style(digits, percent)
+    tables = (full_rows if format is Format.csv else rows)(summary, style)
+    if format is not Format.csv and (pairs := pair_rows(summary, style)):
         tables.append(pairs)
     typer.echo("\n".join(render(table, format.value) for table in tables), nl=False)
+    print_notes(warning_lines(summary))
     if not quiet:
-        typer.echo("", err=True)
-        for line in explanation(summary):
-            typer.echo(printable(line), err=True)
+        print_notes(["", *explanation(summary, style)])

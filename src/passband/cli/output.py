@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from json import dumps
+from typing import TYPE_CHECKING
 
 import typer
 
 from passband.report.render import Row, printable, render
 
-__all__ = ["print_json", "print_notes", "print_rows"]
+if TYPE_CHECKING:
+    from passband.report.style import Style
+    from passband.summary.summary import Summary
 
+__all__ = ["print_json", "print_notes", "print_rows", "print_table"]
+
+_MOST_TRIALS = 2_000_000  # that are read a second time for bars
 _OBEYED = re.compile(r"[^\n\x20-\x7e]")  # or only beyond ASCII
 
 
@@ -19,6 +27,55 @@ def print_rows(rows: Sequence[Row], form: str = "table") -> None:
     """Print rows in one of the formats of `render`; print nothing if there are none."""
     if rows:
         typer.echo(render(rows, form), nl=False)
+
+
+def print_table(
+    summary: Summary, style: Style, over_trials: Callable[[], Summary | None], *, quiet: bool
+) -> None:
+    """Print the table of a summary, with bars and the problems' distribution on a wide terminal.
+
+    `over_trials` makes the same summary with intervals over trials; it is called only for bars.
+    """
+    from passband.report import bars
+    from passband.report.layout import rows
+
+    columns = _columns(bars.SIGNS)
+    if columns < bars.LEAST_COLUMNS or style.layout == "wide":
+        print_rows(rows(summary, style))
+        return
+    plain = rows(summary, style)
+    table = bars.barred_rows(summary, style, columns, _inner(summary, over_trials))
+    print_rows(table)
+    first = max((len(str(next(iter(row.values())))) for row in table), default=0)
+    for line in bars.spread_lines(summary.groups, first):
+        typer.echo(line)
+    if not quiet and table and len(table[0]) > len(plain[0]):
+        print_notes([bars.LEGEND])
+
+
+def _inner(summary: Summary, over_trials: Callable[[], Summary | None]) -> Summary | None:
+    from passband.errors import InvalidInput
+
+    request = summary.request
+    if request.over == "trials" or request.method != "auto" or request.population is not None:
+        return None
+    if sum(group.n_trials for group in summary.groups) > _MOST_TRIALS:
+        return None
+    try:
+        return over_trials()
+    except InvalidInput:  # the bars have one interval then
+        return None
+
+
+def _columns(signs: str) -> int:
+    """Return the width of the terminal that is printed to; 0 without one that has the signs."""
+    if not sys.stdout.isatty():
+        return 0
+    try:
+        signs.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return 0
+    return shutil.get_terminal_size().columns
 
 
 def print_json(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from passband.run.request import RunRequest
     from passband.run.settings import Until
     from passband.run.study_file import StudyFile
+    from passband.stats.data.outcomes import Policy
 
 __all__ = ["run"]
 
@@ -136,6 +138,10 @@ def run(
     max_cost: Annotated[
         float | None, typer.Option(help="Stop before the total cost exceeds this.")
     ] = None,
+    max_failed: Annotated[
+        float | None,
+        typer.Option(help="Exit with 1 if a larger share of trials got no answer (0 to 1)."),
+    ] = None,
     prices: Annotated[Path | None, typer.Option(help="YAML file of prices.")] = None,
     moved_server: Annotated[
         bool,
@@ -195,7 +201,7 @@ def run(
     with error_events(enabled=json):
         given = given_options(context)
         file = find_study_file(task, given)
-        metrics, level = _measured(metric, level, file, given)
+        metrics, level, chosen = _measured(metric, level, policy.value, file, given)
         study = make_study(
             task,
             model or [],
@@ -224,6 +230,7 @@ def run(
             truncated=None if truncated is None else truncated.value,
             retry_failed=retry_failed,
             max_cost=max_cost,
+            max_failed=max_failed,
             moved_server=moved_server,
             until=_until(until, proof, over, metrics, level),
             patience=Patience(outage=max_outage),
@@ -233,8 +240,8 @@ def run(
             headers=read_headers(header or ()),
             prices=prices,
         )
-        study.check(metrics, level, policy.value)
-        options = TableOptions(metrics, level, policy.value, layout.value, digits, percent)
+        study.check(metrics, level, chosen)
+        options = TableOptions(metrics, level, chosen, layout.value, digits, percent)
         if dry_run:
             print_plans(study, json)
         elif len(study.requests) > 1:
@@ -244,12 +251,17 @@ def run(
 
 
 def _measured(
-    metrics: list[str] | None, level: float, file: StudyFile | None, given: frozenset[str]
-) -> tuple[list[str], float]:
-    """Return the metrics and the level: of the command, or else of the study file."""
+    metrics: list[str] | None,
+    level: float,
+    policy: Policy,
+    file: StudyFile | None,
+    given: frozenset[str],
+) -> tuple[list[str], float, Policy]:
+    """Return metrics, level and policy: of the command, or else of the study file."""
     settings = {} if file is None else file.settings
-    named = split_metrics(list(settings.get("metrics", ())))
-    return metrics or named or [], level if "level" in given else settings.get("level", level)
+    settings = {name: value for name, value in settings.items() if name not in given}
+    named = metrics or split_metrics(list(settings.get("metrics", ()))) or []
+    return named, settings.get("level", level), settings.get("policy", policy)
 
 
 def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
@@ -282,7 +294,7 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
 
     with make_display(as_json=as_json, quiet=quiet) as display:
         finished = request.run(display)
-    from passband.cli.output import print_notes, print_rows
+    from passband.cli.output import print_notes, print_table
     from passband.generate.headers import hidden_values
     from passband.report.closing import closing_lines  # heavy; the first request comes earlier
     from passband.report.run import RunReport
@@ -292,7 +304,9 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
-        print_rows(report.rows())
+        if summary is not None:
+            again = partial(finished.summarize, *options[:3], "trials")
+            print_table(summary, report.style, again, quiet=quiet)
         command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else closing_lines(report, command))
     raise typer.Exit(finished.exit_code)

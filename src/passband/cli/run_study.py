@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,20 +105,22 @@ def run_and_print_study(study: Study, options: TableOptions, as_json: bool, quie
                 display.note(f"{label} ({place} of {count}){f' at {where}' if where else ''}")
 
         end = study.run(display, announce)
-    from passband.cli.output import print_notes, print_rows
+    from passband.cli.output import print_notes, print_table
     from passband.generate.headers import hidden_values
     from passband.report.study import StudyReport  # heavy; the first request comes earlier
 
     metrics, level, policy = options.metrics, options.level, options.policy
     summary = study.summarize(metrics, level, end, policy)
     shown = summary is not None and not quiet
-    comparison = study.compare(metrics, level, policy) if shown else None
+    comparison = study.compare(metrics, level, end, policy) if shown else None
     directories = [request.directory for request in study.requests]
     report = StudyReport(end, summary, directories, options.style(), comparison)
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
-        print_rows(report.rows())
+        if summary is not None:
+            again = partial(study.summarize, metrics, level, end, policy, "trials")
+            print_table(summary, report.style, again, quiet=quiet)
         command = ["passband", *hidden_values(sys.argv[1:])]
         print_notes(report.warnings() if quiet else report.lines(command))
     raise typer.Exit(end.exit_code)

@@ -22,9 +22,7 @@ _PROBLEMS = 10  # of --same-wrong, unless --limit says otherwise
 
 
 def show(
-    run: Annotated[
-        Path, typer.Argument(help="Run directory, an export, or the log of another tool.")
-    ],
+    run: Annotated[Path, typer.Argument(help="Run directory, or a table or log with texts.")],
     problem: Annotated[
         list[str] | None, typer.Option(help="Only this problem, by its id (repeatable).")
     ] = None,
@@ -69,11 +67,8 @@ def show(
     ] = False,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Show what was asked, answered, extracted and expected, and why it was scored so.
-
-    Examples:  passband show RUN --wrong   passband show RUN --problem 3 --trial 0 --full
-    passband show RUN --problem 3 --diff 0 1   passband show RUN --same-wrong
-    """
+    """Show what was asked, answered, extracted and expected, and why it was scored so."""
+    from passband.cli.output import print_notes
     from passband.errors import InvalidInput
     from passband.readers.open_trials import opened_trials
     from passband.readers.options import Options
@@ -91,6 +86,7 @@ def show(
         runs = trials.chosen_runs(task or (), model or ())
         if not runs:
             raise InvalidInput(f"{run} holds no trials yet.")
+        print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
         form = _Form(json, full, not no_pager)
         if same_wrong:
             _print_same_wrong(trials, runs, wanted, limit, form)
@@ -120,9 +116,8 @@ def _print_trials(source: Trials, chosen: list[Look], limit: int | None, form: _
         trials = (one for one in shown if not isinstance(one, ShownProblem))
         print_lines(map(json_line, trials), pager=False)
     else:
-        page = Page(style_of(pager=form.pager), form.full, names=len(chosen) > 1)
-        heads = (_headline(look, limit) for look in chosen)
-        print_lines(chain(heads, [""], page.lines(shown)), pager=form.pager)
+        page = Page(style_of(pager=form.pager), form.full, _apart(look.run for look in chosen))
+        print_lines(chain(_headlines(chosen, limit), page.lines(shown)), pager=form.pager)
     damage.report(source.directory)
 
 
@@ -138,7 +133,7 @@ def _print_diff(
     if form.json:
         print_lines([json_line(first), json_line(second)], pager=False)
         return
-    page = Page(style_of(pager=form.pager), form.full, names=len(runs) > 1)
+    page = Page(style_of(pager=form.pager), form.full, _apart(runs))
     print_lines(page.difference(first, second), pager=form.pager)
 
 
@@ -163,11 +158,26 @@ def _print_same_wrong(
     print_notes(agreement_lines(agreements, str(source.directory)))
 
 
-def _headline(look: Look, limit: int | None) -> str:
+def _apart(runs: Iterable[RunRecord]) -> tuple[str, ...]:
+    """Return which of task and model set the runs apart."""
+    names = [(run.task, run.model) for run in runs]
+    return tuple(
+        what for place, what in enumerate(("task", "model")) if len({n[place] for n in names}) > 1
+    )
+
+
+def _headlines(chosen: Iterable[Look], limit: int | None) -> Iterator[str]:
     from passband.report.show.headline import headline
 
-    name = f"{look.run.task} by {look.run.model}"
-    return headline(name, look.count(), look.count_all(), look.wanted.words(), limit)
+    found = 0
+    for look in chosen:
+        matches = look.count()
+        found += matches.trials
+        name = f"{look.run.task} by {look.run.model}"
+        yield headline(name, matches, look.count_all(), look.wanted.words())
+    if limit is not None and limit < found:
+        yield f"the first {limit}:" if limit > 1 else "the first one:"
+    yield ""
 
 
 def _limited(chosen: Iterable[Look], limit: int | None) -> Iterator[Shown]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -105,7 +106,7 @@ def stats(
     quiet: Quiet = False,
 ) -> None:
     """Print metrics with intervals for recorded trials."""
-    from passband.cli.output import print_json, print_notes, print_rows
+    from passband.cli.output import print_json, print_notes, print_rows, print_table
     from passband.report import summary as text
     from passband.report.layout import full_rows, rows
     from passband.report.style import Style
@@ -113,10 +114,10 @@ def stats(
     from passband.summary.weights_text import read_weights
 
     as_json = is_json(format, json)
-    summary = summarize(
+    again = partial(
+        summarize,
         source if len(source) > 1 else source[0],
         metric or [],
-        over=over.value,
         method=method,
         level=level,
         policy=policy.value,
@@ -134,19 +135,21 @@ def stats(
         skip_bad=skip_bad,
         stopped_after=stopped_after,
         cap=cap,
-        certify=certify,
-        calibrate=calibrate,
         weights=None if weights is None else read_weights(weights),
         population=population,
     )
+    summary = again(over=over.value, certify=certify, calibrate=calibrate)
     summary.require_estimate()
     if as_json:
         print_json(summary.to_json())
         return
     print_notes(text.remark_lines(summary, quiet=quiet))
     style = Style(digits, percent, layout.value)
-    table = full_rows if format is Format.csv else rows
-    print_rows(table(summary, style), format.value)
+    if format is Format.table:
+        print_table(summary, style, partial(again, over="trials"), quiet=quiet)
+    else:
+        table = full_rows if format is Format.csv else rows
+        print_rows(table(summary, style), format.value)
     print_notes(text.warning_lines(summary))
     if not quiet:
         print_notes(["", *text.explanation(summary, style)])

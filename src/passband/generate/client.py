@@ -32,6 +32,7 @@ _RESOLVE = 30.0  # seconds to look its name up and to reach it
 _SHORT = 8  # characters; a header with fewer is no secret, and may be in any error
 _NUMBERS = (
     "prompt_tokens", "completion_tokens", "seed", "cost", "scores", "latency_ms",
+    "reasoning_tokens",
 )  # fmt: skip
 _TEXTS = tuple(name for name in Completion._fields if name not in _NUMBERS)
 
@@ -149,7 +150,7 @@ async def _body(reply: aiohttp.ClientResponse, assembly: Callable[[], Assembly] 
     """Return the body of a reply; a stream as the reply that it makes."""
     if assembly is None:
         return await read_body(reply)
-    if reply.content_type == "text/event-stream":
+    if reply.headers.get("Content-Type", "").lower().startswith("text/event-stream"):
         return await read_stream(reply, assembly())
     raw = await read_body(reply)
     if raw[:1] in (b"{", b"["):

@@ -73,7 +73,9 @@ def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
     candidates = reply.get("candidates")
     several = candidates if isinstance(candidates, list) else []
     choices = [_choice(place, candidate) for place, candidate in enumerate(several)]
-    kept = {name: reply[name] for name in ("error", "promptFeedback") if name in reply}
+    kept: dict[str, Any] = {
+        name: reply[name] for name in ("error", "promptFeedback") if name in reply
+    }
     return {
         **kept,
         "id": reply.get("responseId"),

@@ -43,7 +43,8 @@ def read_headers(words: Iterable[str]) -> dict[str, str]:
 
 def check_headers(headers: Mapping[str, str]) -> None:
     """Raise `InvalidInput` for a header that cannot be sent; the message has no value."""
-    for name, value in headers.items():
+    pairs: Iterable[tuple[object, object]] = headers.items()
+    for name, value in pairs:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InvalidInput(f"--header {_shown(str(name))}: this is no name of a header.")
         if name.lower() in _OURS:
@@ -68,21 +69,26 @@ def merged_headers(own: Mapping[str, str], further: Mapping[str, str]) -> dict[s
 
 
 def hidden_values(words: Iterable[str]) -> list[str]:
-    """Return the words of a command without the values of its headers.
+    """Return the words of a command without the values of its headers; variables stay.
 
-    >>> hidden_values(["run", "--header", "X-Key=abc", "--header=X-Team=evals", "-n", "4"])
-    ['run', '--header', 'X-Key=...', '--header=X-Team=...', '-n', '4']
+    >>> hidden_values(["run", "--header", "X-Key=abc", "--header=X-Gate=$GATE", "-n", "4"])
+    ['run', '--header', 'X-Key=...', '--header=X-Gate=$GATE', '-n', '4']
     """
     hidden, is_header = list[str](), False
     for word in words:
         if is_header:
-            hidden.append(f"{word.partition('=')[0]}=...")
+            hidden.append(_hidden(word))
         elif word.startswith("--header="):
-            hidden.append(f"--header={word.split('=', 2)[1]}=...")
+            hidden.append(f"--header={_hidden(word.removeprefix('--header='))}")
         else:
             hidden.append(word)
         is_header = word == "--header" and not is_header
     return hidden
+
+
+def _hidden(header: str) -> str:
+    name, _, value = header.partition("=")
+    return header if _VARIABLE.fullmatch(value.strip()) else f"{name}=..."
 
 
 def _expanded(name: str, value: str) -> str:

@@ -22,21 +22,21 @@ def refuse_other_models(model: str, lists: Lists) -> None:
     one model each are compared with each other; longer lists tell nothing.
 
     >>> policy, other = (ServedModel("policy"),), (ServedModel("other"),)
-    >>> refuse_other_models("policy", {"http://a/v1": policy, "http://b/v1": other})
+    >>> refuse_other_models(  # doctest: +NORMALIZE_WHITESPACE
+    ...     "policy", {"http://a/v1": policy, "http://b/v1": other}
+    ... )
     Traceback (most recent call last):
-    passband.errors.InvalidInput: the addresses of --base-url serve different models:
-      http://a/v1: policy
-      http://b/v1: other
-    The trials of a run come from one model; name the addresses of 'policy' alone.
+    passband.errors.InvalidInput: the addresses of --base-url serve different models: http://a/v1
+    has policy; http://b/v1 has other. The trials of a run come from one model; name the addresses
+    of 'policy' alone.
     """
     has = {address: _entry(model, served) is not None for address, served in lists.items()}
     single = {served[0].name for served in lists.values() if len(served) == 1}
     if len(set(has.values())) == 2 or (not any(has.values()) and len(single) > 1):
-        listed = [f"  {address}: {_names(served)}" for address, served in lists.items()]
+        listed = "; ".join(f"{address} has {_names(served)}" for address, served in lists.items())
         raise InvalidInput(
-            "the addresses of --base-url serve different models:\n"
-            + "\n".join(listed)
-            + f"\nThe trials of a run come from one model; name the addresses of {model!r} alone."
+            f"the addresses of --base-url serve different models: {listed}. The trials of a run "
+            f"come from one model; name the addresses of {model!r} alone."
         )
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 from passband.generate.faults import fault_in_success
@@ -28,6 +26,7 @@ from passband.generate.reply_message import (
     tool_transcript,
 )
 from passband.generate.server_error import excerpt
+from passband.generate.usage import Tokens, shared_usage
 
 __all__ = ["PayloadWriter", "completions_of", "parsed_reply", "read_reply"]
 
@@ -141,16 +140,25 @@ def completions_of(
     texts = [_plain_text(choice) for choice in wanted] if chat else [None]
     if None not in texts:  # the usual case, which should not take longer for all the others
         return [
-            Completion(text, "stop", None, tokens_in, tokens_out, seed, request_id)
-            for text, (tokens_in, tokens_out) in zip(
-                texts, _tokens(reply.get("usage"), texts), strict=True
+            Completion(
+                text,
+                "stop",
+                None,
+                tokens_in,
+                tokens_out,
+                seed,
+                request_id,
+                reasoning_tokens=reasoned,
+            )
+            for text, (tokens_in, tokens_out, reasoned) in zip(
+                texts, shared_usage(reply.get("usage"), texts), strict=True
             )
         ]
     answers = [_answer(choice, request, chat) for choice in wanted]
-    tokens = _tokens(reply.get("usage"), [answer.text for answer in answers])
+    tokens = shared_usage(reply.get("usage"), [answer.text for answer in answers])
     completions = [
-        answer.completion(tokens_in, tokens_out, seed, request_id)
-        for answer, (tokens_in, tokens_out) in zip(answers, tokens, strict=True)
+        answer.completion(shares, seed, request_id)
+        for answer, shares in zip(answers, tokens, strict=True)
     ]
     unclear = [answer.reason for answer in answers if answer.is_unclear]
     if unclear:
@@ -169,23 +177,18 @@ class _Answer(NamedTuple):
     transcript: list[dict[str, Any]] | None = None
     is_unclear: bool = False  # whether the server does not say that it is complete
 
-    def completion(
-        self,
-        tokens_in: int | None,
-        tokens_out: int | None,
-        seed: int | None,
-        request_id: str | None,
-    ) -> Completion:
+    def completion(self, tokens: Tokens, seed: int | None, request_id: str | None) -> Completion:
         return Completion(
             self.text,
             self.finish,
             self.reasoning,
-            tokens_in,
-            tokens_out,
+            tokens.prompt,
+            tokens.completion,
             seed,
             request_id,
             self.transcript,
             finish_reason=self.reason,
+            reasoning_tokens=tokens.reasoning,
         )
 
 
@@ -294,38 +297,3 @@ def parsed_reply(raw: bytes) -> dict[str, Any]:
     if not isinstance(reply, dict):
         raise InvalidReply(f"the reply is not a JSON object: {excerpt(raw)}", http=200)
     return reply
-
-
-def _tokens(usage: Any, texts: Sequence[str | None]) -> list[tuple[int | None, int | None]]:
-    """Share the tokens of a request among its completions, so that they add up.
-
-    The first completion pays for the prompt. Completion tokens are shared by length, since servers
-    report only the sum; with one completion, which is the usual case, they are exact.
-    """
-    prompt, completion = _counts(usage) if isinstance(usage, dict) else (None, None)
-    if len(texts) == 1:
-        return [(prompt, completion)]
-    ins = [prompt, *[None if prompt is None else 0] * (len(texts) - 1)]
-    if completion is None:
-        return [(tokens, None) for tokens in ins]
-    lengths = [len(text or "") + 1 for text in texts]
-    total = sum(lengths)
-    ends = [completion * passed // total for passed in accumulate(lengths, initial=0)]
-    outs = [end - start for start, end in pairwise(ends)]
-    return list(zip(ins, outs, strict=True))
-
-
-def _counts(usage: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Return the tokens that went in and that came out, reasoning included.
-
-    Gemini leaves its thoughts out of `completion_tokens`, but not out of `total_tokens`.
-    """
-    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-    total = _count(usage.get("total_tokens"))
-    if prompt is not None and completion is not None and total is not None:
-        completion = max(completion, total - prompt)
-    return prompt, completion
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value < 2**40 else None  # sums must fit too

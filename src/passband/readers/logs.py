@@ -18,6 +18,7 @@ from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.reader import TABLE
 from passband.readers.sources import read_content
+from passband.readers.table_texts import TableTexts, texts_of
 from passband.stats.data.cells import ABSENT
 from passband.stats.data.layout import Layout, TableGroup
 from passband.stats.data.outcomes import MISSING, Outcomes
@@ -68,7 +69,8 @@ def _of_groups(path: Path, groups: Groups, options: Options, source: Source) -> 
     layout = layout_of(path, options) if source.reader == TABLE else None
     if layout is None:
         return [_Made(groups, group, source).log() for group in groups.groups]
-    return [_of_table(layout, group, source) for group in layout.groups()]
+    texts = texts_of(layout) if options.texts else None
+    return [_of_table(layout, group, source, texts) for group in layout.groups()]
 
 
 def _task(path: str, task: str | None, further: Sequence[str]) -> str:
@@ -78,19 +80,19 @@ def _task(path: str, task: str | None, further: Sequence[str]) -> str:
 # -- tables --------------------------------------------------------------------------------
 
 
-def _of_table(layout: Layout, group: TableGroup, source: Source) -> Log:
+def _of_table(layout: Layout, group: TableGroup, source: Source, texts: TableTexts | None) -> Log:
     """Return the rows of a table as trials, numbered as the table numbers them if it does."""
     from passband.readers.table import names_of, remarks_of
 
     task, model = names_of(group)
     further = [value for value in group.key if value not in (task, model)]
     name = _task(source.file, task, further)
-    builder = LogBuilder(name, model or _UNKNOWN, source, (_SCORE,))
+    builder = LogBuilder(name, model or _UNKNOWN, source, (_SCORE,), texts=texts is not None)
     trials = list(layout.trials(group))
     planned = _planned(group.outcomes)
     is_numbered = all(trial.trial is not None and trial.trial.isdecimal() for trial in trials)
     statuses = _Statuses()
-    for trial in trials:
+    for row, trial in zip(group.rows.tolist(), trials, strict=True):
         if planned is not None and trial.score is None and statuses.is_missing(trial.status):
             builder.problem(trial.problem, cluster=trial.cluster)
             continue
@@ -98,10 +100,12 @@ def _of_table(layout: Layout, group: TableGroup, source: Source) -> Log:
             trial.problem,
             int(trial.trial) if is_numbered and trial.trial is not None else None,
             "ok" if trial.score is not None else statuses.status(trial.status),
-            {_SCORE: trial.score},
+            {_SCORE: trial.score if texts is None else texts.score(row, trial.score)},
             cluster=trial.cluster,
+            **({} if texts is None else texts.fields(row)),
         )
-    return builder.log(remarks=[*remarks_of(layout), *statuses.remarks()], planned=planned)
+    remarks = [*remarks_of(layout), *statuses.remarks(), *(texts.remarks() if texts else ())]
+    return builder.log(remarks=remarks, planned=planned)
 
 
 def _planned(outcomes: Outcomes) -> int | None:

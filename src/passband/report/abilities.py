@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from passband.report.render import Cell
+from passband.report.style import PLAIN, Figure, Style
 from passband.stats.decision.ranking.abilities import Abilities
-from passband.stats.interval.rounding import rounded_interval, rounded_value
+from passband.stats.interval.rounding import Rounding
 
 __all__ = ["ability_notes", "ability_rows", "half_open", "share", "span"]
 
 _NAMES = {"logit": "a logit with a difficulty for each problem", "bradley-terry": "Bradley-Terry"}
 
 
-def ability_rows(ranking: Abilities, interval: str) -> Iterator[dict[str, Cell]]:
+def ability_rows(
+    ranking: Abilities, interval: str, style: Style = PLAIN
+) -> Iterator[dict[str, Cell]]:
     """Return a row per model, best first; `interval` is the head of that column."""
+    rounding = style.rounding(Figure(one.value, one.low, one.high) for one in ranking.abilities)
     for one in ranking.abilities:
         yield {
             "rank": span(one.rank_low, one.rank_high),
             "model": one.model,
-            "ability": rounded_value(one.value, one.low, one.high),
-            interval: half_open(one.low, one.high),
+            "ability": rounding.value(one.value),
+            interval: half_open(one.low, one.high, rounding),
             "confidence best": share(one.p_best),
             ranking.metric: f"{one.plain:.3f}",
             "problems": one.n_problems,
@@ -34,16 +38,16 @@ def ability_notes(ranking: Abilities) -> Iterator[str]:
         f"Abilities are log odds of {unit} by {_NAMES[ranking.model]}, 0 being the mean of the "
         f"models; {ranking.n_problems} problems, each model on those that it was asked."
     )
-    yield from (str(note) for note in ranking.notes)
+    yield from (str(note) for note in ranking.notes if note.code != "unscored-trials")
 
 
-def half_open(low: float | None, high: float | None) -> str | None:
+def half_open(low: float | None, high: float | None, rounding: Rounding) -> str | None:
     """Return an interval that may be open on one side."""
     if low is not None and high is None:
         return f"above {low:.2g}"
     if high is not None and low is None:
         return f"below {high:.2g}"
-    return rounded_interval(low, high)
+    return rounding.interval(low, high)
 
 
 def share(value: float | None) -> str | None:

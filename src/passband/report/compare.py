@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
+from passband.notes import Note
 from passband.report.abilities import ability_notes, ability_rows, half_open, share, span
+from passband.report.layout import interval_head
 from passband.report.render import Cell, Row
+from passband.report.style import PLAIN, Figure, Style
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Abilities, Ranking
-from passband.stats.interval.rounding import rounded_interval, rounded_value
+from passband.stats.interval.rounding import Rounding
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
-__all__ = ["explanation", "full_rows", "pair_rows", "rows"]
+__all__ = ["explanation", "full_rows", "pair_rows", "rows", "warning_lines"]
 
 _HEADS = (
     "task", "metric", "difference", "p", "confidence b > a", "better", "worse", "problems",
@@ -24,49 +28,66 @@ _COMPARISON_FIELDS = (
     "level", "over", "method", "improved", "worsened", "flipped", "n_problems", "only_a", "only_b",
     "left_out", "test",
 )  # fmt: skip
+_SCALED = ("value_a", "value_b", "value", "low", "high", "se", "plain")
+_UNSCORED = "unscored-trials"
 _DECISION_FIELDS = ("verdict", "margin", "p_no_worse", "p_no_better", "p_equivalent")
 
 
-def rows(summary: ComparisonSummary) -> list[list[Row]]:
+def rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
     """Return the tables: one for the comparisons of two models, one for the rankings of more."""
-    heads = _model_heads(summary)
-    differences: list[Row] = [
-        _task(summary, task) | _difference(summary, task, comparison, heads)
-        for task in summary.tasks
-        for comparison in task.comparisons
-    ]
-    standings: list[Row] = [
-        _task(summary, task) | row
-        for task in summary.tasks
-        for ranking in task.rankings
-        for row in _standings(summary, ranking)
-    ]
     abilities: list[Row] = [
         _task(summary, task) | row
         for task in summary.tasks
         for ranking in task.abilities
-        for row in ability_rows(ranking, _interval(summary))
+        for row in ability_rows(ranking, interval_head(summary.contest.level), style)
     ]
-    return [table for table in (differences, standings, abilities) if table]
+    tables = (_differences(summary, style), _standings(summary, style), abilities)
+    return [table for table in tables if table]
 
 
-def pair_rows(summary: ComparisonSummary) -> list[Row]:
+def _differences(summary: ComparisonSummary, style: Style) -> list[Row]:
+    heads = _model_heads(summary)
+    compared = [(task, one) for task in summary.tasks for one in task.comparisons]
+    roundings = style.roundings(
+        [Figure(one.value, one.low, one.high, summary.is_share(task)) for task, one in compared]
+    )
+    return [
+        _task(summary, task) | _difference(summary, task, comparison, heads, rounding)
+        for (task, comparison), rounding in zip(compared, roundings, strict=True)
+    ]
+
+
+def pair_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[Row]:
     """Return a row per pair of ranked models; their intervals hold simultaneously."""
+    pairs = [
+        (task, ranking, pair)
+        for task in summary.tasks
+        for ranking in _several(task)
+        for pair in ranking.pairs
+    ]
+    roundings = style.roundings(
+        [
+            Figure(
+                pair.value, pair.low, pair.high, isinstance(of, Ranking) and summary.is_share(task)
+            )
+            for task, of, pair in pairs
+        ]
+    )
     return [
         {
             **_task(summary, task),
             "metric": ranking.metric,
             "difference": f"{pair.b} - {pair.a}",
-            "value": rounded_value(pair.value, pair.low, pair.high),
-            f"simultaneous {_interval(summary)}": half_open(pair.low, pair.high),
+            "value": rounding.value(pair.value),
+            f"simultaneous {interval_head(summary.contest.level)}": half_open(
+                pair.low, pair.high, rounding
+            ),
             "p": _p(pair.p_value),
             "p (all pairs)": _p(pair.p_adjusted),
             "p (Holm)": _p(pair.p_holm),
             "p (BH)": _p(pair.p_bh),
         }
-        for task in summary.tasks
-        for ranking in _several(task)
-        for pair in ranking.pairs
+        for (task, ranking, pair), rounding in zip(pairs, roundings, strict=True)
     ]
 
 
@@ -74,26 +95,34 @@ def _several(task: TaskComparison) -> list[Ranking | Abilities]:
     return [*task.rankings, *task.abilities]
 
 
-def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
-    """Return the tables with numbers in full."""
+def full_rows(summary: ComparisonSummary, style: Style = PLAIN) -> list[list[Row]]:
+    """Return the tables with numbers in full, unless the style says otherwise."""
     differences: list[Row] = [
         {
             **_task(summary, task),
             **_sides(summary, task),
-            **{name: getattr(comparison, name) for name in _COMPARISON_FIELDS},
+            **_written(vars(comparison), style, summary.is_share(task), _COMPARISON_FIELDS),
             **{name: getattr(comparison.decision, name) for name in _DECISION_FIELDS},
         }
         for task in summary.tasks
         for comparison in task.comparisons
     ]
     standings: list[Row] = [
-        {**_task(summary, task), "metric": ranking.metric, **asdict(standing)}
+        {
+            **_task(summary, task),
+            "metric": ranking.metric,
+            **_written(asdict(standing), style, summary.is_share(task)),
+        }
         for task in summary.tasks
         for ranking in task.rankings
         for standing in ranking.standings
     ]
     abilities: list[Row] = [
-        {**_task(summary, task), "metric": ranking.metric, **asdict(ability)}
+        {
+            **_task(summary, task),
+            "metric": ranking.metric,
+            **_written(asdict(ability), style, is_share=False),
+        }
         for task in summary.tasks
         for ranking in task.abilities
         for ability in ranking.abilities
@@ -101,13 +130,44 @@ def full_rows(summary: ComparisonSummary) -> list[list[Row]]:
     return [table for table in (differences, standings, abilities) if table]
 
 
-def explanation(summary: ComparisonSummary) -> list[str]:
+def _written(
+    values: Mapping[str, Any], style: Style, is_share: bool, names: Sequence[str] | None = None
+) -> dict[str, Cell]:
+    """Return the values of some names, or all; those on the metric's scale in the style."""
+    rounding = Rounding(style.digits or 0, style.percent and is_share)
+    return {
+        name: style.number(values[name], rounding) if name in _SCALED else values[name]
+        for name in names or values
+    }
+
+
+def warning_lines(summary: ComparisonSummary) -> list[str]:
+    """Return the notes on trials without a score, each once."""
+    lines = {
+        f"warning: {_prefix(summary, task)}{note}": None
+        for task in summary.tasks
+        for one in (*task.comparisons, *_several(task))
+        for note in one.notes
+        if note.code == _UNSCORED
+    }
+    return list(lines)
+
+
+def _prefix(summary: ComparisonSummary, task: TaskComparison) -> str:
+    return f"{task.task}: " if len(summary.tasks) > 1 else ""
+
+
+def explanation(summary: ComparisonSummary, style: Style = PLAIN) -> list[str]:
     """Return what the numbers mean, which problems count, and what to keep in mind."""
     target = "problems like these" if summary.contest.over == "problems" else "these very problems"
-    lines = [f"{_pairing(summary)}; {_interval(summary)}s are for {target}."]
+    head = interval_head(summary.contest.level)
+    lines = [f"{_pairing(summary)}; {head}s are for {target}."]
     for task in summary.tasks:
-        prefix = f"{task.task}: " if len(summary.tasks) > 1 else ""
-        lines += [f"{prefix}{line}" for line in _notes(task)]
+        if style.percent and not summary.is_share(task):
+            lines.append(
+                f"{_prefix(summary, task)}not shares of 1, so not percentages; as they are."
+            )
+        lines += [f"{_prefix(summary, task)}{line}" for line in _notes(task)]
     return lines
 
 
@@ -115,14 +175,18 @@ def _notes(task: TaskComparison) -> Iterator[str]:
     for comparison in task.comparisons:
         yield _counts(comparison)
         yield from (f"{comparison.metric}: {line}" for line in _decision(task, comparison))
-        yield from (f"{comparison.metric}: {note}" for note in comparison.notes)
+        yield from (f"{comparison.metric}: {note}" for note in _unwarned(comparison.notes))
     for ranking in task.rankings:
         dropped = ", ".join(f"{n} of {name}" for name, n in ranking.dropped.items() if n)
         left_out = f"; left out: {dropped}" if dropped else ""
         yield f"{ranking.metric}: {ranking.n_problems} problems shared by all models{left_out}"
-        yield from (f"{ranking.metric}: {note}" for note in ranking.notes)
+        yield from (f"{ranking.metric}: {note}" for note in _unwarned(ranking.notes))
     for abilities in task.abilities:
         yield from ability_notes(abilities)
+
+
+def _unwarned(notes: Iterable[Note]) -> Iterator[Note]:
+    return (note for note in notes if note.code != _UNSCORED)
 
 
 def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
@@ -156,10 +220,6 @@ def _pairing(summary: ComparisonSummary) -> str:
     return "Differences are paired by problem"
 
 
-def _interval(summary: ComparisonSummary) -> str:
-    return f"{100 * summary.contest.level:.10g}% interval"
-
-
 def _task(summary: ComparisonSummary, task: TaskComparison) -> dict[str, Cell]:
     return {"task": task.task} if len(summary.tasks) > 1 else {}
 
@@ -176,7 +236,7 @@ def _model_heads(summary: ComparisonSummary) -> tuple[str, ...] | None:
     pairs = {task.models for task in summary.tasks if task.comparisons}
     if len(pairs) != 1:
         return None
-    taken = (*_HEADS, _interval(summary))
+    taken = (*_HEADS, interval_head(summary.contest.level))
     return tuple(f"{name} (model)" if name in taken else name for name in pairs.pop())
 
 
@@ -185,16 +245,16 @@ def _difference(
     task: TaskComparison,
     comparison: Comparison,
     heads: tuple[str, ...] | None,
+    rounding: Rounding,
 ) -> dict[str, Cell]:
-    low, high = comparison.low, comparison.high
     a, b = heads or ("value of a", "value of b")
     return {
         **_sides(summary, task),
         "metric": comparison.metric,
-        a: rounded_value(comparison.value_a, low, high),
-        b: rounded_value(comparison.value_b, low, high),
-        "difference": rounded_value(comparison.value, low, high),
-        _interval(summary): rounded_interval(low, high),
+        a: rounding.value(comparison.value_a),
+        b: rounding.value(comparison.value_b),
+        "difference": rounding.value(comparison.value),
+        interval_head(summary.contest.level): rounding.interval(comparison.low, comparison.high),
         "p": _p(comparison.p_value),
         "confidence b > a": share(comparison.confidence),
         "better": comparison.improved,
@@ -204,17 +264,28 @@ def _difference(
     }
 
 
-def _standings(summary: ComparisonSummary, ranking: Ranking) -> Iterator[dict[str, Cell]]:
-    for standing in ranking.standings:
-        low, high = standing.low, standing.high
-        yield {
-            "metric": ranking.metric,
+def _standings(summary: ComparisonSummary, style: Style) -> list[Row]:
+    ranked = [
+        (task, ranking.metric, standing)
+        for task in summary.tasks
+        for ranking in task.rankings
+        for standing in ranking.standings
+    ]
+    roundings = style.roundings(
+        [Figure(one.value, one.low, one.high, summary.is_share(task)) for task, _, one in ranked]
+    )
+    return [
+        {
+            **_task(summary, task),
+            "metric": metric,
             "rank": span(standing.rank_low, standing.rank_high),
             "model": standing.model,
-            "value": rounded_value(standing.value, low, high),
-            _interval(summary): rounded_interval(low, high),
+            "value": rounding.value(standing.value),
+            interval_head(summary.contest.level): rounding.interval(standing.low, standing.high),
             "confidence best": share(standing.p_best),
         }
+        for (task, metric, standing), rounding in zip(ranked, roundings, strict=True)
+    ]
 
 
 def _p(value: float | None) -> str:

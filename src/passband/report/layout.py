@@ -102,15 +102,8 @@ def _full(one: TableLine, rounding: Rounding, style: Style) -> dict[str, Cell]:
 
 def _written(one: TableLine, rounding: Rounding, style: Style) -> dict[str, Cell]:
     """Return the numbers of an estimate, rounded only where decimals are asked for."""
-    numbers: dict[str, Cell] = {}
-    for name in ("value", "low", "high", "se"):
-        number = None if one.estimate is None else getattr(one.estimate, name)
-        if number is not None and style.digits is not None:
-            number = rounding.value(number)
-        elif number is not None and rounding.percent:
-            number = 100 * number
-        numbers[name] = number
-    return numbers
+    names = ("value", "low", "high", "se")
+    return {name: style.number(getattr(one.estimate, name, None), rounding) for name in names}
 
 
 def interval_head(level: float) -> str:

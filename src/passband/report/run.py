@@ -46,8 +46,23 @@ class RunReport:
         return (
             f"{_ENDINGS[self.finished.ending]}: {trials['recorded']}/{trials['planned']} trials "
             f"recorded ({trials['asked']} new) in {duration(self.finished.seconds)}{cost}"
-            f"{self._brackets()}"
+            f"{self._reasoning()}{self._brackets()}"
         )
+
+    def _reasoning(self) -> str:
+        """Return how many of the tokens were reasoning, where servers count them."""
+        tokens = self._tokens()
+        if not tokens["reasoning_tokens"]:
+            return ""
+        return (
+            f", {tokens['reasoning_tokens']:,} of {tokens['completion_tokens']:,} tokens out were "
+            "reasoning"
+        )
+
+    def _tokens(self) -> dict[str, int]:
+        counters = [task_run.counters for task_run in self.finished.task_runs]
+        names = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
+        return {name: sum(getattr(one, name) for one in counters) for name in names}
 
     def _brackets(self) -> str:
         groups = () if self.summary is None else self.summary.groups
@@ -107,5 +122,6 @@ class RunReport:
             **self._counts(),
             "seconds": self.finished.seconds,
             "cost": self.finished.cost,
+            "tokens": self._tokens(),
             "summary": None if self.summary is None else self.summary.as_json(),
         }

@@ -7,7 +7,9 @@ from typing import Any
 
 from passband.report.layout import interval_head
 from passband.report.render import Row
-from passband.stats.interval.rounding import rounded_interval, rounded_value
+from passband.report.style import PLAIN, Figure
+from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.rounding import Rounding
 from passband.summary.summary import Group, ScorerCounts, Summary
 
 __all__ = ["ScoreReport"]
@@ -22,20 +24,30 @@ class ScoreReport:
 
     def rows(self) -> list[Row]:
         """Return one row per task, model and scorer."""
+        scored = [(group, scorer) for group in self.summary.groups for scorer in group.scorers]
+        means = [
+            next(line.estimate for line in group.lines if line.scorer == scorer.name)
+            for group, scorer in scored
+        ]
+        roundings = PLAIN.roundings(
+            [None if mean is None else Figure(mean.value, mean.low, mean.high) for mean in means]
+        )
         return [
-            self._row(group, scorer) for group in self.summary.groups for scorer in group.scorers
+            self._row(group, scorer, mean, rounding)
+            for (group, scorer), mean, rounding in zip(scored, means, roundings, strict=True)
         ]
 
-    def _row(self, group: Group, scorer: ScorerCounts) -> Row:
-        mean = next(line.estimate for line in group.lines if line.scorer == scorer.name)
+    def _row(
+        self, group: Group, scorer: ScorerCounts, mean: Estimate | None, rounding: Rounding
+    ) -> Row:
         models = {"model": group.model} if "model" in group.by else {}
         return {
             "task": group.task,
             **models,
             "scorer": scorer.name,
-            "mean": None if mean is None else rounded_value(mean.value, mean.low, mean.high),
+            "mean": None if mean is None else rounding.value(mean.value),
             interval_head(self.summary.request.level): (
-                None if mean is None else rounded_interval(mean.low, mean.high)
+                None if mean is None else rounding.interval(mean.low, mean.high)
             ),
             "scored": scorer.ok,
             "no answer": scorer.no_answer,

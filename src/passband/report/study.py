@@ -57,7 +57,7 @@ class StudyReport:
             f"{label}: {RunReport(finished, None).headline()}"
             for label, finished in self.end.finished.items()
         ]
-        lines += [f"{label}: failed: {error}" for label, error in self.end.failed.items()]
+        lines += [f"{label}: failed, see the warning above" for label in self.end.failed]
         return lines + [f"{label}: not asked" for label in self.end.unasked]
 
     def _notes(self) -> list[str]:

@@ -64,6 +64,14 @@ class Style:
             return Rounding(self.digits, percent)
         return common_rounding((figure.numbers for figure in present), percent=percent)
 
+    def number(self, number: float | None, rounding: Rounding) -> str | float | None:
+        """Return a number for programs: in full, unless decimals are asked for."""
+        if number is None:
+            return None
+        if self.digits is not None:
+            return rounding.value(number)
+        return 100 * number if rounding.percent else number
+
     def _scale(self, figure: Figure | None) -> tuple[bool, bool]:
         """Return what sets scales apart: percentages, numbers up to 1, larger ones."""
         if figure is None:

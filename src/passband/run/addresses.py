@@ -31,9 +31,14 @@ def assign_addresses(
     {'openai:small': ('http://one/v1', 'http://two/v1'), 'large': ('http://two/v1',), 'tiny': ()}
     """
     remote = [model for model in models if not is_local(model)]
+    if urls:
+        _refuse_families(remote)
     if len(remote) < 2 or len(urls) < 2:
         return {model: tuple(urls) if model in remote else () for model in models}
-    _refuse_without_list(remote)
+    if _family(remote[0]) not in _SERVERS:
+        raise InvalidInput(
+            f"--model {remote[0]}: which of several addresses is its own cannot be told. {_ADVICE}"
+        )
     lists = {url: _list(url, served) for url in urls}
     found = {
         model: tuple(url for url in urls if _server_name(model) in lists[url]) for model in remote
@@ -64,13 +69,21 @@ def _server_name(model: str) -> str:
     return rest if kind in _SERVERS else model
 
 
-def _refuse_without_list(models: Sequence[str]) -> None:
-    for model in models:
-        kind = model.partition(":")[0]
-        if kind in providers and kind not in _SERVERS:
-            raise InvalidInput(
-                f"--model {model}: which of several addresses is its own cannot be told. {_ADVICE}"
-            )
+def _family(model: str) -> str:
+    """Return the provider of a model; the two protocols of OpenAI's servers are one."""
+    kind = model.partition(":")[0]
+    return kind if kind in providers and kind not in _SERVERS else _SERVERS[0]
+
+
+def _refuse_families(models: Sequence[str]) -> None:
+    """Refuse an address for models of different providers: the key of one would go to another."""
+    first: dict[str, str] = {_family(model): model for model in models}
+    if len(first) > 1:
+        one, other, *_ = first.values()
+        raise InvalidInput(
+            f"--base-url: {one} and {other} are asked in different ways, and with different keys. "
+            "A study file (docs/study.md) gives each model its base_url."
+        )
 
 
 def _list(url: str, served: Served | None) -> Sequence[str]:

@@ -210,7 +210,7 @@ def check_batch_size(size: int | str | None) -> None:
         raise InvalidInput(f"batch_size must be a whole number, 1 or more, or auto; got {size!r}.")
 
 
-def read_limit(limit: int | float | None) -> tuple[int | None, float | None]:
+def read_limit(limit: Any) -> tuple[int | None, float | None]:
     """Return a limit as a number of problems, or as the share of them.
 
     >>> read_limit(10), read_limit(10.0), read_limit(0.1)

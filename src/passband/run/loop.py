@@ -68,7 +68,6 @@ class Runner:
     async def run(self) -> Ending:
         """Run to the end, or to where it has to stop; every answer is recorded."""
         self._start()
-        self._show()
         ticker = asyncio.ensure_future(self._tick())
         try:
             for task_run in self.task_runs:
@@ -366,6 +365,7 @@ class Runner:
     async def _tick(self) -> None:
         """Show progress, and notice what the user should know."""
         ahead = time.time() - time.monotonic()
+        self._show()
         while True:
             await asyncio.sleep(_TICK)
             self._look_for_store()

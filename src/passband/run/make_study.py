@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
+from passband.generate.providers import is_local
 from passband.run.addresses import assign_addresses
 from passband.run.directory import default_directory
 from passband.run.request import RunRequest, make_request
@@ -19,7 +20,8 @@ from passband.trials.reader import is_run_directory
 
 __all__ = ["study_of_file", "study_of_models"]
 
-_OF_THE_STUDY = ("out", "metrics", "level")  # settings that are not of one run
+_OF_THE_STUDY = ("out", "metrics", "level", "policy")  # settings that are not of one run
+_OF_SERVERS = ("headers", "stream")
 
 
 def study_of_models(
@@ -48,7 +50,7 @@ def study_of_models(
                 tasks,
                 model,
                 out=default_directory(model, parent=parent),
-                **{**options, "base_url": _plain(addresses[model])},
+                **{**_options_of(model, models, options), "base_url": _plain(addresses[model])},
             )
             for model in models
         ]
@@ -69,7 +71,13 @@ def study_of_file(
     """
     parent = _parent(out or file.settings.get("out"))
     chosen = file.chosen(list(models))
-    return Study([_request(file, model, parent, given, options) for model in chosen])
+    names = [model.model for model in chosen]
+    return Study(
+        [
+            _request(file, model, parent, given, _options_of(model.model, names, options))
+            for model in chosen
+        ]
+    )
 
 
 def _request(
@@ -97,6 +105,13 @@ def _request(
         **{**options, **own, "adjustments": adjustments},
     )
     return request if model.price is None else replace(request, price=model.price)
+
+
+def _options_of(model: str, models: Sequence[str], options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the options of a model; those for servers are left out where only others are."""
+    if is_local(model) and not all(map(is_local, models)):
+        return {name: value for name, value in options.items() if name not in _OF_SERVERS}
+    return options
 
 
 def _adjusted(

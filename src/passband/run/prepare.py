@@ -241,6 +241,7 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
         statuses = {s: n for s, n in trials.statuses(task_run.number).items() if s not in again}
         tokens, cost = trials.tokens(task_run.number), trials.cost(task_run.number)
         task_run.counters.start_from(statuses, tokens, cost)
+        task_run.counters.reasoning_tokens = trials.reasoning_tokens(task_run.number)[0]
         if task_run.counters.main is not None:
             for number, count, total in trials.score_sums(task_run.counters.main):
                 if number in places:

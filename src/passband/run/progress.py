@@ -19,6 +19,7 @@ __all__ = ["Meter", "Progress", "TaskProgress", "Waiting", "Watcher"]
 
 Clock = Callable[[], float]
 _WINDOW = 20.0  # seconds that the rate is averaged over
+_FEW = 32  # trials, or this part of all, below which nothing is forecast: 1 in 32
 _SHARE = 50  # an estimate may take this part of the time: 1 in 50
 
 
@@ -82,7 +83,7 @@ class Meter:
 
     The time left is forecast from a longer stretch, of two waves of requests at least: answers that
     take a minute come in waves, and their rate within seconds means nothing. Before the first wave
-    is answered there is no forecast.
+    is answered, or a fair part of the run, there is no forecast.
 
     An estimate is computed again only when there are new trials, and not more often than leaves
     it a fiftieth of the time: a run of many tasks is not held up by those who watch it.
@@ -137,7 +138,8 @@ class Meter:
         if not left:
             return 0.0
         rate = _slope(*waves[0], now, done)
-        if rate is None or done - waves[0][1] < under_way:
+        wave = min(under_way, max(_FEW, (done + left) // _FEW))
+        if rate is None or done - waves[0][1] < wave:
             return None
         return left / rate + (waiting.seconds if waiting else 0.0)
 

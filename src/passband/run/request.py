@@ -59,6 +59,7 @@ class RunOptions(TypedDict, total=False):
     truncated: Truncated | None
     retry_failed: bool
     max_cost: float | None
+    max_failed: float | None
     moved_server: bool
     until: Until | None
     patience: Patience

@@ -32,11 +32,13 @@ from passband.run.unread import opened
 from passband.tasks.task import Task
 from passband.trials.place import StoreLost
 from passband.trials.reader import Trials
+from passband.trials.rows import FAILED
 from passband.trials.schema import EmptyStore
 from passband.trials.store import LOW_WATER, Store
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
+    from passband.stats.interval.estimate import Over
     from passband.summary.summary import Summary
 
 __all__ = ["Finished", "OnStart", "make_subjects", "prepare_all", "run_session"]
@@ -61,9 +63,14 @@ class Finished:
     task_runs: Sequence[TaskRun]
     seconds: float
     cost: float | None
+    max_failed: float | None = None  # share of trials without an answer that is no failure
 
     def summarize(
-        self, metrics: Sequence[str] = (), level: float = 0.95, policy: Policy = "drop"
+        self,
+        metrics: Sequence[str] = (),
+        level: float = 0.95,
+        policy: Policy = "drop",
+        over: Over = "problems",
     ) -> Summary | None:
         """Summarize the tasks of the run; None if no trial of them is recorded."""
         from passband.summary.run_summary import summarize_run
@@ -72,7 +79,7 @@ class Finished:
         recorded = [task_run.task.name for task_run in self.task_runs if task_run.counters.done]
         if not recorded:
             return None
-        request = Request(tuple(metrics), level=level, policy=policy)
+        request = Request(tuple(metrics), over, level=level, policy=policy)
         return summarize_run(self.directory, request, tasks=recorded, models=[self.model])
 
     def task_options(self) -> list[str]:
@@ -85,9 +92,25 @@ class Finished:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the command: a task with answers and no score at all is a failure."""
+        """The exit code of the command: trials without an answer or a score may be a failure."""
         code = _EXIT_CODES[self.ending]
-        return ExitCode.FAILED if code is ExitCode.OK and self.unscored else code
+        has_failed = self.failure is not None or bool(self.unscored)
+        return ExitCode.FAILED if code is ExitCode.OK and has_failed else code
+
+    @property
+    def failure(self) -> str | None:
+        """Why the run counts as failed although it came to its end."""
+        if self.max_failed is None:
+            return None
+        counters = [task_run.counters for task_run in self.task_runs]
+        done = sum(counter.done for counter in counters)
+        failed = sum(counter.statuses[status] for counter in counters for status in FAILED)
+        if failed <= self.max_failed * done:
+            return None
+        return (
+            f"{failed} of {done} trials got no answer, more than --max-failed {self.max_failed:g} "
+            "allows. --retry-failed asks for them again."
+        )
 
     @property
     def unscored(self) -> list[str]:
@@ -141,7 +164,12 @@ def run_session(
         store.close()
     seconds = time.monotonic() - began
     cost = budget.spent(runner.task_runs)
-    return Finished(directory, subjects[0].name, ending, runner.task_runs, seconds, cost)
+    finished = Finished(
+        directory, subjects[0].name, ending, runner.task_runs, seconds, cost, settings.max_failed
+    )
+    if finished.failure is not None:
+        watcher.warn(finished.failure)
+    return finished
 
 
 @contextmanager

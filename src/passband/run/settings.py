@@ -58,6 +58,7 @@ class Settings:
     truncated: Truncated | None = None  # whether truncated completions are scored
     retry_failed: bool = False  # request again trials recorded as invalid or gave_up
     max_cost: float | None = None
+    max_failed: float | None = None  # share of trials without an answer that is no failure
     moved_server: bool = False  # whether another address serves the same model
     until: Until | None = None  # then n is the most trials of a problem
     patience: Patience = field(default_factory=Patience)
@@ -67,3 +68,5 @@ class Settings:
         for option, number in (("--limit", self.limit), ("-n", self.n)):
             if number is not None and number < 1:
                 raise InvalidInput(f"{option} must be at least 1; got {number}.")
+        if self.max_failed is not None and not 0 <= self.max_failed <= 1:
+            raise InvalidInput(f"--max-failed is a share from 0 to 1; got {self.max_failed:g}.")

@@ -89,6 +89,8 @@ def _add_groups(shaped: dict[str, Any], finished: Finished, request: Request) ->
     names = [run.task.name for run in finished.task_runs]
     shaped["groups"] = {}
     for combined in summarize_run(finished.directory, request, tasks=names).combined:
+        if combined.name not in groups:  # a macro-average within one task
+            continue
         group = groups[combined.name]
         row = shaped["groups"].setdefault(group.name, {"name": group.name, "alias": combined.name})
         for line in combined.lines:

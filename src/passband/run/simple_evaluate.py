@@ -49,7 +49,7 @@ def simple_evaluate(
     apply_chat_template: bool | None = None,
     fewshot_as_multiturn: bool | None = None,
     gen_kwargs: str | Mapping[str, Any] | None = None,
-    base_url: str | None = None,
+    base_url: str | Sequence[str] | None = None,
     temperature: float | None = None,
     top_p: float | None = None,
     max_tokens: int | None = None,
@@ -87,7 +87,7 @@ def simple_evaluate(
     check_batch_size(batch_size)
     number, share = read_limit(limit)
     level = as_level(level)
-    single = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens}
+    single: dict[str, Any] = {"temperature": temperature, "top_p": top_p, "max_tokens": max_tokens}
     chosen, options = named_model(model, model_args)
     _add(options, "base_url", base_url)
     _add(options, "concurrency", concurrency)

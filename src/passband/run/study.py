@@ -5,12 +5,12 @@ An error of one model does not keep the others from being asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.generate.providers import make_provider, providers
@@ -25,6 +25,7 @@ from passband.trials.schema import EmptyStore
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Policy
+    from passband.stats.interval.estimate import Over
     from passband.summary.compare import ComparisonSummary
     from passband.summary.summary import Summary
 
@@ -43,6 +44,7 @@ class StudyEnd:
     finished: Mapping[str, Finished]
     failed: Mapping[str, PassbandError | OSError]
     unasked: Sequence[str] = ()  # models that were not reached, or that there was no money for
+    begun: Collection[str] = ()  # models whose recorded trials agree with the settings of now
 
     @property
     def exit_code(self) -> ExitCode:
@@ -96,6 +98,7 @@ class Study:
         finished: dict[str, Finished] = {}
         failed: dict[str, PassbandError | OSError] = {}
         unasked: list[str] = []
+        begun: set[str] = set()
         for place, (label, request) in enumerate(zip(self.labels, self.requests, strict=True)):
             left = self._left(place, finished)
             if left is not None and left <= 0:
@@ -105,27 +108,38 @@ class Study:
             on_model(label, place + 1, len(self.requests))
             settings = replace(request.settings, max_cost=left or request.settings.max_cost)
             try:
-                finished[label] = replace(request, settings=settings).run(watcher)
+                finished[label] = replace(request, settings=settings).run(
+                    _Further(watcher) if place else watcher,
+                    on_start=partial(_add, begun, label),
+                )
             except (PassbandError, OSError) as error:
                 failed[label] = error
-                watcher.warn(f"{label}: {error}")
+                watcher.warn(f"{label}: {' '.join(str(error).split())}")
                 continue
             if finished[label].ending in ("interrupted", "terminated"):
                 unasked += self.labels[place + 1 :]
                 break
-        return StudyEnd(finished, failed, unasked)
+        return StudyEnd(finished, failed, unasked, frozenset(begun))
 
     def summarize(
-        self, metrics: Sequence[str], level: float, end: StudyEnd, policy: Policy = "drop"
+        self,
+        metrics: Sequence[str],
+        level: float,
+        end: StudyEnd,
+        policy: Policy = "drop",
+        over: Over = "problems",
     ) -> Summary | None:
-        """Summarize the tasks of the study; None if no trial of them is recorded."""
+        """Summarize what was asked, and what was recorded of it before; None if nothing was.
+
+        The trials of a model that was refused or not reached may have other settings.
+        """
         from passband.summary.joined import join_summaries
         from passband.summary.run_summary import summarize_run
         from passband.summary.summary import Request
 
         summaries = {}
-        wanted = Request(tuple(metrics), level=level, policy=policy)
-        for label, request in zip(self.labels, self.requests, strict=True):
+        wanted = Request(tuple(metrics), over, level=level, policy=policy)
+        for label, request in self._begun(end).items():
             with suppress(*([PassbandError] if label in end.failed else [])):
                 if tasks := _recorded(request):
                     summaries[label] = summarize_run(
@@ -133,17 +147,22 @@ class Study:
                     )
         return join_summaries(summaries, by_model=True) if summaries else None
 
+    def _begun(self, end: StudyEnd) -> dict[str, RunRequest]:
+        labelled = zip(self.labels, self.requests, strict=True)
+        return {label: one for label, one in labelled if label in (*end.finished, *end.begun)}
+
     def compare(
-        self, metrics: Sequence[str], level: float, policy: Policy = "drop"
+        self, metrics: Sequence[str], level: float, end: StudyEnd, policy: Policy = "drop"
     ) -> ComparisonSummary | None:
         """Compare the models task by task, by the first metric; None if they cannot be."""
         from passband.summary.compare import Contest, compare_sources
 
-        recorded = [(request.directory, _recorded(request)) for request in self.requests]
-        held = [(directory, tasks) for directory, tasks in recorded if tasks]
-        names = list(dict.fromkeys(name for _, tasks in held for name in tasks))
-        if len(held) > 1:
-            with suppress(InvalidInput):  # other problems, adaptive tests, damage
+        with suppress(InvalidInput):  # other problems, adaptive tests, damage
+            begun = self._begun(end).values()
+            recorded = [(request.directory, _recorded(request)) for request in begun]
+            held = [(directory, tasks) for directory, tasks in recorded if tasks]
+            names = list(dict.fromkeys(name for _, tasks in held for name in tasks))
+            if len(held) > 1:
                 contest = Contest(tuple(metrics[:1]), level=level, policy=policy)
                 return compare_sources([directory for directory, _ in held], contest, tasks=names)
         return None
@@ -159,6 +178,23 @@ class Study:
                 end = finished.get(label)
                 limit -= (_recorded_cost(other) if end is None else end.cost) or 0.0
         return limit
+
+
+def _add(labels: set[str], label: str, stop: Callable[[], None]) -> None:
+    labels.add(label)
+
+
+class _Further:
+    """The watcher of a further model: what was guessed of the tasks has been shown before."""
+
+    shows_guesses = False
+
+    def __init__(self, watcher: Watcher) -> None:
+        self._watcher = watcher
+        self.tick, self.note, self.warn = watcher.tick, watcher.note, watcher.warn
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._watcher, name)
 
 
 def refuse_twice(labels: Sequence[str]) -> None:

@@ -55,10 +55,13 @@ def _flag(value: Any) -> bool:
     return value
 
 
-def _truncated(value: Any) -> str:
-    if value not in ("leave", "score"):
-        raise ValueError("leave or score")
-    return str(value)
+def _one_of(*words: str) -> Callable[[Any], str]:
+    def convert(value: Any) -> str:
+        if value not in words:
+            raise ValueError(" or ".join(words))
+        return str(value)
+
+    return convert
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -97,13 +100,16 @@ _BOTH: dict[str, Callable[[Any], Any]] = {
     "num_fewshot": _whole(0),
     "fewshot_as_turns": _flag,
     "gen": _gen,
+    "stream": _flag,
 }
 _STUDY: dict[str, Callable[[Any], Any]] = {
     "n": _whole(1),
     "limit": _whole(1),
     "max_cost": _positive,
+    "max_failed": _number("between 0 and 1", lambda value: 0 <= value <= 1),
     "out": _path,
-    "truncated": _truncated,
+    "truncated": _one_of("leave", "score"),
+    "policy": _one_of("drop", "fail", "error"),
     "metrics": _texts,
     "level": _number("between 0 and 1", lambda value: 0 < value < 1),
 }

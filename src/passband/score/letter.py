@@ -5,8 +5,8 @@ line that is a letter and nothing else, whichever comes later; a cue in the last
 "(B) 20 m"); a first line that is a letter. "A dog", "I think so" and "vitamin A" pick nothing, and
 neither do a list of all choices and two letters at once.
 
->>> [find_letter(text).answer for text in ("B", "**Answer:** (B) 20 m.", "I think B", "### Answer\nB")]
-['B', 'B', 'B', 'B']
+>>> [find_letter(text).answer for text in ("B", "**Answer:** (B) 20 m.", "I think B")]
+['B', 'B', 'B']
 >>> find_letter("A dog is what I think it is.") is None
 True
 """

@@ -1,6 +1,6 @@
 r"""The place of an extracted answer in its completion.
 
->>> steps = [{"function": "extract", "rules": ["last_number"]}]
+>>> steps = steps_of([{"function": "extract", "rules": ["last_number"]}])
 >>> text = "12 apples and 1,200 pears are 1,212."
 >>> start, end = find_span(text, "1212", steps)
 >>> text[start:end]
@@ -22,7 +22,7 @@ from passband.errors import PassbandError
 from passband.score.filters import FilterStep, make_step
 from passband.score.scorer import Reference
 
-__all__ = ["find_span"]
+__all__ = ["find_span", "steps_of"]
 
 _LONGEST = 500_000  # characters of a text that is searched
 _LONGEST_ANSWER = 5_000
@@ -39,10 +39,20 @@ _FOLLOWING = str.maketrans(
 Span = tuple[int, int]
 
 
+def steps_of(specs: Sequence[Mapping[str, Any] | str] | None) -> list[FilterStep] | None:
+    """Return the filters of a recorded scorer; None where they cannot be made here."""
+    if specs is None:
+        return None
+    try:
+        return [make_step(spec) for spec in specs]
+    except (PassbandError, ValueError, TypeError):
+        return None
+
+
 def find_span(
     text: str,
     answer: str,
-    steps: Sequence[Mapping[str, Any] | str] | None,
+    steps: Sequence[FilterStep] | None,
     reference: Reference | None = None,
 ) -> Span | None:
     """Return where in a text the answer was found; None where that is not certain.
@@ -56,9 +66,8 @@ def find_span(
     if steps is None:
         return places[0] if len(places) == 1 else None
     try:
-        made = [make_step(step) for step in steps]
-        return _overwritten(text, places, made, reference or Reference(()))
-    except (PassbandError, ValueError, TypeError):  # a filter that is not registered here
+        return _overwritten(text, places, steps, reference or Reference(()))
+    except Exception:  # of a filter that somebody registered; only the mark is lost
         return None
 
 

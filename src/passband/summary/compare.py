@@ -27,6 +27,7 @@ from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import expand_metrics, needs_answers
 from passband.summary.abilities import ranked
 from passband.summary.default_metrics import default_metrics
+from passband.summary.share import is_share
 from passband.trials.reader import Trials, is_run_directory
 
 __all__ = ["ComparisonSummary", "Contest", "TaskComparison", "compare_sources"]
@@ -68,6 +69,12 @@ class ComparisonSummary:
     contest: Contest
     tasks: tuple[TaskComparison, ...]
     remarks: tuple[Remark, ...] = ()
+    #: tasks whose scores are on a scale from 0 to 1; for tables, and not part of the JSON
+    shares: frozenset[str | None] = frozenset()
+
+    def is_share(self, task: TaskComparison) -> bool:
+        """Return whether the metrics of a task are shares of 1."""
+        return task.task in self.shares
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict, numbers in full."""
@@ -126,7 +133,8 @@ def compare_sources(
     left_out += _target_remarks(readings, shared)
     left_out += _stopped_remarks(field, shared, contest.policy)
     compared = [_compared(task, field.models(task), contest) for task in shared]
-    return ComparisonSummary(contest, tuple(compared), (*remarks, *empty, *left_out))
+    shares = frozenset(task for task in shared if all(map(is_share, field.models(task).values())))
+    return ComparisonSummary(contest, tuple(compared), (*remarks, *empty, *left_out), shares)
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:

@@ -35,7 +35,6 @@ _MOST = 0.5  # of the scored trials have no answer
 _LOOKED_AT = 40  # trials whose completions are read
 _SLOWLY = 12  # of them where one score takes milliseconds
 _LONGEST = 200_000  # characters of a completion that is read
-_WHOLE = "the text without blanks around it"
 
 
 @dataclass(frozen=True)
@@ -74,11 +73,9 @@ class Diagnosis:
         if self.rules:
             command = None
             rule, found = self.rules[0]
-            if self.function is not None and found > self.current and rule in RULES:
+            if self.function is not None and found > self.current:
                 words = ["passband", "score", directory, "--scorer", self.function]
                 command = shlex.join([*words, "--extract", rule, "--main"])
-            elif found > self.current and rule == _WHOLE:
-                command = "filter: [{function: remove_whitespace}] in the task's filter_list"
             yield notes.other_extraction(self.rules, self.looked_at, self.occurring, command)
 
 
@@ -157,8 +154,7 @@ class _Looking:
         if not is_right and (self.example is None or not self.example.text):
             self.example = _example(record, trial, row.text, score)
         for one in self._alternatives:
-            text = row.text.strip() if one.name == _WHOLE else row.text
-            value = one.scorer.score(text, reference).value
+            value = one.scorer.score(row.text, reference).value
             self.found[one.name] += value is not None and self._scale.is_right(value)
 
 
@@ -173,12 +169,11 @@ def _alternatives(scorer: ScorerRecord) -> list[_Alternative]:
     function = str(scorer.spec["function"])
     present = list(scorer.spec["steps"])
     steps = {rule: [{"function": "extract", "rules": [rule]}] for rule in RULES}
-    made = [
+    return [
         _Alternative(rule, make_scorer(function, function, {}, step))
         for rule, step in steps.items()
         if step != present
     ]
-    return [*made, _Alternative(_WHOLE, make_scorer(function, function, scorer.spec["options"]))]
 
 
 def _reference(record: ProblemRecord) -> Reference:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
+from passband.score.filters import FilterStep
 from passband.score.scorer import Reference
-from passband.score.span import find_span
+from passband.score.span import find_span, steps_of
 from passband.summary.scale import Scale, scale_of
 from passband.summary.shown import (
     Damaged,
@@ -180,11 +182,17 @@ class Look:
             return None
         if score.answer is None:
             return 0, len(text)
-        spec = self.scorer.spec if self.scorer.is_rebuildable else None
         reference = Reference(
             tuple(map(str, _listed(record, "targets"))), tuple(map(str, _listed(record, "choices")))
         )
-        return find_span(text, score.answer, None if spec is None else spec["steps"], reference)
+        return find_span(text, score.answer, self._steps, reference)
+
+    @cached_property
+    def _steps(self) -> list[FilterStep] | None:
+        """The filters of the chosen scorer, where they can be made again."""
+        if self.scorer is None or self.scorer.spec is None or not self.scorer.is_rebuildable:
+            return None
+        return steps_of(self.scorer.spec["steps"])
 
 
 def _listed(record: ProblemRecord, name: str) -> list[Any]:

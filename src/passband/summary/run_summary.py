@@ -19,15 +19,17 @@ from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
 from passband.summary.answer_notes import answer_notes
 from passband.summary.bracket import with_bracket
+from passband.summary.by_column import column_of, macro_average
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
+from passband.summary.known_bad import known_bad_notes
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
 from passband.summary.share import is_share
-from passband.summary.summary import Group, Line, Request, Summary
+from passband.summary.summary import Combined, Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
 from passband.tasks.task import MetricEntry
@@ -75,7 +77,13 @@ def summarize_run(
                 Stratum(group, summary.samples(group))
                 for group, summary in zip(groups, summaries, strict=True)
             ]
+        averages = _macro_averages(summaries, groups)
+        groups = [
+            _with_micro_note(group, average)
+            for group, average in zip(groups, averages, strict=True)
+        ]
         combined = (
+            *(average for average in averages if average is not None),
             *combine_tasks(definitions, strata, request),
             *combine_groups(strata, request),
         )
@@ -84,6 +92,21 @@ def summarize_run(
         )
     remarks = (Remark(f"run directory: {used}"), *_remarks(runs, by))
     return Summary(str(directory), request, tuple(groups), remarks, combined=combined)
+
+
+def _macro_averages(
+    summaries: Sequence[RunSummary], groups: Sequence[Group]
+) -> list[Combined | None]:
+    return [summary.macro_average(group) for summary, group in zip(summaries, groups, strict=True)]
+
+
+def _with_micro_note(group: Group, average: Combined | None) -> Group:
+    """Return the group of a task with a macro-average, with a note on what its own values are."""
+    if average is None:
+        return group
+    column = average.name.rpartition("macro over ")[2]
+    note = notes.micro_average(column, len(average.strata))
+    return replace(group, notes=(*group.notes, note))
 
 
 def _remarks(runs: Sequence[RunRecord], by: Sequence[str]) -> Iterator[Remark]:
@@ -135,7 +158,8 @@ class RunSummary:
         )
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
-        group = replace(group, notes=(*group.notes, *told))
+        bad = known_bad_notes(self._trials, self._run)
+        group = replace(group, notes=(*group.notes, *told, *bad))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)
             group = replace(group, notes=(*group.notes, moved))
@@ -168,6 +192,12 @@ class RunSummary:
             if sample is not None:
                 samples[line.metric] = sample
         return samples
+
+    def macro_average(self, group: Group) -> Combined | None:
+        """Return the mean over the groups of the task's column, where it names one."""
+        if self._run.adaptive is not None or column_of(self._run) is None:
+            return None
+        return macro_average(self._trials, self._run, group, self.samples(group), self._request)
 
     @cached_property
     def _outcomes(self) -> tuple[Outcomes, tuple[Note, ...]]:

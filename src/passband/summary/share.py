@@ -1,4 +1,4 @@
-"""Shares: whether a metric of them is a share of 1."""
+"""Whether scores are shares of 1, so that a mean of them can be written as a percentage."""
 
 from __future__ import annotations
 

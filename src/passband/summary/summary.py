@@ -6,7 +6,7 @@ A group holds the trials of one model on one task, or whatever the columns of a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
@@ -185,12 +185,18 @@ class Summary(Framed):
     combined: tuple[Combined, ...] = ()  #: weighted means over groups
 
     def combined_lines(self) -> Iterator[tuple[Combined, Mapping[str, str], Line]]:
-        """Yield every weighted mean, with the columns that set it apart as those of groups do."""
+        """Yield every weighted mean, with the columns that set it apart as those of groups do.
+
+        Where no column does, as within one task, the label of the line does.
+        """
         names = dict.fromkeys(name for group in self.groups for name in group.by)
         column = next((name for name in names if name != "model"), "task")
         for combined in self.combined:
             for line in combined.lines:
-                yield combined, {column: combined.label, **combined.by}, line
+                if not names:
+                    yield combined, {}, replace(line, metric=f"{line.metric}, {combined.name}")
+                else:
+                    yield combined, {column: combined.label, **combined.by}, line
 
     def lines(self) -> Iterator[tuple[Group, Line]]:
         """Yield every line together with its group."""

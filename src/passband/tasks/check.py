@@ -30,4 +30,10 @@ def check_task(
     if reading.problem_set is not None and reading.task is not None:
         errors = reading.problem_set.errors(limit)
         diagnostics += [Diagnostic.of(error, path) for error in errors]
+        if not errors:
+            place = reading.problem_set.places["known_bad"]
+            diagnostics += [
+                Diagnostic.at(place, f"known_bad: problem {bad.key!r}: {bad.reason}", "warning")
+                for bad in reading.problem_set.known_bad(limit)
+            ]
     return sorted(dict.fromkeys(diagnostics), key=lambda d: (d.file != path, d.file, d.line))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from passband.errors import InvalidInput
 from passband.tasks.where import Condition
 
 __all__ = ["BadProblem", "KnownBad"]
@@ -46,5 +47,13 @@ class KnownBad:
             BadProblem(key, reason)
             for key, row in problems
             for name, condition, reason in self._entries
-            if name in (None, key) and (condition is None or condition.holds(row))
+            if name in (None, key) and (condition is None or _holds(condition, row))
         ]
+
+
+def _holds(condition: Condition, row: Mapping[str, Any]) -> bool:
+    """Return whether a condition holds; one that cannot be worked out is about another copy."""
+    try:
+        return condition.holds(row)
+    except InvalidInput:
+        return False

@@ -96,6 +96,8 @@ def _index(root: Path, version: str, stamp: int) -> LmEvalIndex:
     path = _cache_file(root, version)
     found = _kept(path, made_of)
     if found is None:
+        if sys.stderr.isatty():
+            print(f"reading the names of lm-eval {version}'s tasks, once ...", file=sys.stderr)
         found = _scanned(root)
         _keep(path, {**made_of, **found})
     return LmEvalIndex(root, version, found["names"], found["tags"], found["groups"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,16 +53,16 @@ class LocalData:
         names = {split: [str(path) for path in paths] for split, paths in self.files.items()}
         by_split = names.get(None, names)
         options = {"data_files": by_split}
-        return DataSource(self.form, Place(first, 1), Path(), options=options, is_trusted=True)
+        place = Place(_shown(first), 1)
+        return DataSource(self.form, place, Path(), options=options, is_trusted=True)
 
     def check_split(self, task: str, split: str | None, used: str) -> None:
         """Raise if rows of another split are needed, and one file was given for all."""
         if None in self.files:
-            name = split or "train"
+            name, file = split or "train", _shown(self.files[None][0])
             raise InvalidInput(
-                f"{task} takes {used} from split {name!r}, and --data names one file, "
-                f"{self.files[None][0]}. Name both, as in --data test=FILE --data {name}=FILE, or "
-                f"a folder that holds them."
+                f"{task} takes {used} from split {name!r}, and --data names one file, {file}. Name "
+                f"both, as in --data test=FILE --data {name}=FILE, or a folder that holds them."
             )
         if split not in self.files:
             known = [str(name) for name in self.files]
@@ -81,6 +82,14 @@ def local_data(words: Sequence[str | Path], tasks: Sequence[str]) -> LocalData |
             f"{': ' if tasks else '.'}{', '.join(tasks[:5])}{', ...' if len(tasks) > 5 else ''}"
         )
     return LocalData.of(words)
+
+
+def _shown(path: Path) -> Path:
+    """Return a path as the user would write it."""
+    with suppress(OSError):  # the working folder was deleted
+        folder = Path.cwd()
+        return path.relative_to(folder) if path.is_relative_to(folder) else path
+    return path
 
 
 def _path_in(text: str) -> str:

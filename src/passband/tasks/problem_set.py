@@ -15,6 +15,7 @@ from passband.score.scorer import Reference
 from passband.tasks.data import DataSource, data_files, read_rows
 from passband.tasks.digest import digest_of
 from passband.tasks.fewshot import ExamplePool, Prompt
+from passband.tasks.known_bad import BadProblem, KnownBad
 from passband.tasks.local_data import LocalData
 from passband.tasks.schema import TaskKeys
 from passband.tasks.spool import spooled
@@ -119,13 +120,22 @@ class ProblemSet:
                 yield error
 
     def _problem(self, key: str, row: Mapping[str, Any], columns: Any, prompt: Prompt) -> Problem:
+        self._label("by", row, key)
         choices, targets = prompt.asked.references(row, columns, key)
         return Problem(
             key=key,
             messages=prompt.messages(row, columns, key),
             reference=Reference(targets, choices, dict(row)),
-            cluster=self._cluster(row, key),
+            cluster=self._label("cluster", row, key),
         )
+
+    def known_bad(self, limit: int | None) -> list[BadProblem]:
+        """Return those of the first `limit` problems whose key or text is known to be wrong."""
+        if not self.keys.known_bad:
+            return []
+        entries = [entry.model_dump() for entry in self.keys.known_bad]
+        problems = ((problem.key, problem.reference.doc) for problem in self.load(limit))
+        return KnownBad(entries).among(problems)
 
     # -- rows ------------------------------------------------------------------------------
 
@@ -265,14 +275,14 @@ class ProblemSet:
                 f"two problems have the {column} {name!r}; problem_id must be unique.", place=place
             )
 
-    def _cluster(self, row: Mapping[str, Any], key: str) -> str | None:
-        if self.keys.cluster is None:
+    def _label(self, setting: str, row: Mapping[str, Any], key: str) -> str | None:
+        """Return the value of the column that a setting names, which every problem must have."""
+        column = getattr(self.keys, setting)
+        if column is None:
             return None
-        value = row.get(self.keys.cluster)
+        value = row.get(column)
         if not isinstance(value, str | int | float):
-            raise InvalidInput(
-                f"problem {key!r} has no {self.keys.cluster}.", place=self.places["cluster"]
-            )
+            raise InvalidInput(f"problem {key!r} has no {column}.", place=self.places[setting])
         return str(value)
 
     def _check_columns(self, columns: Collection[str]) -> None:

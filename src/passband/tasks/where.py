@@ -40,9 +40,11 @@ class Condition:
                 f"{name} must be an expression without braces, such as level == 5; "
                 f"got {expression!r:.60}."
             )
-        self._renderer = Renderer(
-            Template(f"{{% if ({expression}) %}}1{{% endif %}}"), trusted=trusted
-        )
+        try:
+            template = Template(f"{{% if ({expression}) %}}1{{% endif %}}")
+        except InvalidInput as error:
+            raise InvalidInput(f"{name}: {error}") from None
+        self._renderer = Renderer(template, trusted=trusted)
 
     def kept(self, rows: Iterable[tuple[T, Row]]) -> Iterator[tuple[T, Row]]:
         """Yield the pairs whose row the condition holds for."""

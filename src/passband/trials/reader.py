@@ -26,7 +26,15 @@ from passband.trials.records import (
     SourceRecord,
 )
 from passband.trials.rounds import count_complete_rounds, outcomes_of_rounds
-from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, ScoreRow, Status, TrialRow
+from passband.trials.rows import (
+    REASONING,
+    SCORE_STATUSES,
+    STATUSES,
+    AttemptRow,
+    ScoreRow,
+    Status,
+    TrialRow,
+)  # fmt: skip
 from passband.trials.schema import FILE
 from passband.trials.tally_columns import added
 from passband.trials.unpacking import scores_of
@@ -269,6 +277,10 @@ class Trials(Framed):
         """Return the tokens that went in and came out, where they were counted."""
         tallies = self._counts.trial_tallies(run)
         return sum(tallies.prompt_tokens), sum(tallies.completion_tokens)
+
+    def reasoning_tokens(self, run: int) -> tuple[int, int]:
+        """Return the tokens of reasoning, which came out too, and the trials that state theirs."""
+        return self._rows.counter(REASONING[0], run), self._rows.counter(REASONING[1], run)
 
     def cost(self, run: int) -> float:
         """Return what the trials cost, where that was recorded with them."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 __all__ = [
     "FAILED",
+    "REASONING",
     "SCORE_STATUSES",
     "STATUSES",
     "AttemptRow",
@@ -43,6 +44,13 @@ FAILED: tuple[Status, ...] = ("invalid", "gave_up", "errored")  # what may be as
 ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
 SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout")
 """The status of a score; stored as the position here. Only the first two have a value."""
+
+
+REASONING = ("reasoning_tokens", "reasoning_trials")
+"""Counters of a run that count no rows: tokens of reasoning, and the trials that state theirs.
+
+Trials of earlier versions, imported, merged and salvaged ones are not among them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +103,7 @@ class TrialRow:
     reason: str | None = None  # why a schedule chose it
     source: int | None = None  # where an imported row comes from
     finish_reason: str | None = None  # the server's word, where it says more than the status
+    reasoning_tokens: int | None = None  # added up by run, and not kept with the trial
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Any
 from passband.trials.checked import CheckedRows
 from passband.trials.checksums import score_tally_checksum, trial_tally_checksum
 from passband.trials.packing import insertions, packed
-from passband.trials.rows import STATUSES
+from passband.trials.rows import REASONING, STATUSES, TrialRow
 
 __all__ = ["ScoreTally", "Tallies", "TrialTally"]
 
@@ -148,6 +148,13 @@ class Tallies:
                 if value not in (0.0, 1.0):
                     tally.odd += 1
         self.count("score", scorer, len(rows))
+
+    def add_reasoning(self, run: int, trials: Iterable[TrialRow]) -> None:
+        """Add the tokens of reasoning, and the trials that came with their number."""
+        counts = [t.reasoning_tokens for t in trials if t.reasoning_tokens is not None]
+        for name, more in zip(REASONING, (sum(counts), len(counts)), strict=True):
+            if more:
+                self.count(name, run, more)
 
     def recount(self, run: int, scorers: Iterable[int], problems: Iterable[int]) -> None:
         """Add the trials of problems up again, and what these scorers gave them."""

@@ -15,14 +15,13 @@ def headline(
     found: tuple[int, int],
     total: tuple[int, int],
     conditions: Sequence[str] = (),
-    limit: int | None = None,
 ) -> str:
     """Return how many of all trials and problems were found under some conditions.
 
     >>> headline("sums by tiny", (49, 16), (80, 20), ["wrong"])
     'sums by tiny: 49 of 80 trials are wrong (16 of 20 problems)'
-    >>> headline("sums by tiny", (80, 20), (80, 20), limit=5)
-    'sums by tiny: 80 trials of 20 problems; the first 5:'
+    >>> headline("sums by tiny", (80, 20), (80, 20))
+    'sums by tiny: 80 trials of 20 problems'
     """
     if found == total and not conditions:
         text = f"{counted(total[0], 'trial')} of {counted(total[1], 'problem')}"
@@ -32,5 +31,4 @@ def headline(
             f"{found[0]:,} of {counted(total[0], 'trial')}{what if conditions else ''} "
             f"({found[1]:,} of {counted(total[1], 'problem')})"
         )
-    cut = limit is not None and limit < found[0]
-    return printable(f"{name}: {text}") + (f"; the first {limit}:" if cut else "")
+    return printable(f"{name}: {text}")

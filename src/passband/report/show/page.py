@@ -28,7 +28,7 @@ class Page:
 
     style: Style = field(default_factory=Style)
     full: bool = False
-    names: bool = False  #: tasks and models are named with each problem
+    apart: tuple[str, ...] = ()  #: which of task and model are named with each problem
 
     def lines(self, shown: Iterable[Shown]) -> Iterator[str]:
         """Yield the lines of problems and trials as they come."""
@@ -55,7 +55,8 @@ class Page:
         yield ""
 
     def _heading(self, problem: ShownProblem) -> str:
-        names = [problem.task, problem.model, problem.key] if self.names else [problem.key]
+        key = f"problem {problem.key}" if problem.key.isdecimal() else problem.key
+        names = [*(getattr(problem, name) for name in self.apart), key]
         right = f"{problem.right} of {counted(problem.scored, 'scored trial')} right"
         if problem.scored == problem.trials:
             right = f"{problem.right} of {problem.trials} right"

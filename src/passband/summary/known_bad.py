@@ -1,0 +1,28 @@
+"""Problems of a run whose key or text is known to be wrong, by the list that its task brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from passband import notes
+from passband.errors import InvalidInput
+from passband.notes import Note
+from passband.tasks.known_bad import KnownBad
+from passband.trials.reader import RunRecord, Trials
+
+__all__ = ["known_bad_notes"]
+
+
+def known_bad_notes(trials: Trials, run: RunRecord) -> tuple[Note, ...]:
+    """Return the note on such problems, if there are any."""
+    task = run.config.get("task")
+    entries = task.get("known_bad") if isinstance(task, Mapping) else None
+    if not isinstance(entries, list) or not entries:
+        return ()
+    try:
+        known = KnownBad(entries)
+    except (InvalidInput, AttributeError, KeyError):  # a store that another program wrote
+        return ()
+    problems = ((p.key, p.record.get("doc") or {}) for p in trials.each_problem(run.number))
+    bad = known.among(problems)
+    return (notes.known_bad([(one.key, one.reason) for one in bad]),) if bad else ()
