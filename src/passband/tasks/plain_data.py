@@ -62,7 +62,7 @@ def draft_task(path: Path, options: DataOptions | None = None) -> Draft:
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     return Draft(
         path=path,
-        values=_values(path, inner, guess),
+        values=_values(path, inner, guess, (options or DataOptions()).system),
         columns=columns,
         guess=guess,
         notes=tuple(notes_of(guess, path, columns, options or DataOptions())),
@@ -70,7 +70,7 @@ def draft_task(path: Path, options: DataOptions | None = None) -> Draft:
     )
 
 
-def _values(path: Path, inner: str | None, guess: Guess) -> dict[str, Any]:
+def _values(path: Path, inner: str | None, guess: Guess, system: str | None) -> dict[str, Any]:
     """Return the keys of the task; `inner` is the field of a document that holds the rows."""
     kind = guess.kind
     extraction = {"function": "extract", "rules": list(guess.rules)}
@@ -78,6 +78,7 @@ def _values(path: Path, inner: str | None, guess: Guess) -> dict[str, Any]:
         "task": Path(path.name.removesuffix(".gz")).stem,
         "dataset_path": path.name,
         **({"dataset_kwargs": {"field": inner}} if inner else {}),
+        **({"system": system} if system else {}),
         "doc_to_text": guess.prompt,
         "doc_to_target": guess.target,
         **({"doc_to_choice": guess.choices.setting} if guess.choices else {}),

@@ -54,6 +54,7 @@ class DataOptions:
     prompt: str | None = None  # template of the whole prompt
     scorer: str | None = None
     extract: Sequence[str] | None = None  # rules
+    system: str | None = None  # system prompt, for a task file; a run gets it by `Adjustments`
 
     @classmethod
     def of(
@@ -63,10 +64,11 @@ class DataOptions:
         prompt: str | None,
         scorer: str | None,
         extract: str | None,
+        system: str | None = None,
     ) -> DataOptions:
         """Return options as the shell gives them: rules with commas between."""
         rules = None if extract is None else [rule.strip() for rule in extract.split(",")]
-        return cls(question, answer, prompt, scorer, rules)
+        return cls(question, answer, prompt, scorer, rules, system)
 
     @property
     def given(self) -> list[str]:
