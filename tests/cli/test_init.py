@@ -54,6 +54,18 @@ def test_one_command_from_data_to_a_table_with_a_vote() -> None:
     assert "nothing to ask" in same.err
 
 
+def test_a_system_prompt_in_the_command_and_in_the_file() -> None:
+    with FaultServer(ok) as server:
+        asked = run(*ask(server, "problems.jsonl", "--limit", 2, "-q", "--system", "Be brief."))
+        assert asked.code == 0, asked.err
+        assert run("init", "problems.jsonl", "--system", "Be brief.").code == 0
+        same = run(*ask(server, "problems.yaml", "--limit", 2))
+        assert len(server.requests) == 2
+    assert server.requests[0].body["messages"][0] == {"role": "system", "content": "Be brief."}
+    assert same.code == 0, same.err
+    assert "nothing to ask" in same.err
+
+
 @pytest.mark.process
 def test_the_guesses_are_said_before_the_first_answer() -> None:
     with FaultServer(held()) as server:

@@ -261,7 +261,7 @@ SUMS = ("run", "sums.yaml", "--model", "python:model_of_a_test:answer")
         (("run", "sums", "--model", "python:model_of_a_test:anser"), "Did you mean 'answer'?"),
         (("run", "sums", "--model", "python:no_such_module:f"), "no_such_module"),
         (("run", "sums"), "--model"),
-        (("run",), "task"),
+        (("run",), "TASK"),
         ((*SUMS, "-n", "0"), "-n must be at least 1; got 0"),
         ((*SUMS, "-n", "-1"), "-n must be at least 1; got -1"),
         ((*SUMS, "-n", "many"), "-n"),

@@ -136,12 +136,18 @@ def test_training_data_with_messages_and_nested_answers() -> None:
 
 def test_choices_in_a_list() -> None:
     task, (first, second) = loaded(
-        {"question": "First?", "options": ["x", "y", "z"], "answer": "B", "answer_index": 1},
+        {"question": "First?", "options": ["ox", "yak", "zebu"], "answer": "B", "answer_index": 1},
         {"question": "Second?", "options": ["u", "v"], "answer": "A", "answer_index": 0},
     )
-    assert prompt(first).startswith("First?\n\nA. x\nB. y\nC. z\n\nWork step by step")
+    assert prompt(first).startswith("First?\n\nA. ox\nB. yak\nC. zebu\n\nWork step by step")
     assert second.reference == Reference(("u",), ("u", "v"), second.reference.doc)
-    for text, value in (("Answer: B", 1), ("(B)", 1), ("B. y", 1), ("y", 1), ("Answer: C", 0)):
+    for text, value in (
+        ("Answer: B", 1),
+        ("(B)", 1),
+        ("I think B", 1),
+        ("Yak", 1),
+        ("Answer: C", 0),
+    ):
         assert task.scorers[0].score(text, first.reference).value == value, text
     assert "choices = options; not used: answer_index" in task.notes[0]
     assert task.notes[1].startswith("prompt: question, choices with letters, then: Work")
@@ -371,11 +377,22 @@ def test_a_question_that_comes_again() -> None:
     )
 
 
-def test_wrong_choices_that_are_not_shown() -> None:
-    (warning,) = load_data_task(
-        written({"Question": "a?", "Correct Answer": "x", "Incorrect Answer 1": "y"})
-    ).warnings
-    assert warning.startswith("columns Incorrect Answer 1 look like wrong choices")
+def test_wrong_answers_beside_the_right_one_are_choices_in_any_order() -> None:
+    rows = [
+        {"Question": f"{n}?", "Correct Answer": "x", "Incorrect Answer 1": "y", "Distractor 2": "B"}
+        for n in range(8)
+    ]
+    task, problems = loaded(*rows)
+    assert {problem.reference.targets for problem in problems} == {("x",)}
+    places = [problem.reference.choices.index("x") for problem in problems]
+    assert set(places) == {0, 1, 2}
+    for place, problem in zip(places, problems, strict=True):
+        assert f"{'ABC'[place]}. x\n" in prompt(problem)
+        assert task.scorers[0].score(f"Answer: {'ABC'[place]}", problem.reference).value == 1
+        assert task.scorers[0].score(f"Answer: {'ABC'[place - 1]}", problem.reference).value == 0
+    assert task.notes[1].startswith("prompt: Question, choices (shuffled) with letters, then")
+    task, (first, *_) = loaded(*rows, prompt="{{ Question }}")
+    assert first.reference.choices == ()  # an open question
 
 
 # -- kinds, and the file -------------------------------------------------------------------

@@ -14,6 +14,7 @@ from passband.cli.options import (
     QuestionColumn,
     Quiet,
     ScorerName,
+    SystemPrompt,
 )
 
 __all__ = ["init"]
@@ -26,6 +27,7 @@ def init(
     prompt: PromptTemplate = None,
     scorer: ScorerName = None,
     extract: ExtractRules = None,
+    system: SystemPrompt = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="The file to write. Default: beside the data, .yaml."),
@@ -42,7 +44,7 @@ def init(
 
     if not is_data_file(data):
         raise InvalidInput(f"{data}: a task is made of a data file: .jsonl, .json, .csv, ...")
-    draft = draft_task(data, DataOptions.of(question, answer, prompt, scorer, extract))
+    draft = draft_task(data, DataOptions.of(question, answer, prompt, scorer, extract, system))
     path = write_task_file(draft, out, force=force)
     if not quiet:
         print_notes([*draft.notes[:-1], *(f"warning: {text}" for text in draft.warnings)])

@@ -62,15 +62,15 @@ def draft_task(path: Path, options: DataOptions | None = None) -> Draft:
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     return Draft(
         path=path,
-        values=_values(path, inner, guess),
+        values=_values(path, inner, guess, (options or DataOptions()).system),
         columns=columns,
         guess=guess,
         notes=tuple(notes_of(guess, path, columns, options or DataOptions())),
-        warnings=tuple(warnings_of(guess, columns)),
+        warnings=tuple(warnings_of(guess)),
     )
 
 
-def _values(path: Path, inner: str | None, guess: Guess) -> dict[str, Any]:
+def _values(path: Path, inner: str | None, guess: Guess, system: str | None) -> dict[str, Any]:
     """Return the keys of the task; `inner` is the field of a document that holds the rows."""
     kind = guess.kind
     extraction = {"function": "extract", "rules": list(guess.rules)}
@@ -78,9 +78,11 @@ def _values(path: Path, inner: str | None, guess: Guess) -> dict[str, Any]:
         "task": Path(path.name.removesuffix(".gz")).stem,
         "dataset_path": path.name,
         **({"dataset_kwargs": {"field": inner}} if inner else {}),
+        **({"system": system} if system else {}),
         "doc_to_text": guess.prompt,
         "doc_to_target": guess.target,
         **({"doc_to_choice": guess.choices.setting} if guess.choices else {}),
+        **({"shuffle_choices": {"seed": 0}} if guess.choices and guess.choices.is_shuffled else {}),
         "generation_kwargs": {"until": []},
         "repeats": 1,
         "filter_list": [{"name": "answer", "filter": [extraction]}],

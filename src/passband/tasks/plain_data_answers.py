@@ -54,10 +54,13 @@ class AnswerKind:
     options: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
 
+_OF_CHOICES = ("letter", "boxed", "marker", "whole")  # a choice may be given by its text
 NUMBER = AnswerKind("numeric", ("boxed", "marker", "last_number"), BOXED, "numbers")
 MATH = AnswerKind("math", ("boxed", "marker"), BOXED, "formulas")
-LETTER = AnswerKind("choice", ("boxed", "marker", "whole"), LETTER_LINE, "letters")
-CHOICE = AnswerKind("choice", ("boxed", "marker", "whole"), LETTER_LINE, "choices")
+LETTER = AnswerKind("choice", _OF_CHOICES, LETTER_LINE, "letters")
+CHOICE = AnswerKind(
+    "choice", _OF_CHOICES, LETTER_LINE, "choices", MappingProxyType({"letters": True})
+)
 TEXT = AnswerKind(
     "exact_match",
     ("boxed", "marker", "whole"),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passband.column_names import matching
+from passband.column_names import matching, normalized
 from passband.errors import InvalidInput
 from passband.tasks.plain_data_fields import Field, expression_of, is_absent
 
@@ -19,6 +19,7 @@ Row = Mapping[str, Any]
 
 NAMES = ("choices", "options", "candidates", "endings", "answer_choices", "multiple_choices")
 _LETTERS = string.ascii_uppercase
+_WRONG = ("incorrectanswer", "wronganswer", "distractor")
 _LETTERED = re.compile(r"(?:option|choice|answer|op)[\s_-]*([A-Ja-j]|[1-9])|([A-J])")
 _LETTER = re.compile(r"[(\[]?([A-Z])[)\]]?[.:]?")
 
@@ -33,15 +34,26 @@ class Choices:
     texts: Sequence[Sequence[Any]]  # of each row
     columns: tuple[str, ...]
     labels: Field | None = None  # names of the choices, where the data have any
+    is_shuffled: bool = False  # the right one comes first in the data, and not in the prompt
 
 
-def find_choices(rows: Sequence[Row], fields: Sequence[Field], taken: set[str]) -> Choices | None:
-    """Return the choices that rows hold in one column, or in a column each; None if in none."""
-    free = [field for field in fields if field.name not in taken]
-    by_name = {field.name: field for field in free if field.is_column}
+def find_choices(
+    rows: Sequence[Row], fields: Sequence[Field], question: Field | None, answer: Field
+) -> Choices | None:
+    """Return the choices that rows hold in one column, or in a column each; None if in none.
+
+    Wrong answers beside the right one are choices as well, unless the user has written the prompt,
+    which then shows them in some other order, or not at all.
+    """
+    taken = {answer.name, question.name if question else None}
+    by_name = {each.name: each for each in fields if each.is_column and each.name not in taken}
     for name in matching(by_name, NAMES):
         return _of_column(by_name[name], fields)
-    return _of_letters(rows, [field for field in free if field.is_column])
+    lettered = _of_letters(rows, list(by_name))
+    wrong = [name for name in by_name if normalized(name).startswith(_WRONG)]
+    if lettered is not None or question is None or not wrong or not answer.is_column:
+        return lettered
+    return _of_wrong_answers(rows, (answer.name, *wrong))
 
 
 def _of_column(field: Field, fields: Sequence[Field]) -> Choices:
@@ -56,22 +68,32 @@ def _of_column(field: Field, fields: Sequence[Field]) -> Choices:
                 f"column {field.name} must hold a list of choices; row {number} has {got}. Choices "
                 "that are part of the question need no column: write the prompt with --prompt."
             )
-    letters = f'"{_LETTERS}"[loop.index0]'
-    lines = (
-        f"{{% for choice in {listed.expression} %}}{{{{ {letters} }}}}. {{{{ choice }}}}\n"
-        "{% endfor %}"
-    )
+    lines = _loop_over(listed.expression)
     return Choices(listed.setting, listed.expression, lines, listed.values, (field.name,), labels)
 
 
-def _of_letters(rows: Sequence[Row], fields: Sequence[Field]) -> Choices | None:
+def _loop_over(expression: str) -> str:
+    letter = f'"{_LETTERS}"[loop.index0]'
+    return f"{{% for choice in {expression} %}}{{{{ {letter} }}}}. {{{{ choice }}}}\n{{% endfor %}}"
+
+
+def _of_wrong_answers(rows: Sequence[Row], columns: tuple[str, ...]) -> Choices:
+    """Return the choices of a right answer and wrong ones, as in GPQA; they have to be shuffled."""
+    _require_full(rows, columns)
+    every = f"[{', '.join(map(expression_of, columns))}]"
+    texts = [[row.get(name) for name in columns] for row in rows]
+    lines = _loop_over("choices")  # in the order in which they are shown
+    return Choices(f"{{{{ {every} }}}}", every, lines, texts, columns, is_shuffled=True)
+
+
+def _of_letters(rows: Sequence[Row], names: Sequence[str]) -> Choices | None:
     """Return choices that have a column each: A, B, C; option_1, option_2; Choice A, ..."""
     lettered: dict[str, str] = {}  # column by letter
-    for field in fields:
-        if match := _LETTERED.fullmatch(field.name):
+    for name in names:
+        if match := _LETTERED.fullmatch(name):
             mark = match[1] or match[2]
             letter = _LETTERS[int(mark) - 1] if mark.isdecimal() else mark.upper()
-            lettered.setdefault(letter, field.name)
+            lettered.setdefault(letter, name)
     columns = []
     for letter in _LETTERS:
         if letter not in lettered:
@@ -79,13 +101,7 @@ def _of_letters(rows: Sequence[Row], fields: Sequence[Field]) -> Choices | None:
         columns.append(lettered[letter])
     if len(columns) < 2:
         return None
-    for number, row in enumerate(rows, start=1):
-        empty = next((name for name in columns if is_absent(row.get(name))), None)
-        if empty is not None:
-            raise InvalidInput(
-                f"columns {', '.join(columns)} look like choices, but {empty} is empty in row "
-                f"{number}. Put the choices into one column that holds a list."
-            )
+    _require_full(rows, columns)
     expressions = [expression_of(name) for name in columns]
     lines = "".join(
         f"{letter}. {{{{ {expression} }}}}\n"
@@ -96,15 +112,27 @@ def _of_letters(rows: Sequence[Row], fields: Sequence[Field]) -> Choices | None:
     return Choices(f"{{{{ {every} }}}}", every, lines, texts, tuple(columns))
 
 
+def _require_full(rows: Sequence[Row], columns: Sequence[str]) -> None:
+    for number, row in enumerate(rows, start=1):
+        empty = next((name for name in columns if is_absent(row.get(name))), None)
+        if empty is not None:
+            raise InvalidInput(
+                f"columns {', '.join(columns)} look like choices, but {empty} is empty in row "
+                f"{number}. Put the choices into one column that holds a list."
+            )
+
+
 # -- the answer ----------------------------------------------------------------------------
 
 
-def target_of(answer: Field, choices: Choices, *, is_template: bool = False) -> str:
+def target_of(answer: Field, choices: Choices, *, is_template: bool = False) -> str | int:
     """Return doc_to_target of answers that are labels, letters, texts or positions of choices.
 
     A position is a number from 0 in a task. Where the data do not show what a number means, the
     user is asked; a template that was given (`is_template`) is taken by its word.
     """
+    if choices.is_shuffled:
+        return 0
     pairs = [
         (_plain(value), texts) for value, texts in zip(answer.values, choices.texts, strict=True)
     ]

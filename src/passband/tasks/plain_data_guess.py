@@ -54,6 +54,7 @@ class DataOptions:
     prompt: str | None = None  # template of the whole prompt
     scorer: str | None = None
     extract: Sequence[str] | None = None  # rules
+    system: str | None = None  # system prompt, for a task file; a run gets it by `Adjustments`
 
     @classmethod
     def of(
@@ -63,10 +64,11 @@ class DataOptions:
         prompt: str | None,
         scorer: str | None,
         extract: str | None,
+        system: str | None = None,
     ) -> DataOptions:
         """Return options as the shell gives them: rules with commas between."""
         rules = None if extract is None else [rule.strip() for rule in extract.split(",")]
-        return cls(question, answer, prompt, scorer, rules)
+        return cls(question, answer, prompt, scorer, rules, system)
 
     @property
     def given(self) -> list[str]:
@@ -85,7 +87,7 @@ class Guess:
     kind: AnswerKind
     rules: tuple[str, ...]  # of extraction
     prompt: str  # template
-    target: str  # column or template
+    target: str | int  # column, template, or position of a choice
 
 
 def make_guess(fields: Sequence[Field], rows: Sequence[Row], options: DataOptions) -> Guess:
@@ -93,7 +95,7 @@ def make_guess(fields: Sequence[Field], rows: Sequence[Row], options: DataOption
     question = _question(fields, options)
     answer = _answer(fields, rows, options)
     refuse_empty(question, answer, fields)
-    choices = find_choices(rows, fields, {each.name for each in (question, answer) if each})
+    choices = find_choices(rows, fields, question, answer)
     short = None
     if choices is None and options.scorer in _SHORT:
         short = short_answers(answer.expression, answer.values)
@@ -112,7 +114,7 @@ def make_guess(fields: Sequence[Field], rows: Sequence[Row], options: DataOption
 
 def _target(
     answer: Field, choices: Choices | None, short: ShortAnswers | None, options: DataOptions
-) -> str:
+) -> str | int:
     if choices is not None:
         is_template = options.answer is not None and "{{" in options.answer
         return target_of(answer, choices, is_template=is_template)
@@ -227,7 +229,7 @@ def _prompt(question: Field | None, choices: Choices | None, kind: AnswerKind) -
 
 def _are_shown(question: Field, choices: Choices) -> bool:
     """Return whether every question has its choices in it."""
-    return all(
+    return not choices.is_shuffled and all(
         all(str(text) in asked for text in texts)
         for asked, texts in zip(question.values, choices.texts, strict=True)
     )

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from passband.column_names import normalized
 from passband.tasks.plain_data_guess import DataOptions, Guess
 from passband.tasks.problem_set import USUAL_NAMES
 from passband.tasks.template import Template
 
 __all__ = ["notes_of", "warnings_of"]
 
-_WRONG_CHOICES = ("incorrectanswer", "wronganswer", "distractor")
 _MOST_UNUSED = 12  # columns that a note lists
 
 
@@ -23,7 +21,8 @@ def notes_of(
     yield f"columns: {_roles(guess)}{_unused(guess, columns)}"
     if guess.question is not None:
         has_choices = guess.choices is not None and guess.choices.lines in guess.prompt
-        parts = [guess.question.name, *(["choices with letters"] if has_choices else [])]
+        shuffled = " (shuffled)" if guess.choices and guess.choices.is_shuffled else ""
+        parts = [guess.question.name, *([f"choices{shuffled} with letters"] if has_choices else [])]
         has_more = guess.kind.instruction in guess.prompt
         more = f", then: {guess.kind.instruction}" if has_more else " alone"
         yield f"prompt: {', '.join(parts)}{more}"
@@ -51,22 +50,16 @@ def _unused(guess: Guess, columns: Sequence[str]) -> str:
         return ""
     choices = guess.choices.columns if guess.choices else ()
     used = {guess.question.name, guess.answer.name.split(".")[0], *choices, *USUAL_NAMES}
-    used |= Template(guess.prompt).columns | Template(guess.target).columns
+    used |= Template(guess.prompt).columns | Template(str(guess.target)).columns
     unused = [name for name in columns if name not in used]
     more = ", ..." if len(unused) > _MOST_UNUSED else ""
     return f"; not used: {', '.join(unused[:_MOST_UNUSED])}{more}" if unused else ""
 
 
-def warnings_of(guess: Guess, columns: Sequence[str]) -> Iterator[str]:
-    """Yield what is easily misread: wrong choices that are not shown, questions that come again."""
+def warnings_of(guess: Guess) -> Iterator[str]:
+    """Yield a warning of questions that come again: every row is taken for a new problem."""
     if guess.question is None:
         return
-    wrong = [name for name in columns if normalized(name).startswith(_WRONG_CHOICES)]
-    if wrong and guess.choices is None:
-        yield (
-            f"columns {', '.join(wrong)} look like wrong choices; they are not shown, so this is "
-            "an open question. To show choices, put all of them into one column as a list."
-        )
     first: dict[str, int] = {}
     again = [
         (row, earlier)

@@ -18,9 +18,11 @@ __all__ = ["task_file_text"]
 _COMMENTS: Mapping[str, str] = {
     "task": "The name of the task, in tables and run directories.",
     "dataset_path": "The data, relative to this file.",
+    "system": "The system prompt.",
     "doc_to_text": "The prompt: a template. Columns: {columns}.",
     "doc_to_target": "The right answer: a column, or a template.",
     "doc_to_choice": "The choices; a target that is a number is a position among them, from 0.",
+    "shuffle_choices": "The right choice comes first above, so the order is drawn, by this seed.",
     "generation_kwargs": "How answers are drawn; what is not set is left to the server.",
     "repeats": "Trials of each problem; passband run -n overrides it.",
     "filter_list": "How the answer is found in a completion: the first rule that applies.",
