@@ -11,7 +11,6 @@ Types of the public names are in `__init__.pyi`.
 from __future__ import annotations
 
 import importlib
-from typing import Any
 
 from passband.version import __version__
 
@@ -55,7 +54,7 @@ __all__ = ["__version__", *_HOMES]
 __all__.sort()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name when it is first asked for, so that importing passband is instant."""
     if name == "eval":
         return importlib.import_module("passband.eval")

@@ -1232,7 +1232,7 @@ OTHER_SCORER_VERSION = Note(
 
 
 #: codes of notes on trials that change what a number means, shown even where notes are not
-WARNED = frozenset({"unscored", "scored-incomplete", "scorer-errors", "task-errors"})
+WARNED = frozenset({"unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong"})
 
 _TREATMENTS = {
     True: ("is left out", "are left out"),

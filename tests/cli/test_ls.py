@@ -32,8 +32,12 @@ def test_json(here: Path) -> None:
 
 
 def test_what_is_listed_can_be_validated(here: Path) -> None:
-    for entry in json.loads(run("ls", "--json").out):
-        assert run("validate", entry["name"]).code == 0
+    listed = [entry["name"] for entry in json.loads(run("ls", "--json").out)]
+    # The data of the built-in benchmarks would have to be downloaded.
+    local = [name for name in listed if name in ("arithmetic", "both", "sums")]
+    assert len(local) == 3
+    for name in local:
+        assert run("validate", name).code == 0
 
 
 def test_other_folders(here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

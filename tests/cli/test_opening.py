@@ -14,16 +14,12 @@ from commands import finish
 from passband.cli.opening import close_opening, show_opening
 
 SWALLOWS = """\
-import os, signal, time
+import os, signal
 try:
     os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(60)
 except:
     pass
-try:
-    time.sleep(60)
-except SystemExit:
-    raise
+signal.pause()
 def answer(prompt): return "1"
 """
 

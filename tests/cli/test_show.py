@@ -149,6 +149,15 @@ def test_what_is_no_run(tmp_path: Path) -> None:
     assert "nothing" in done.err
 
 
+def test_a_folder_of_runs(tmp_path: Path) -> None:
+    filled(tmp_path / "runs" / "a", [[1, 0]])
+    assert "1 of 2 right" in run("show", tmp_path / "runs").out
+    filled(tmp_path / "runs" / "b", [[1, 0]])
+    done = run("show", tmp_path / "runs")
+    assert done.code == 2
+    assert "holds 2 runs; show one of" in done.err
+
+
 def test_diff_needs_one_problem(tmp_path: Path) -> None:
     done = run("show", filled(tmp_path / "run", [[1, 0], [0, 0]]), "--diff", 0, 1)
     assert done.code == 2

@@ -3,7 +3,7 @@
 import string
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from passband.score.extract import extract
@@ -144,11 +144,13 @@ WORDS = st.sampled_from(
 PROSE = st.lists(WORDS, min_size=1, max_size=8).map(lambda words: " ".join([*words, "walks home."]))
 
 
+@settings(max_examples=60)
 @given(st.lists(PROSE, min_size=1, max_size=4))
 def test_articles_and_pronouns_are_no_letters(sentences):
     assert letter("\n".join(sentences)) is None
 
 
+@settings(max_examples=60)
 @given(PROSE, st.sampled_from(WAYS), st.sampled_from("BCDEFGH"))
 def test_what_is_said_last_counts(prose, way, name):
     assert letter(f"{prose}\n\n{prose}\n\nAnswer: A\n\nAnswer: {name}") == name

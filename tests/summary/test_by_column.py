@@ -27,17 +27,26 @@ ROWS = [{"id": f"a{i}", "question": "x", "answer": "x", "High level": "a"} for i
 ]
 
 
-@pytest.fixture
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("quiz.yaml").write_text(TASK)
-    Path("rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    done = run("run", "quiz.yaml", "--model", "python:shlex:quote", "--out", "run")
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the task, its data, and the run that one model made of it."""
+    folder = tmp_path_factory.mktemp("quiz")
+    (folder / "quiz.yaml").write_text(TASK)
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = run("run", "quiz.yaml", "--model", "python:shlex:quote", "--out", "run")
     assert done.code == 0, done.err
     assert "exact_match (mean), macro over High level" in done.out
     assert "1 problem known to have a wrong key or text (a1: the key is wrong)" in done.err
     assert "values count every problem the same (micro)" in done.err
-    return tmp_path / "run"
+    return folder
+
+
+@pytest.fixture
+def directory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(folder)
+    return folder / "run"
 
 
 def test_micro_and_macro_by_hand(directory: Path) -> None:
@@ -68,6 +77,13 @@ def test_metrics_that_are_asked_for_have_it_too(directory: Path) -> None:
     assert len(summarize_run(directory).combined[0].lines) == 1
 
 
+def test_each_of_several_models_has_it(directory: Path) -> None:
+    models = ("--model", "python:shlex:quote", "--model", "python:html:escape")
+    done = run("run", "quiz.yaml", *models, "--out", "two", "-q")
+    labelled = [line.split()[0] for line in done.out.splitlines() if "macro over High" in line]
+    assert labelled == ["python:shlex:quote", "python:html:escape"]
+
+
 def test_one_group_has_no_macro_average(directory: Path) -> None:
     done = run("run", "quiz.yaml", "--model", "python:shlex:quote", "--out", "one", "--limit", 3)
     assert done.code == 0
@@ -75,8 +91,9 @@ def test_one_group_has_no_macro_average(directory: Path) -> None:
 
 
 def test_every_problem_needs_its_group(directory: Path) -> None:
-    Path("rows.jsonl").write_text(json.dumps({**ROWS[0], "High level": None}))
-    done = run("validate", "quiz.yaml")
+    Path("null.jsonl").write_text(json.dumps({**ROWS[0], "High level": None}))
+    done = run("validate", "quiz.yaml", "--data", "null.jsonl")
     assert "quiz.yaml:6: problem 'a0' has no High level." in done.out
-    Path("rows.jsonl").write_text(json.dumps({"id": "a", "question": "x", "answer": "x"}))
-    assert "by: no column 'High level'." in run("validate", "quiz.yaml").out
+    Path("none.jsonl").write_text(json.dumps({"id": "a", "question": "x", "answer": "x"}))
+    done = run("validate", "quiz.yaml", "--data", "none.jsonl")
+    assert "by: no column 'High level'." in done.out

@@ -41,8 +41,15 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "passband score runs/tiny                          # as its task says now",
         "passband score runs/tiny --scorer math --extract boxed,marker",
     ),
-    "show": ("passband show runs/tiny --wrong --limit 3",),
-    "export": ("passband export runs/tiny -o trials.jsonl",),
+    "show": (
+        "passband show runs/tiny --wrong --limit 3",
+        "passband show runs/tiny --problem add2-01 --diff 0 1",
+        "passband show runs/tiny --same-wrong              # are the keys right?",
+    ),
+    "export": (
+        "passband export runs/tiny -o trials.jsonl",
+        "passband export runs/tiny -o trials.csv --with prompt,detail",
+    ),
     "plan": (
         "passband plan --half-width 0.02 --pilot runs/tiny",
         "passband plan --difference 0.03 --pilot runs/tiny",

@@ -24,7 +24,8 @@ _PROBLEMS = 10  # of --same-wrong, unless --limit says otherwise
 def show(
     run: Annotated[Path, typer.Argument(help="Run directory, or a table or log with texts.")],
     problem: Annotated[
-        list[str] | None, typer.Option(help="Only this problem, by its id (repeatable).")
+        list[str] | None,
+        typer.Option(metavar="ID", help="Only this problem, by its id (repeatable)."),
     ] = None,
     trial: Annotated[
         list[int] | None, typer.Option(help="Only trials of this number, from 0 (repeatable).")
@@ -40,12 +41,20 @@ def show(
     ] = False,
     status: Annotated[
         list[str] | None,
-        typer.Option(help="Only this status: truncated, refused, scorer_error, ... (repeatable)."),
+        typer.Option(
+            metavar="STATUS",
+            help="Only this status: truncated, refused, scorer_error, ... (repeatable).",
+        ),
     ] = None,
-    task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
+    task: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this task (repeatable).")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this model (repeatable).")
+    ] = None,
     scorer: Annotated[
-        str | None, typer.Option(help="Scorer whose scores count. Default: the main one.")
+        str | None,
+        typer.Option(metavar="NAME", help="Scorer whose scores count. Default: the main one."),
     ] = None,
     limit: Annotated[
         int | None, typer.Option(help="Show at most N trials (of --same-wrong, problems).", min=1)
@@ -82,7 +91,7 @@ def show(
         None if wrong == right else right, scorer,
     )  # fmt: skip
     options = Options.of(None, (), task or (), model or (), skip_bad=skip_bad)
-    with opened_trials(run, options) as trials:
+    with opened_trials(_single(run), options) as trials:
         runs = trials.chosen_runs(task or (), model or ())
         if not runs:
             raise InvalidInput(f"{run} holds no trials yet.")
@@ -94,6 +103,18 @@ def show(
             _print_diff(trials, runs, wanted, diff, form)
         else:
             _print_trials(trials, looks(trials, runs, wanted), limit, form)
+
+
+def _single(source: Path) -> Path:
+    """Return the one run directory of a folder, or the source itself."""
+    from passband.errors import InvalidInput
+    from passband.readers.folders import expand_sources
+
+    paths = expand_sources([source])
+    if len(paths) == 1:
+        return paths[0]
+    names = ", ".join(map(str, paths[:5])) + (", ..." if len(paths) > 5 else "")
+    raise InvalidInput(f"{source} holds {len(paths)} runs; show one of {names}.")
 
 
 class _Form(NamedTuple):

@@ -291,6 +291,7 @@ def _brings_data(task: TaskName) -> bool:
         isinstance(task, Task)
         or (isinstance(task, str) and is_inspect_name(task))
         or is_adaptive_name(task)
+        or is_data_file(task)
     )
 
 

@@ -190,11 +190,12 @@ class Summary(Framed):
         Where no column does, as within one task, the label of the line does.
         """
         names = dict.fromkeys(name for group in self.groups for name in group.by)
-        column = next((name for name in names if name != "model"), "task")
+        column = next((name for name in names if name != "model"), None)
         for combined in self.combined:
             for line in combined.lines:
-                if not names:
-                    yield combined, {}, replace(line, metric=f"{line.metric}, {combined.name}")
+                if column is None:
+                    label = f"{line.metric}, {combined.name}"
+                    yield combined, dict(combined.by), replace(line, metric=label)
                 else:
                     yield combined, {column: combined.label, **combined.by}, line
 

@@ -128,3 +128,35 @@ def test_a_server_that_goes_down_is_waited_for_and_then_ends_the_run(clock: Cloc
     assert asked(clock, Scripted(None, *down), times=2) == ["yes", "yes"]
     with pytest.raises(Hopeless, match=r"has been down for 6\d\d s"):
         asked(clock, Scripted(None, *down * 100), times=2)
+
+
+# --- several addresses -----------------------------------------------------------------------
+
+
+def elsewhere(fault: ProviderFault) -> ProviderFault:
+    """A fault of one address, where another can be asked."""
+    fault.elsewhere = True
+    return fault
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        RateLimited("slow down", retry_after=60.0),
+        Unavailable("refused", everyone=True),
+        Unavailable("HTTP 500"),
+    ],
+)
+def test_what_another_address_may_answer_waits_for_nothing(
+    clock: Clock, fault: ProviderFault
+) -> None:
+    began = clock.now
+    provider = Scripted(elsewhere(fault))
+    assert asked(clock, provider) == ["yes"]
+    assert clock.now == began
+
+
+def test_a_request_that_fails_everywhere_is_given_up(clock: Clock) -> None:
+    faults = [elsewhere(Unavailable("HTTP 500")) for _ in range(5)]
+    with pytest.raises(GaveUp):
+        asked(clock, Scripted(*faults))

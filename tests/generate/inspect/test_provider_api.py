@@ -13,6 +13,7 @@ from inspect_ai.util import json_schema
 
 from fault_server import Exchange, FaultServer, behaviour, completion, ok, says
 from inspect_runs import rows, run, scores, statuses
+from passband.errors import InvalidInput
 from passband.generate.inspect.model import resolve_model
 from passband.generate.provider import Completion, Rejected, Request
 from passband.generate.providers import Connection
@@ -50,6 +51,24 @@ def test_tools_reach_an_openai_server_by_inspects_own_client() -> None:
 def test_a_model_that_takes_text_alone_is_not_sent_tools() -> None:
     with pytest.raises(NothingAnswered, match="takes text alone, and the task sends tools"):
         run("tool_use")
+
+
+def test_several_addresses_carry_text_and_nothing_else() -> None:
+    with FaultServer() as one, FaultServer() as two:
+        urls = [one.url, two.url]
+        with pytest.raises(NothingAnswered, match="tools, which goes to one address alone"):
+            run("tool_use", model="openai:model", base_url=urls)
+        assert not one.requests
+        model = resolve_model("openai:model", Connection(urls)).model
+        messages = [ChatMessageUser(content="What is 1 + 1?")]
+        output = asyncio.run(model.api.generate(messages, [], "auto", GenerateConfig()))
+    assert "The answer is" in output.completion
+
+
+def test_inspects_own_client_takes_one_address() -> None:
+    connection = Connection(["http://a/v1", "http://b/v1"])
+    with pytest.raises(InvalidInput, match="takes one address; got 2"):
+        resolve_model("mockllm/model", connection)
 
 
 class Remembering:
