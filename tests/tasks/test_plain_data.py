@@ -491,3 +491,29 @@ def test_a_choice_of_one_letter_beyond_those_of_the_choices_is_a_text():
     replies = ("Answer: z", "Answer: C", "Answer: w", "Answer: E")
     scores = [task.scorers[0].score(text, problems[0].reference)[0] for text in replies]
     assert scores == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ("get_item", "Paris", "tea"),
+        ("between $5 and $6", "Paris", "tea"),
+        ("C:\\temp", "Paris", "tea"),
+        ("1_000", "tea"),
+    ],
+)
+def test_words_are_no_formulas_because_one_answer_has_a_sign_of_latex(answers):
+    assert kind_of(answers).scorer == "exact_match"
+
+
+@pytest.mark.parametrize(
+    "answers", [("x_1", "3"), ("1011_2", "7"), ("$x$", "2"), (r"\frac{1}{2}", "3", "Evelyn")]
+)
+def test_formulas_with_few_words_are_formulas(answers):
+    assert kind_of(answers).scorer == "math"
+
+
+def test_lists_written_as_text_are_refused():
+    told = refused({"question": "q", "answer": "['Paris', 'paris']"})
+    assert "lists that are written as text" in told
+    loaded({"question": "q", "answer": "['Paris']"}, scorer="contains")
