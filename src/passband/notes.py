@@ -49,6 +49,7 @@ __all__ = [
     "NO_SPREAD",
     "NO_TRIAL_NOISE",
     "NO_WEIGHTED_MAXIMUM",
+    "OFTEN_FEW_INFORMATIVE",
     "ONE_CLUSTER",
     "ONE_PROBLEM",
     "ONE_PROBLEM_NO_INTERVAL",
@@ -284,7 +285,8 @@ problems make it firmer
     return Note(
         "few-informative",
         f"{problems - informative} of {problems} {noun}s share one value, so the interval rests on "
-        f"the other {informative} and is rough; more {noun}s make it firmer",
+        f"the other {'one' if informative == 1 else informative} and is rough; more {noun}s make "
+        f"it firmer",
     )
 
 
@@ -981,7 +983,8 @@ def unscored_in_pair(a: int, b: int, policy: str) -> Note:
     """Return the note on trials without a score in a comparison of two."""
     return Note(
         "unscored-trials",
-        f"{_count(a + b, 'trial')} without a score ({a} of a, {b} of b), policy {policy!r}",
+        f"{_count(a + b, 'trial')} without a score ({a} of a, {b} of b) "
+        f"{_TREATMENTS[policy == 'drop'][a + b > 1]}",
     )
 
 
@@ -1214,6 +1217,11 @@ def few_units(units: int) -> Note:
 
 # -- trials of a run, and metrics that cannot be measured ------------------------------------------
 
+OFTEN_FEW_INFORMATIVE = Note(
+    "few-informative",
+    "many problems share one value, so the interval rests on the others and is rough; more "
+    "problems make it firmer",
+)
 TRUNCATED = Note(
     "truncated",
     "truncated completions are usually counted as wrong where results are published: --policy fail "
@@ -1260,10 +1268,8 @@ def unscored(
     text = f"{count} of {_count(trials, 'trial')} {has} no score ({kinds}) and {treated}"
     if bounds is not None and value is not None:
         them = "it" if count == 1 else "all of them"
-        text += (
-            f"; pass@1 is {value:.3f}, and would be {bounds[0]:.3f} with {them} wrong and "
-            f"{bounds[1]:.3f} with {them} right"
-        )
+        wrong = f"{bounds[0]:.3f} with {them} wrong and " if policy == "drop" else ""
+        text += f"; pass@1 is {value:.3f}, and would be {wrong}{bounds[1]:.3f} with {them} right"
     return Note("unscored", text)
 
 

@@ -303,10 +303,13 @@ def test_mistakes_in_options(options: dict[str, Any], told: str) -> None:
             [{"question": "a?", "answer": 1, "target": 2}],
             "2 columns could be the answer: answer and target",
         ),
-        ([{"question": "a?", "answer": ""}], "column answer (for answer) is empty in every row"),
+        (
+            [{"question": "a?", "answer": ""}],
+            "column answer, taken for the answer, is empty in every row",
+        ),
         (
             [{"question": "a?", "answer": 1}, {"question": "b?"}],
-            "column answer (for answer) is empty in 1 of 2 rows, the first of them row 2",
+            "column answer, taken for the answer, is empty in 1 of 2 rows, the first of them row 2",
         ),
         ([{"question": "a?", "answer": 1}, {"question": None, "answer": 1}], "(for question)"),
         (

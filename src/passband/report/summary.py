@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from passband.notes import WARNED
+from passband.notes import OFTEN_FEW_INFORMATIVE, WARNED
 from passband.report.layout import not_shares
 from passband.report.style import PLAIN, Style
 from passband.report.table_line import table_lines
@@ -40,6 +40,9 @@ _OTHER_TARGET = {
     "problems": "; --over trials gives them for these very problems.",
     "trials": "; --over problems gives them for problems like these.",
 }
+
+_ROUGH = " problems share one value, so"
+_MOST_ROUGH = 2  # notes of that kind that are shown with their numbers
 
 
 def counts_text(group: Group) -> str:
@@ -181,19 +184,29 @@ def note_lines(summary: Summary) -> list[str]:
 
     Those that are warnings are not among them.
     """
-    lines = [
-        f"{_prefix(group)}{note}"
-        for group in summary.groups
-        for note in group.notes
-        if note.code not in WARNED
-    ]
     metrics: dict[str, list[str]] = {}
     everything = table_lines(summary)
     labels = [_label(one.by, one.line) for one in everything]
     for label, one in zip(labels, everything, strict=True):
         for note in one.line.notes:
-            metrics.setdefault(note.text, []).append(label)
-    return lines + [f"{_named(names, labels)}: {text}" for text, names in metrics.items()]
+            text = note.text.removeprefix(f"{one.line.metric} ")  # the label has the name
+            metrics.setdefault(text, []).append(label)
+    rough = [text for text in metrics if _ROUGH in text]
+    if len(rough) > _MOST_ROUGH:
+        named = {label for text in rough for label in metrics.pop(text)}
+        metrics[OFTEN_FEW_INFORMATIVE.text] = [label for label in labels if label in named]
+    return _group_lines(summary) + [
+        f"{_named(names, labels)}: {text}" for text, names in metrics.items()
+    ]
+
+
+def _group_lines(summary: Summary) -> list[str]:
+    groups: dict[str, list[str]] = {}
+    for group in summary.groups:
+        for note in group.notes:
+            if note.code not in WARNED:
+                groups.setdefault(note.text, []).append(group.name if group.by else "")
+    return [f"{', '.join(names)}: {text}" if any(names) else text for text, names in groups.items()]
 
 
 def _named(names: Sequence[str], labels: Sequence[str]) -> str:

@@ -271,9 +271,20 @@ def _unknown(name: str, among: _Names) -> InvalidInput:
 def _hint(name: str, among: _Names) -> str:
     own = sorted({known for names in among if isinstance(names, _Listed) for known in names.names})
     index = lm_eval_index()
-    near = nearest(name, own) or ("" if index is None else index.near(name))
+    near = _near_file(Path(name)) or nearest(name, own)
+    near = near or ("" if index is None else index.near(name))
     more = " Those of lm-eval are found where it is installed." if index is None else ""
     return near or f" Known: {', '.join(own[:20]) or 'none'}.{more}"
+
+
+def _near_file(path: Path) -> str:
+    """Return a hint at a file of tasks or data, where a name looks like that of one."""
+    if not path.suffix or not path.parent.is_dir():
+        return ""
+    beside = [each.name for each in path.parent.iterdir()]
+    return nearest(
+        path.name, filter(lambda each: each.endswith((*_ENDINGS, *_DATA_ENDINGS)), beside)
+    )
 
 
 def _not_a_task(path: Path) -> str:
