@@ -49,7 +49,6 @@ __all__ = [
     "NO_SPREAD",
     "NO_TRIAL_NOISE",
     "NO_WEIGHTED_MAXIMUM",
-    "OFTEN_FEW_INFORMATIVE",
     "ONE_CLUSTER",
     "ONE_PROBLEM",
     "ONE_PROBLEM_NO_INTERVAL",
@@ -1217,11 +1216,6 @@ def few_units(units: int) -> Note:
 
 # -- trials of a run, and metrics that cannot be measured ------------------------------------------
 
-OFTEN_FEW_INFORMATIVE = Note(
-    "few-informative",
-    "many problems share one value, so the interval rests on the others and is rough; more "
-    "problems make it firmer",
-)
 TRUNCATED = Note(
     "truncated",
     "truncated completions are usually counted as wrong where results are published: --policy fail "

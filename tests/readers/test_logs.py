@@ -76,7 +76,7 @@ def test_a_run_directory_is_not_a_log(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is a run directory, not a log; passband merge"):
         read_logs(filled(tmp_path / "run", [[1]]), Options())
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InvalidInput, match=r"is not a run directory \(it has no trials.sqlite\)"):
+    with pytest.raises(InvalidInput, match=r"is not a run directory, which has a trials.sqlite"):
         read_logs(tmp_path / "empty", Options())
 
 

@@ -122,15 +122,15 @@ class StudyReport:
 
 
 def _rank_lines(task: TaskComparison, level: float) -> Iterator[str]:
-    """Yield the difference of two models, or the ranks of more, in words."""
+    """Yield the difference of two models by the first metric, or the ranks of more, in words."""
     percent = f"{100 * level:.10g}%"
-    for comparison in task.comparisons:
+    for comparison in task.comparisons[:1]:
         a, b = task.models
         interval = rounded_interval(comparison.low, comparison.high)
         value = rounded_value(comparison.value, comparison.low, comparison.high)
         verdict = comparison.decision.words(a, b)
         yield f"{comparison.metric} of {b} less {a}, paired: {value} {interval} ({verdict})."
-    for ranking in task.rankings:
+    for ranking in task.rankings[:1]:
         ranks = ", ".join(
             f"{one.model} {span(one.rank_low, one.rank_high)}" for one in ranking.standings
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from passband.notes import OFTEN_FEW_INFORMATIVE, WARNED
+from passband.notes import WARNED
 from passband.report.layout import not_shares
 from passband.report.style import PLAIN, Style
 from passband.report.table_line import table_lines
@@ -41,7 +41,11 @@ _OTHER_TARGET = {
     "trials": "; --over problems gives them for problems like these.",
 }
 
-_ROUGH = " problems share one value, so"
+_ROUGH = " problems share one value, so"  # notes that differ in their numbers alone
+_ALL_ROUGH = (
+    "many problems share one value, so the interval rests on the others and is rough; more "
+    "problems make it firmer"
+)
 _MOST_ROUGH = 2  # notes of that kind that are shown with their numbers
 
 
@@ -194,7 +198,7 @@ def note_lines(summary: Summary) -> list[str]:
     rough = [text for text in metrics if _ROUGH in text]
     if len(rough) > _MOST_ROUGH:
         named = {label for text in rough for label in metrics.pop(text)}
-        metrics[OFTEN_FEW_INFORMATIVE.text] = [label for label in labels if label in named]
+        metrics[_ALL_ROUGH] = [label for label in labels if label in named]
     return _group_lines(summary) + [
         f"{_named(names, labels)}: {text}" for text, names in metrics.items()
     ]

@@ -151,13 +151,19 @@ def _is_name(text: str) -> bool:
 def _of_folder(folder: Path) -> tuple[TaskEntry, ...]:
     entries = tuple(entry for entry in list_tasks([folder]) if entry.kind != "group")
     if not entries:
-        raise InvalidInput(f"there is no task file in {folder}.")
+        raise InvalidInput(f"there is no task file in {folder}.{_runs_in(folder)}")
     return entries
+
+
+def _runs_in(folder: Path) -> str:
+    """Return a hint, if what a folder holds are runs."""
+    held = any(each.is_file() for at in (".", "*") for each in folder.glob(f"{at}/trials.sqlite"))
+    return f" It holds recorded runs: passband stats {folder} shows them." if held else ""
 
 
 def _of_file(path: Path) -> tuple[TaskEntry, ...]:
     if not path.is_file():
-        raise InvalidInput(f"there is no task file {path}.")
+        raise InvalidInput(f"there is no task file {path}.{_near_file(path)}")
     if path.suffix in _DATA_ENDINGS:
         raise InvalidInput(_not_a_task(path))
     file = read_yaml(path)

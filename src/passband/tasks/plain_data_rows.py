@@ -80,6 +80,6 @@ def refuse_empty(question: Field | None, answer: Field, fields: Sequence[Field])
             )
         raise InvalidInput(
             f"column {each.name}, taken for the {role}, is empty in {len(empty)} of "
-            f"{len(each.values)} rows, the first of them row {empty[0]}; fill it in, or leave these "
-            "rows out."
+            f"{len(each.values)} rows, the first of them row {empty[0]}; fill it in, or leave "
+            "these rows out."
         )
