@@ -211,6 +211,15 @@ def test_an_unknown_model_is_told_with_those_that_are_known(served: list[str], t
     assert ("The server has" in caught.value.detail) == bool(told)
 
 
+def test_an_address_without_its_version_is_told() -> None:
+    with FaultServer(faults.status(404)) as server:
+        for url, is_told in ((server.url.removesuffix("/v1"), True), (server.url, False)):
+            with pytest.raises(Hopeless) as caught:
+                asyncio.run(ask(url))
+            assert ("Most addresses end in /v1" in caught.value.detail) == is_told
+        server.strays.clear()
+
+
 @pytest.mark.parametrize(
     "script", [faults.hang, faults.hang_mid_body, faults.drip(every=0.02)], ids=str
 )

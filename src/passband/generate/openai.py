@@ -116,10 +116,13 @@ class OpenAIServer:
         if not isinstance(fault, Hopeless) or fault.http != 404:
             return fault
         names = [model.name for model in await self.served() or ()]
-        if not names or self._model in names:
+        if self._model in names:
             return fault
-        few = f" The server has {', '.join(names)}." if len(names) <= _FEW else ""
-        hint = few or nearest(self._model, names)
+        hint = nearest(self._model, names)
+        if 0 < len(names) <= _FEW:
+            hint = f" The server has {', '.join(names)}."
+        elif not names and not self.address.endswith("/v1"):
+            hint = f" Most addresses end in /v1; this is {self.address}."
         return Hopeless(f"{fault.detail.rstrip('.')}.{hint}", http=404)
 
     async def served(self) -> Sequence[ServedModel] | None:

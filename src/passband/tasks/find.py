@@ -19,6 +19,7 @@ from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
 from passband.tasks.yaml_file import read_yaml
 
 __all__ = [
+    "BUILTIN",
     "TaskEntry",
     "find_task",
     "find_tasks",
