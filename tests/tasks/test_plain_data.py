@@ -329,6 +329,11 @@ def test_mistakes_in_options(options: dict[str, Any], told: str) -> None:
             'column answer of row 1 is \'z\', which is neither one of the choices ["x", "y"]',
         ),
         (
+            [{"question": f"{a}?", "choices": ["x", "y"], "answer": a} for a in ("B", "x")],
+            "column answer names choices in several ways, such as 'B' and 'x'",
+        ),
+        ([{"question": "a?", "choices": ["x", "y"], "answer": 7}], "of row 1 is '7', which is"),
+        (
             [{"question": "a?", "A": "x", "B": "", "answer": "A"}],
             "look like choices, but B is empty in row 1",
         ),
