@@ -143,7 +143,7 @@ class _Reader:
         """Return the last statement that does not say what the answer is not."""
         statements = sorted(self._statements(plain), key=lambda one: one.position)
         marked = [one for one in statements if one.is_marked]
-        return (marked or statements or [None])[-1]
+        return next(reversed(marked or statements), None)
 
     def _statements(self, plain: str) -> Iterator[_Statement]:
         for match in _STATED.finditer(plain):
