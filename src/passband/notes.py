@@ -284,7 +284,8 @@ problems make it firmer
     return Note(
         "few-informative",
         f"{problems - informative} of {problems} {noun}s share one value, so the interval rests on "
-        f"the other {informative} and is rough; more {noun}s make it firmer",
+        f"the other {'one' if informative == 1 else informative} and is rough; more {noun}s make "
+        f"it firmer",
     )
 
 
@@ -981,7 +982,8 @@ def unscored_in_pair(a: int, b: int, policy: str) -> Note:
     """Return the note on trials without a score in a comparison of two."""
     return Note(
         "unscored-trials",
-        f"{_count(a + b, 'trial')} without a score ({a} of a, {b} of b), policy {policy!r}",
+        f"{_count(a + b, 'trial')} without a score ({a} of a, {b} of b) "
+        f"{_TREATMENTS[policy == 'drop'][a + b > 1]}",
     )
 
 
@@ -1260,10 +1262,8 @@ def unscored(
     text = f"{count} of {_count(trials, 'trial')} {has} no score ({kinds}) and {treated}"
     if bounds is not None and value is not None:
         them = "it" if count == 1 else "all of them"
-        text += (
-            f"; pass@1 is {value:.3f}, and would be {bounds[0]:.3f} with {them} wrong and "
-            f"{bounds[1]:.3f} with {them} right"
-        )
+        wrong = f"{bounds[0]:.3f} with {them} wrong and " if policy == "drop" else ""
+        text += f"; pass@1 is {value:.3f}, and would be {wrong}{bounds[1]:.3f} with {them} right"
     return Note("unscored", text)
 
 

@@ -138,7 +138,7 @@ def test_quiet_says_nothing_but_warnings() -> None:
             "says how a data file",
         ),
         (("init", "problems.yaml"), "a task is made of a data file"),
-        (("init", "problems.jsonl", "--out", "x.txt"), "ends with .yaml"),
+        (("init", "problems.jsonl", "--output", "x.txt"), "ends with .yaml"),
         (("validate", "problems.jsonl"), "passband init problems.jsonl"),
     ],
 )

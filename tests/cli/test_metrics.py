@@ -27,7 +27,8 @@ def test_all_kinds_of_names() -> None:
     assert names["filters"] > {"extract", "regex"}
     assert names["repeat aggregations"] > {"first", "majority"}
     assert names["interval methods"] > {"auto", "percentile"}
-    assert names["providers"] == {"openai", "openai-completions", "python", "tiny"}
+    openai = {"openai", "openai-completions"}
+    assert names["providers"] == openai | {"anthropic", "google", "python", "tiny"}
     assert names["readers"] > {"run directory", "numpy"}
     text = run("metrics", "--all").out
     for kind, items in kinds.items():

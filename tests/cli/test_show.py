@@ -282,4 +282,3 @@ def test_colours_and_pagers(tmp_path: Path) -> None:
     assert on_a_terminal(directory, PAGER="cat -") == plain
     assert on_a_terminal(directory, PAGER="head -n 1").count("\n") == 1
     assert on_a_terminal(directory, "--no-pager", PAGER="false", NO_COLOR="1") == plain
-    assert on_a_terminal(directory, PAGER="no-such-pager", NO_COLOR="1") == plain

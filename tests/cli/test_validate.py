@@ -73,7 +73,7 @@ def test_hostile_text_is_shown_and_not_obeyed(folder: Path) -> None:
 def test_data_is_not_a_task(folder: Path) -> None:
     done = run("validate", "rows.jsonl")
     assert (done.code, done.out) == (2, "")
-    assert "rows.jsonl is not a task: a task is a YAML file (.yaml)" in done.err
+    assert "rows.jsonl is data, not a task file: passband run takes it as it is" in done.err
 
 
 def test_an_empty_name(folder: Path) -> None:
@@ -88,4 +88,5 @@ def test_an_empty_name(folder: Path) -> None:
 def test_a_refused_key_is_not_suggested(folder: Path) -> None:
     with Path("sums.yaml").open("a") as file:
         file.write("system_prompt: be brief\n")
-    assert "unknown key 'system_prompt'.\n" in run("validate", "sums.yaml").out
+    out = run("validate", "sums.yaml").out
+    assert "unknown key 'system_prompt'. Did you mean 'system'?\n" in out  # not use_prompt

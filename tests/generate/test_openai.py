@@ -194,6 +194,33 @@ def test_a_failure_is_a_fault(
 
 
 @pytest.mark.parametrize(
+    ("served", "told"),
+    [
+        (["large", "small"], "The server has large, small."),
+        (["n", *(f"other-{i}" for i in range(9))], ""),
+        (["m"], ""),
+    ],
+)
+def test_an_unknown_model_is_told_with_those_that_are_known(served: list[str], told: str) -> None:
+    with FaultServer(faults.model_404) as server:
+        server.models = faults.serving(*served)
+        with pytest.raises(Hopeless) as caught:
+            asyncio.run(ask(server.url))
+    assert caught.value.http == 404
+    assert caught.value.detail.endswith(told)
+    assert ("The server has" in caught.value.detail) == bool(told)
+
+
+def test_an_address_without_its_version_is_told() -> None:
+    with FaultServer(faults.status(404)) as server:
+        for url, is_told in ((server.url.removesuffix("/v1"), True), (server.url, False)):
+            with pytest.raises(Hopeless) as caught:
+                asyncio.run(ask(url))
+            assert ("Most addresses end in /v1" in caught.value.detail) == is_told
+        server.strays.clear()
+
+
+@pytest.mark.parametrize(
     "script", [faults.hang, faults.hang_mid_body, faults.drip(every=0.02)], ids=str
 )
 def test_the_deadline_is_for_the_whole_answer(script: Behaviour) -> None:

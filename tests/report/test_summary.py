@@ -168,7 +168,7 @@ def test_errors_name_the_group_and_the_row_of_the_file(tmp_path: Path) -> None:
     found = report(tmp_path, text, "pass@2")
     assert values(found) == {("M",): [], ("N",): [1.0]}
     assert [row["value"] for row in rows(found)] == [None, "1.00"]
-    assert any("M / pass@2: pass@2 needs 2 trials" in line for line in explanation(found))
+    assert any("M / pass@2: needs 2 trials" in line for line in explanation(found))
     with pytest.raises(InvalidInput, match="row 4 has 'x'"):
         report(tmp_path, text + "b,N,x\n")
     with pytest.raises(InvalidInput, match="problem is empty in row 4"):
@@ -298,4 +298,14 @@ def test_a_k_that_is_too_large_leaves_the_others(tmp_path: Path) -> None:
     found = report(tmp_path, COUNTS, "pass@1,20")
     assert names(found) == ["pass@1", "pass@20"]
     assert [row["value"] is None for row in rows(found)] == [False, True]
-    assert any(line.startswith("pass@20: pass@20 needs 20 trials") for line in explanation(found))
+    assert any(line.startswith("pass@20: needs 20 trials") for line in explanation(found))
+
+
+def test_notes_that_differ_in_numbers_alone_are_one_line(tmp_path: Path) -> None:
+    rows = [(p, t, int(t < min(p // 2, 7))) for p in range(30) for t in range(8)]
+    text = "problem,trial,score\n" + "".join(f"{p},{t},{s}\n" for p, t, s in rows)
+    few, many = (explanation(report(tmp_path, text, f"pass@{ks}")) for ks in ("1,8", "1-8"))
+    assert sum("of 30 problems share one value" in line for line in few) == 1
+    assert not any("of 30 problems share one value" in line for line in many)
+    [line] = [line for line in many if "many problems share one value" in line]
+    assert "pass@6" in line.split(":")[0]

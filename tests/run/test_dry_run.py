@@ -54,7 +54,7 @@ def test_nothing_is_made(tmp_path: Path) -> None:
     assert found.missing == 6
     assert dry_run_lines(found) == [
         "task      words: 3 problems x 2, 6 missing",
-        "tokens    about 2 in, 60 out (4 characters a token, answers at most)",
+        "tokens    about 2 in, at most 60 out (4 characters a token)",
         "sampling  temperature 1.0, max_tokens 10",
         "prompt    0",
         "model     openai:m",

@@ -83,6 +83,7 @@ def test_groups_tags_and_folders(here):
     ("name", "told"),
     [
         ("thre", "no task named 'thre'. Did you mean 'three'?"),
+        ("row.jsonl", "no task named 'row.jsonl'. Did you mean 'rows.jsonl'?"),
         ("zzzzzz", "no task named 'zzzzzz'. Known: "),
         ("none.yaml", "there is no task file none.yaml"),
         ("no/where", "there is no task file"),

@@ -303,12 +303,18 @@ def test_mistakes_in_options(options: dict[str, Any], told: str) -> None:
             [{"question": "a?", "answer": 1, "target": 2}],
             "2 columns could be the answer: answer and target",
         ),
-        ([{"question": "a?", "answer": ""}], "column answer (for answer) is empty in every row"),
+        (
+            [{"question": "a?", "answer": ""}],
+            "column answer, taken for the answer, is empty in every row",
+        ),
         (
             [{"question": "a?", "answer": 1}, {"question": "b?"}],
-            "column answer (for answer) is empty in 1 of 2 rows, the first of them row 2",
+            "column answer, taken for the answer, is empty in 1 of 2 rows, the first of them row 2",
         ),
-        ([{"question": "a?", "answer": 1}, {"question": None, "answer": 1}], "(for question)"),
+        (
+            [{"question": "a?", "answer": 1}, {"question": None, "answer": 1}],
+            "taken for the question",
+        ),
         (
             [{"input": [{"role": "system"}, {"role": "user"}], "ideal": "x"}],
             "chats of several messages",
@@ -322,6 +328,11 @@ def test_mistakes_in_options(options: dict[str, Any], told: str) -> None:
             [{"question": "a?", "choices": ["x", "y"], "answer": "z"}],
             'column answer of row 1 is \'z\', which is neither one of the choices ["x", "y"]',
         ),
+        (
+            [{"question": f"{a}?", "choices": ["x", "y"], "answer": a} for a in ("B", "x")],
+            "column answer names choices in several ways, such as 'B' and 'x'",
+        ),
+        ([{"question": "a?", "choices": ["x", "y"], "answer": 7}], "of row 1 is '7', which is"),
         (
             [{"question": "a?", "A": "x", "B": "", "answer": "A"}],
             "look like choices, but B is empty in row 1",
@@ -438,7 +449,9 @@ def test_a_task_file_that_is_there_is_kept() -> None:
     path = write_task_file(draft)
     assert "# The prompt: a template. Columns: question, answer.\n" in path.read_text()
     path.write_text("mine")
-    with pytest.raises(InvalidInput, match=r"problems.yaml exists; give another name with --out"):
+    with pytest.raises(
+        InvalidInput, match=r"problems.yaml exists; give another name with --output"
+    ):
         write_task_file(draft)
     assert path.read_text() == "mine"
     with pytest.raises(InvalidInput, match=r"the name of a task file ends with .yaml"):

@@ -30,7 +30,7 @@ def init(
     system: SystemPrompt = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The file to write. Default: beside the data, .yaml."),
+        typer.Option("--output", "-o", help="The file to write. Default: beside the data, .yaml."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     quiet: Quiet = False,

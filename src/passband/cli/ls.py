@@ -26,7 +26,7 @@ def ls(
     from json import dumps
 
     from passband.report.render import Row, render
-    from passband.tasks.find import list_lm_eval_tasks, list_tasks
+    from passband.tasks.find import BUILTIN, list_lm_eval_tasks, list_tasks
 
     entries = list_lm_eval_tasks() if lm_eval else list_tasks()
     if json:
@@ -36,7 +36,7 @@ def ls(
         {
             "task": entry.name,
             "kind": entry.kind,
-            "file": str(entry.path),
+            "file": "built in" if entry.path.parent == BUILTIN else str(entry.path),
             "members, tags or error": _shortened(_remark(entry)),
         }
         for entry in entries

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from json import dumps
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from passband.report.style import Style
     from passband.summary.summary import Summary
 
-__all__ = ["print_json", "print_notes", "print_rows", "print_table"]
+__all__ = ["folded", "print_json", "print_notes", "print_rows", "print_table"]
 
 _MOST_TRIALS = 2_000_000  # that are read a second time for bars
 _OBEYED = re.compile(r"[^\n\x20-\x7e]")  # or only beyond ASCII
@@ -90,6 +91,21 @@ def _escaped(character: str) -> str:
 
 
 def print_notes(lines: Iterable[str]) -> None:
-    """Print lines to standard error, with control characters escaped."""
+    """Print lines to standard error, control characters escaped; on a terminal, words are whole."""
+    width = shutil.get_terminal_size().columns if sys.stderr.isatty() else 0
     for line in lines:
-        typer.echo(printable(line), err=True)
+        for part in folded(printable(line), width):
+            typer.echo(part, err=True)
+
+
+def folded(line: str, width: int) -> list[str]:
+    """Return a line in parts of a width, if there is one; a command, which is indented, is whole.
+
+    >>> folded("Intervals are for problems like these", 20)
+    ['Intervals are for', '  problems like', '  these']
+    """
+    if not width or len(line) <= width or line.startswith("  "):
+        return [line]
+    return textwrap.wrap(
+        line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )

@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, nearest
 from passband.generate.client import Client
 from passband.generate.http import address_of, endpoint_of
 from passband.generate.openai_stream import OpenAIStream
 from passband.generate.provider import (
     Completion,
+    Hopeless,
     ProviderFault,
     Request,
     Sampling,
@@ -24,6 +25,7 @@ from passband.generate.wire import PayloadWriter, read_reply
 
 __all__ = ["OpenAIServer"]
 
+_FEW = 5  # models that are all named where another was asked for
 _LIST = 2.0  # seconds for a list of models, which requests wait for
 _DEFAULT_URL = "https://api.openai.com/v1"
 _OTHER_LENGTH = "max_completion_tokens"  # what OpenAI's reasoning models take for max_tokens
@@ -106,8 +108,22 @@ class OpenAIServer:
                 is_rejected = fault.http is not None and fault.http in (400, 422)
                 is_old = is_rejected and written != self._payloads.manner  # changed meanwhile
                 if not self._adapt(request, fault) and not is_old:
-                    raise
+                    raise await self._explained(fault) from fault
         return await self._attempt(request)
+
+    async def _explained(self, fault: ProviderFault) -> ProviderFault:
+        """Return a fault, that of an unknown model with what the server has instead."""
+        if not isinstance(fault, Hopeless) or fault.http != 404:
+            return fault
+        names = [model.name for model in await self.served() or ()]
+        if self._model in names:
+            return fault
+        hint = nearest(self._model, names)
+        if 0 < len(names) <= _FEW:
+            hint = f" The server has {', '.join(names)}."
+        elif not names and not self.address.endswith("/v1"):
+            hint = f" Most addresses end in /v1; this is {self.address}."
+        return Hopeless(f"{fault.detail.rstrip('.')}.{hint}", http=404)
 
     async def served(self) -> Sequence[ServedModel] | None:
         """Return the models that the server lists; None if it gives no list."""

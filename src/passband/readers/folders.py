@@ -54,8 +54,8 @@ def _expanded(path: Path) -> list[Path]:
     if found:
         return found
     raise InvalidInput(
-        f"{path} is not a run directory, which has a {FILE}, holds none down to {_DEEPEST} levels, "
-        "and is no log of another tool that passband knows."
+        f"{path} is not a run directory (it has no {FILE}), there is none in it down to {_DEEPEST} "
+        "levels, and it is no log of a tool that passband knows."
     )
 
 

@@ -9,21 +9,30 @@ from passband.report.render import printable
 from passband.report.run import RunReport
 from passband.run.session import Finished
 
-__all__ = ["closing_lines", "command_to_go_on"]
+__all__ = ["closing_lines", "command_to_go_on", "step_lines"]
 
 _WIDEST = 80  # letters of a command that the comments of all are aligned with
 
 
 def closing_lines(report: RunReport, command: Sequence[str]) -> list[str]:
     """Return headline, notes and next steps; `command` is the one that was run."""
-    steps = report.next_steps(command_to_go_on(command, report.finished))
-    width = max((len(step) for step, _ in steps if len(step) <= _WIDEST), default=0)
     return [
         "",
         *map(printable, (report.headline(), *report.warnings(), *report.notes())),
         "",
-        *(f"  {printable(step):{width}}  # {purpose}" for step, purpose in steps),
+        *step_lines(report.next_steps(command_to_go_on(command, report.finished))),
     ]
+
+
+def step_lines(steps: Sequence[tuple[str, str]]) -> list[str]:
+    """Return commands, each with what it is for, the comments below one another.
+
+    >>> print(*step_lines([("passband ls", "tasks"), ("passband metrics", "metrics")]), sep="\\n")
+      passband ls       # tasks
+      passband metrics  # metrics
+    """
+    width = max((len(step) for step, _ in steps if len(step) <= _WIDEST), default=0)
+    return [f"  {printable(step):{width}}  # {purpose}" for step, purpose in steps]
 
 
 def command_to_go_on(command: Sequence[str], finished: Finished) -> list[str]:

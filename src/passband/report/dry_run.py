@@ -39,14 +39,15 @@ def _cost(plan: DryRun) -> str:
 
 
 def _task_lines(task: TaskPlan) -> list[str]:
-    limit = "no limit" if task.completion_tokens is None else f"{task.completion_tokens} out"
-    basis = "measured" if task.is_measured else f"{CHARACTERS} characters a token, answers at most"
+    most = "" if task.is_measured else "at most "
+    out = f"{most}{task.completion_tokens}" if task.completion_tokens is not None else "no limit"
+    basis = "measured" if task.is_measured else f"{CHARACTERS} characters a token"
     settings = [f"{name} {value}" for name, value in task.sampling.items() if value or value == 0]
     problems = counted(task.problems, "problem")
     prompt = _shortened(task.first_prompt.splitlines() or [""])
     return [
         f"task      {task.task}: {problems} x {task.n}, {task.missing} missing",
-        f"tokens    about {task.prompt_tokens} in, {limit} ({basis})",
+        f"tokens    about {task.prompt_tokens} in, {out} out ({basis})",
         f"sampling  {', '.join(settings) or 'the defaults of the model'}",
         f"prompt    {prompt[0]}",
         *(f"          {line}" for line in prompt[1:]),

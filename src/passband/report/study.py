@@ -11,6 +11,7 @@ from typing import Any
 from passband.errors import ExitCode, PassbandError
 from passband.report import summary as text
 from passband.report.abilities import span
+from passband.report.closing import step_lines
 from passband.report.layout import rows
 from passband.report.render import Row, printable
 from passband.report.run import RunReport
@@ -49,7 +50,7 @@ class StudyReport:
             "",
             *map(printable, (*self._endings(), *self.warnings(), *self._notes())),
             "",
-            *(f"  {printable(step)}  # {purpose}" for step, purpose in self._steps(command)),
+            *step_lines(self._steps(command)),
         ]
 
     def _endings(self) -> list[str]:
@@ -95,7 +96,7 @@ class StudyReport:
             where = shlex.join(map(str, self._named()))
             steps += [
                 (f"passband stats {where}", "this table again, any metric"),
-                (f"passband compare {where}", "which is better, beyond noise? ranks"),
+                (f"passband compare {where}", "which is better, beyond noise?"),
             ]
         return steps
 
@@ -121,15 +122,15 @@ class StudyReport:
 
 
 def _rank_lines(task: TaskComparison, level: float) -> Iterator[str]:
-    """Yield the difference of two models, or the ranks of more, in words."""
+    """Yield the difference of two models by the first metric, or the ranks of more, in words."""
     percent = f"{100 * level:.10g}%"
-    for comparison in task.comparisons:
+    for comparison in task.comparisons[:1]:
         a, b = task.models
         interval = rounded_interval(comparison.low, comparison.high)
         value = rounded_value(comparison.value, comparison.low, comparison.high)
         verdict = comparison.decision.words(a, b)
         yield f"{comparison.metric} of {b} less {a}, paired: {value} {interval} ({verdict})."
-    for ranking in task.rankings:
+    for ranking in task.rankings[:1]:
         ranks = ", ".join(
             f"{one.model} {span(one.rank_low, one.rank_high)}" for one in ranking.standings
         )

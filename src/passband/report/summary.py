@@ -41,6 +41,13 @@ _OTHER_TARGET = {
     "trials": "; --over problems gives them for problems like these.",
 }
 
+_ROUGH = " problems share one value, so"  # notes that differ in their numbers alone
+_ALL_ROUGH = (
+    "many problems share one value, so the interval rests on the others and is rough; more "
+    "problems make it firmer"
+)
+_MOST_ROUGH = 2  # notes of that kind that are shown with their numbers
+
 
 def counts_text(group: Group) -> str:
     """Return the numbers of problems, clusters and trials of a group.
@@ -181,19 +188,29 @@ def note_lines(summary: Summary) -> list[str]:
 
     Those that are warnings are not among them.
     """
-    lines = [
-        f"{_prefix(group)}{note}"
-        for group in summary.groups
-        for note in group.notes
-        if note.code not in WARNED
-    ]
     metrics: dict[str, list[str]] = {}
     everything = table_lines(summary)
     labels = [_label(one.by, one.line) for one in everything]
     for label, one in zip(labels, everything, strict=True):
         for note in one.line.notes:
-            metrics.setdefault(note.text, []).append(label)
-    return lines + [f"{_named(names, labels)}: {text}" for text, names in metrics.items()]
+            text = note.text.removeprefix(f"{one.line.metric} ")  # the label has the name
+            metrics.setdefault(text, []).append(label)
+    rough = [text for text in metrics if _ROUGH in text]
+    if len(rough) > _MOST_ROUGH:
+        named = {label for text in rough for label in metrics.pop(text)}
+        metrics[_ALL_ROUGH] = [label for label in labels if label in named]
+    return _group_lines(summary) + [
+        f"{_named(names, labels)}: {text}" for text, names in metrics.items()
+    ]
+
+
+def _group_lines(summary: Summary) -> list[str]:
+    groups: dict[str, list[str]] = {}
+    for group in summary.groups:
+        for note in group.notes:
+            if note.code not in WARNED:
+                groups.setdefault(note.text, []).append(group.name if group.by else "")
+    return [f"{', '.join(names)}: {text}" if any(names) else text for text, names in groups.items()]
 
 
 def _named(names: Sequence[str], labels: Sequence[str]) -> str:

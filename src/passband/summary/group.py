@@ -151,4 +151,5 @@ def unscored_notes(outcomes: Outcomes, policy: Policy) -> tuple[Note, ...]:
         extremes,
         None if extremes is None else measure(outcomes, "pass@1", policy=policy).value,
     )
-    return (note, notes.TRUNCATED) if "truncated" in counts else (note,)
+    is_hinted = "truncated" in counts and policy == "drop"
+    return (note, notes.TRUNCATED) if is_hinted else (note,)

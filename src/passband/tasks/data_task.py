@@ -51,7 +51,7 @@ def write_task_file(draft: Draft, path: Path | None = None, *, force: bool = Fal
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise InvalidInput(f"{path} exists; give another name with --out, or --force.") from None
+        raise InvalidInput(f"{path} exists; give another name with --output, or --force.") from None
     return path
 
 

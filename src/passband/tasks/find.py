@@ -19,6 +19,7 @@ from passband.tasks.lm_eval_index import LmEvalIndex, lm_eval_index
 from passband.tasks.yaml_file import read_yaml
 
 __all__ = [
+    "BUILTIN",
     "TaskEntry",
     "find_task",
     "find_tasks",
@@ -151,13 +152,19 @@ def _is_name(text: str) -> bool:
 def _of_folder(folder: Path) -> tuple[TaskEntry, ...]:
     entries = tuple(entry for entry in list_tasks([folder]) if entry.kind != "group")
     if not entries:
-        raise InvalidInput(f"there is no task file in {folder}.")
+        raise InvalidInput(f"there is no task file in {folder}.{_runs_in(folder)}")
     return entries
+
+
+def _runs_in(folder: Path) -> str:
+    """Return a hint, if what a folder holds are runs."""
+    held = any(each.is_file() for at in (".", "*") for each in folder.glob(f"{at}/trials.sqlite"))
+    return f" It holds recorded runs: passband stats {folder} shows them." if held else ""
 
 
 def _of_file(path: Path) -> tuple[TaskEntry, ...]:
     if not path.is_file():
-        raise InvalidInput(f"there is no task file {path}.")
+        raise InvalidInput(f"there is no task file {path}.{_near_file(path)}")
     if path.suffix in _DATA_ENDINGS:
         raise InvalidInput(_not_a_task(path))
     file = read_yaml(path)
@@ -271,9 +278,20 @@ def _unknown(name: str, among: _Names) -> InvalidInput:
 def _hint(name: str, among: _Names) -> str:
     own = sorted({known for names in among if isinstance(names, _Listed) for known in names.names})
     index = lm_eval_index()
-    near = nearest(name, own) or ("" if index is None else index.near(name))
+    near = _near_file(Path(name)) or nearest(name, own)
+    near = near or ("" if index is None else index.near(name))
     more = " Those of lm-eval are found where it is installed." if index is None else ""
     return near or f" Known: {', '.join(own[:20]) or 'none'}.{more}"
+
+
+def _near_file(path: Path) -> str:
+    """Return a hint at a file of tasks or data, where a name looks like that of one."""
+    if not path.suffix or not path.parent.is_dir():
+        return ""
+    beside = [each.name for each in path.parent.iterdir()]
+    return nearest(
+        path.name, filter(lambda each: each.endswith((*_ENDINGS, *_DATA_ENDINGS)), beside)
+    )
 
 
 def _not_a_task(path: Path) -> str:

@@ -178,9 +178,13 @@ def _of_texts_or_positions(
             f"give --answer '{{{{ {answer.expression} }}}}' if the first is 0, or --answer "
             f"'{{{{ {answer.expression} - 1 }}}}'."
         )
-    number, (value, texts) = next(
-        (number, pair) for number, pair in enumerate(pairs, start=1) if not _is_any(*pair)
-    )
+    strange = [(row, pair) for row, pair in enumerate(pairs, start=1) if not _is_any(*pair)]
+    if not strange:
+        raise InvalidInput(
+            f"column {answer.name} names choices in several ways, such as {pairs[0][0][:40]!r} and "
+            f"{pairs[-1][0][:40]!r}; name all by their letter, their text or their position."
+        )
+    number, (value, texts) = strange[0]
     known = json.dumps([str(text)[:40] for text in texts[:6]], ensure_ascii=False)
     raise InvalidInput(
         f"column {answer.name} of row {number} is {value[:60]!r}, which is neither one of the "
@@ -212,4 +216,5 @@ def _is_position(value: str, texts: Sequence[Any], first: int) -> bool:
 
 
 def _is_any(value: str, texts: Sequence[Any]) -> bool:
-    return value in map(str, texts) or _is_letter(value, texts) or value.isdecimal()
+    is_position = _is_position(value, texts, 0) or _is_position(value, texts, 1)
+    return value in map(str, texts) or _is_letter(value, texts) or is_position

@@ -138,7 +138,10 @@ def _question(fields: Sequence[Field], options: DataOptions) -> Field | None:
     _refuse_chats(fields)
     texts = [each for each in fields if each.is_text]
     if not texts:
-        raise InvalidInput(f"no column holds text to ask; found: {shown(fields)}.")
+        raise InvalidInput(
+            f"no column holds text to ask; found: {shown(fields)}. Name one with --question, or "
+            "write the prompt with --prompt."
+        )
     example = texts[0].expression
     more = f", or write the prompt: --prompt '{{{{ {example} }}}}'"
     return choose(texts, QUESTIONS, "question", more, every=fields)

@@ -75,9 +75,11 @@ def refuse_empty(question: Field | None, answer: Field, fields: Sequence[Field])
             continue
         if len(empty) == len(each.values):
             raise InvalidInput(
-                f"column {each.name} (for {role}) is empty in every row; found: {shown(fields)}."
+                f"column {each.name}, taken for the {role}, is empty in every row; found: "
+                f"{shown(fields)}. Name another with --{role}."
             )
         raise InvalidInput(
-            f"column {each.name} (for {role}) is empty in {len(empty)} of {len(each.values)} rows, "
-            f"the first of them row {empty[0]}; fill it in, or leave these rows out."
+            f"column {each.name}, taken for the {role}, is empty in {len(empty)} of "
+            f"{len(each.values)} rows, the first of them row {empty[0]}; fill it in, or leave "
+            "these rows out."
         )

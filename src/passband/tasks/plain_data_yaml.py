@@ -55,7 +55,8 @@ def _relative(path: Path, folder: Path) -> str:
 
 def _pieces(draft: Draft, values: Mapping[str, Any]) -> Iterator[str]:
     name = _one_line(draft.path.name)
-    yield f"# A task made of {name}. To check it: passband validate; to run it:\n"
+    yield f"# A task made of {name}. To check this file and to run it:\n"
+    yield "#   passband validate FILE\n"
     yield "#   passband run FILE --model openai:NAME --base-url http://localhost:8000/v1 -n 8\n"
     columns = _one_line(", ".join(draft.columns))
     kind = draft.guess.kind

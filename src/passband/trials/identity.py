@@ -112,6 +112,6 @@ def advice_on(changed: Sequence[tuple[str, str, str]], spec: Mapping[str, Any]) 
     if [name for name, _, _ in changed] == ["address"]:
         return (
             f"If it is the same model, which has moved, add {MOVED_SERVER}. Otherwise give another "
-            "directory with --out."
+            "directory with --out, or name the checkpoint with --name."
         )
     return "Go back to those settings, or give another directory with --out."

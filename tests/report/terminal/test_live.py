@@ -161,8 +161,12 @@ def test_a_line_every_few_seconds() -> None:
     run.more(10)
     lines.tick(run.progress())
     first, second = out.getvalue().splitlines()
-    assert first.startswith("sums  7/100 (7%)  6000 + 12000 tokens  cost 0.13  1 gave_up  avg 0.5")
-    assert second.startswith("sums  17/100 (17%)  0.667/s  2 min 4 s left  6000 + 12000 tokens")
+    assert first.startswith(
+        "sums  7/100 (7%)  tokens 6000 in, 12000 out  cost 0.13  1 gave_up  avg 0.5"
+    )
+    assert second.startswith(
+        "sums  17/100 (17%)  0.667/s  2 min 4 s left  tokens 6000 in, 12000 out"
+    )
 
 
 def test_plain_lines_are_harmless() -> None:

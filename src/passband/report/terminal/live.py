@@ -223,7 +223,7 @@ def line(task: TaskProgress, progress: Progress) -> str:
     """Return one task's progress as a line of text."""
     cells = [printable(task.task), f"{task.done}/{task.planned}{_percent(task)}", *_pace(progress)]
     if sum(task.tokens):
-        cells.append(f"{task.tokens[0]} + {task.tokens[1]} tokens")
+        cells.append(f"tokens {task.tokens[0]} in, {task.tokens[1]} out")
     if task.cost:
         cells.append(f"cost {money(task.cost)}")
     cells += [f"{count} {status}" for status, count in task.failed.items()]
