@@ -10,6 +10,7 @@ from passband.errors import InvalidInput
 from passband.generate.pool import Pool
 from passband.generate.provider import (
     Completion,
+    Finish,
     Hopeless,
     InvalidReply,
     Message,
@@ -47,6 +48,7 @@ class Server:
     """A provider that fails as a test says."""
 
     batch = 4
+    finish: Finish = "stop"
 
     def __init__(self, name: str) -> None:
         self.address = f"http://{name}/v1"
@@ -62,7 +64,7 @@ class Server:
         await self.held.wait()
         if self.faults:
             raise self.faults.pop(0)
-        return [Completion(self.address)]
+        return [Completion(self.address, self.finish)]
 
     async def served(self) -> Sequence[ServedModel] | None:
         return self.lists
@@ -320,3 +322,19 @@ def test_an_address_twice_is_refused() -> None:
 def test_a_model_without_an_address_takes_none() -> None:
     with pytest.raises(InvalidInput, match="tiny has no address"):
         make_provider("tiny", **options("http://a/v1", "http://b/v1"))
+
+
+# --- what they answer ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("at_b", "count"), [("length", 1), ("stop", 0)])
+def test_an_address_whose_answers_are_unusable_is_named(at_b: Finish, count: int) -> None:
+    async def play() -> list[str]:
+        site = Site()
+        site.b.finish = at_b
+        await asyncio.gather(*(site.pool.generate(asked(seed=n)) for n in range(60)))
+        return site.pool.notes
+
+    told = [note for note in asyncio.run(play()) if "cut off" in note]
+    assert len(told) == count
+    assert all(note.startswith("http://b/v1: most answers are") for note in told)

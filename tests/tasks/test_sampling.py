@@ -52,6 +52,10 @@ def test_generation_kwargs(task, text, expected):
     [
         ("seed: 1", "would make all repeats of a problem the same"),
         ("n: 4", "repeats"),
+        ("model: another", "the model is that of the run"),
+        ("messages: []", "prompts are written by doc_to_text"),
+        ("random_seed: 3", "would make all repeats of a problem the same"),
+        ("generationConfig: {seed: 3}", "generationConfig.seed: one seed"),
         ("temperature: hot", "temperature must be a number, 0 or more; got 'hot'."),
         ("temperature: -1", "temperature must be"),
         ("temperature: true", "temperature must be"),

@@ -32,6 +32,8 @@ from passband.generate.replica import Replica
 
 __all__ = ["Pool"]
 
+_COMPARED = 20  # completions of an address and of the others, from which on they are compared
+_COUNTS = ("completions", "unusable")
 _FAILED = (Unavailable, TimedOut, InvalidReply, Crashed)  # another address may do better
 
 
@@ -51,6 +53,7 @@ class Pool:
         self.batch = min(provider.batch for provider in providers)
         self.one_seed: bool = getattr(providers[0], "one_seed", False)
         self._notes: list[str] = []
+        self._odd: dict[str, str] = {}  # what was noted of the answers of an address
         self._failed_at: dict[object, Replica] = {}  # the last address, by request
         self._listing: asyncio.Task[None] | None = None
         _refuse_twice(replica.address for replica in self.replicas)
@@ -97,6 +100,7 @@ class Pool:
             raise
         finally:
             replica.in_flight -= 1
+        self._compare_answers(replica)
         if replica.trouble:
             replica.trouble = ""
             self._note(f"{replica.address} answers again.")
@@ -148,6 +152,21 @@ class Pool:
         refuse_other_models(self._model, lists)
         if (text := differing_sources(self._model, lists)) is not None:
             self._note(text)
+
+    def _compare_answers(self, replica: Replica) -> None:
+        """Note an address whose answers are mostly unusable, where those of others are not."""
+        others = [one for one in self.replicas if one is not replica]
+        count, unusable = (sum(getattr(one, n) for one in others) for n in _COUNTS)
+        is_enough = min(replica.completions, count) >= _COMPARED
+        if is_enough and 2 * replica.unusable > replica.completions and 10 * unusable < count:
+            self._odd.setdefault(
+                replica.address,
+                f"{replica.address}: most answers are empty, cut off or refused "
+                f"({replica.unusable} of the first {replica.completions}), and those of the other "
+                "addresses are not: it may serve another model, or with other limits. Which "
+                "address gave a trial is not recorded; leave it out and start anew with --out.",
+            )
+            self._note(self._odd[replica.address])
 
     def _note(self, text: str) -> None:
         if text not in self._notes:

@@ -29,6 +29,8 @@ class Replica:
         self.address: str = getattr(provider, "address", None) or "an address without a name"
         self.in_flight = 0
         self.answered = 0
+        self.completions = 0
+        self.unusable = 0  # completions that are empty, cut off or refused
         self.seconds: float | None = None  # that an answer takes, on average over the last ones
         self.served: Sequence[ServedModel] | None = None  # what it says that it serves
         self.is_listed = False  # whether it was asked for that since it last came up
@@ -70,6 +72,8 @@ class Replica:
         start = self._clock()
         completions = await self.provider.generate(request)
         self._answer(self._clock() - start)
+        self.completions += len(completions)
+        self.unusable += sum(not one.text or one.finish != "stop" for one in completions)
         return completions
 
     async def list_models(self) -> None:

@@ -66,8 +66,9 @@ def warn_before_asking(
         if run.unasked:
             problems = "1 problem" if run.unasked == 1 else f"{run.unasked} problems"
             watcher.warn(
-                f"{run.task.name}: results include {problems} with recorded trials beyond --limit "
-                f"or no longer in the data; another set of problems needs --out DIR or --name."
+                f"{run.task.name}: results include {problems} with recorded trials beyond --limit, "
+                f"left out by where, or no longer in the data; another set of problems needs --out "
+                f"DIR or --name."
             )
         is_asking = run.counters.done < run.counters.planned
         if is_asking and run.n > 1 and run.sampling.temperature == 0:

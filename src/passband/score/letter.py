@@ -1,7 +1,8 @@
 r"""The rule `letter`: the letter of a choice, however it is said, and no letter of mere prose.
 
 In order: the last box; the last statement such as "the answer is B" or "B is correct", or a last
-line that is a letter and nothing else, whichever comes later; a cue in the last line ("I think B",
+line that is a letter and nothing else, whichever comes later ("Answer: B" on a line of its own
+holds whatever is said of other choices after it); a cue in the last line ("I think B",
 "(B) 20 m"); a first line that is a letter. "A dog", "I think so" and "vitamin A" pick nothing, and
 neither do a list of all choices and two letters at once.
 
@@ -143,7 +144,7 @@ class _Reader:
         """Return the last statement that does not say what the answer is not."""
         statements = sorted(self._statements(plain), key=lambda one: one.position)
         marked = [one for one in statements if one.is_marked]
-        return (marked or statements or [None])[-1]
+        return next(reversed(marked or statements), None)
 
     def _statements(self, plain: str) -> Iterator[_Statement]:
         for match in _STATED.finditer(plain):

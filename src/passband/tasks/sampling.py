@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,13 @@ _REFUSED = {
     "n": "how often a problem is asked is set by repeats",
     "num_return_sequences": "how often a problem is asked is set by repeats",
     "stream": "answers are read whole",
+    "model": "the model is that of the run",
+    "messages": "prompts are written by doc_to_text",
+    "prompt": "prompts are written by doc_to_text",
+    "candidateCount": "how often a problem is asked is set by repeats",
 }
+_REFUSED["random_seed"] = _REFUSED["seed"]
+_NESTED = ("generationConfig", "generation_config")  # Google's object of such fields
 _READ = (*STOP_NAMES, *LENGTH_NAMES, *_REFUSED, "do_sample", "temperature", "top_p")
 
 
@@ -36,9 +42,8 @@ def read_sampling(file: YamlFile, keys: TaskKeys) -> Sampling:
         file.report(message, "generation_kwargs", *([name] if name else []))
 
     kwargs = {name: value for name, value in keys.generation_kwargs.items() if value is not None}
-    for name, reason in _REFUSED.items():
-        if name in kwargs:
-            report(f"generation_kwargs.{name}: {reason}.", name)
+    for name, told in _refused(kwargs):
+        report(f"generation_kwargs.{told}", name)
     temperature = _temperature(report, kwargs)
     if temperature == 0 and keys.repeats > 1:
         file.warn(
@@ -57,6 +62,18 @@ def read_sampling(file: YamlFile, keys: TaskKeys) -> Sampling:
     )
 
 
+def _refused(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield fields that would change which trials are drawn, and of what; and why not."""
+    for name in fields:
+        if name in _REFUSED:
+            yield name, f"{name}: {_REFUSED[name]}."
+    for outer in _NESTED:
+        inner = fields.get(outer)
+        for name in inner if isinstance(inner, Mapping) else ():
+            if name in _REFUSED:
+                yield outer, f"{outer}.{name}: {_REFUSED[name]}."
+
+
 def changed_sampling(sampling: Sampling, fields: Mapping[str, Any]) -> Sampling:
     """Return sampling settings with fields of generation_kwargs changed; None leaves one out.
 
@@ -67,9 +84,8 @@ def changed_sampling(sampling: Sampling, fields: Mapping[str, Any]) -> Sampling:
     def report(message: str, name: str | None) -> None:
         raise InvalidInput(message)
 
-    for name, reason in _REFUSED.items():
-        if name in fields:
-            report(f"{name}: {reason}.", name)
+    for name, told in _refused(fields):
+        report(told, name)
     kwargs = {name: value for name, value in fields.items() if value is not None}
     changes: dict[str, Any] = {}
     if "temperature" in fields:
