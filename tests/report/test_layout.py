@@ -92,6 +92,15 @@ def test_lost_and_left_out_are_seen_in_both(tmp_path: Path) -> None:
     assert told not in explanation(summary)
 
 
+def test_a_metric_has_one_scale_for_all_models(tmp_path: Path) -> None:
+    path = table_of(tmp_path, {("small", "a"): [[0.5, 1], [0, 0.5]], ("large", "a"): [[2, 4]] * 2})
+    summary = summarize(path, "avg", by=["model"])
+    style = Style(percent=True)
+    assert [row["value"] for row in full_rows(summary, style)] == [0.5, 3]
+    assert [row["value"] for row in rows(summary, style)] == [row["value"] for row in rows(summary)]
+    assert not_shares(summary, style) == ["avg"]
+
+
 def test_percentages(tmp_path: Path) -> None:
     style = Style(digits=1, percent=True)
     row, *_ = rows(models(tmp_path, "pass@1"), style)

@@ -169,3 +169,30 @@ def test_any_text_gives_a_letter_of_the_choices_or_none(text):
 )
 def test_long_texts_are_read(text):
     assert find_letter(text) is None or find_letter(text).answer is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Answer: B\n\nNote: option A is correct only for liquids.",
+        "Answer: B\n\nExplanation: A is the best answer for those who guess.",
+        "So the right choice is B, since A is correct only when x > 0.",
+        "The answer is clearly B.",
+        "My final answer is therefore (B)",
+        "The answer is most likely B",
+        "Answer: B (not C)",
+        "It floats. <answer>B</answer>",
+        "Ans: B",
+    ],
+)
+def test_what_is_said_beside_the_answer_changes_nothing(text):
+    assert letter(text) == "B"
+
+
+def test_a_small_letter_after_a_marker_is_one_whichever_it_is():
+    assert [letter(f"Answer: {name}") for name in "abi"] == ["A", "B", "I"]
+    assert letter("The answer is a") is None
+
+
+def test_two_answers_in_brackets_are_none():
+    assert letter("Answer: A (or B)") is None

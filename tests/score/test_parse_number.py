@@ -18,6 +18,7 @@ from passband.score.parse_number import Number, equal_numbers, read_number
         ("+5", 5),
         ("1,234,567.25", Fraction("1234567.25")),
         ("1{,}000", 1000),
+        ("\\$1{,}234.50", Fraction("1234.5")),
         ("$1,000", 1000),
         (r"\$ 7", 7),
         ("\u20ac7", 7),

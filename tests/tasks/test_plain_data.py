@@ -472,3 +472,61 @@ def test_the_task_as_it_was_recorded() -> None:
     path.unlink()
     again = recorded_data_task(path, task.config)
     assert [scorer.identity for scorer in again.scorers] == [s.identity for s in task.scorers]
+
+
+def test_numbers_that_a_few_other_answers_make_text_of_are_said():
+    rows = [{"question": f"q{n}", "answer": text} for n, text in enumerate(["1,234", "5", "N/A"])]
+    (warning,) = draft_task(written(*rows)).warnings
+    assert "2 of 3 answers are numbers" in warning
+    assert "row 3: 'N/A'" in warning
+    assert not draft_task(written(*rows), DataOptions(scorer="exact_match")).warnings
+    assert not draft_task(written(*rows[:2])).warnings
+
+
+def test_lists_of_answers_are_said():
+    notes = draft_task(written({"question": "q", "answer": ["1", "2"]})).notes
+    assert any("any one of a list is right" in note for note in notes)
+
+
+def test_a_column_is_not_question_and_answer_at_once():
+    told = refused({"question": "q", "answer": "1"}, question="question", answer="question")
+    assert "both the question and the answer" in told
+
+
+def test_a_list_of_wrong_answers_is_no_choice():
+    row = {"question": "q", "correct_answer": "Rome", "incorrect_answers": ["Bonn", "Lyon"]}
+    assert "incorrect_answers holds lists of choices" in refused(row)
+
+
+def test_a_choice_of_one_letter_beyond_those_of_the_choices_is_a_text():
+    row = {"question": "q", "choices": ["x", "y", "z", "w"], "answer": "C"}
+    task, problems = loaded(row)
+    replies = ("Answer: z", "Answer: C", "Answer: w", "Answer: E")
+    scores = [task.scorers[0].score(text, problems[0].reference)[0] for text in replies]
+    assert scores == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ("get_item", "Paris", "tea"),
+        ("between $5 and $6", "Paris", "tea"),
+        ("C:\\temp", "Paris", "tea"),
+        ("1_000", "tea"),
+    ],
+)
+def test_words_are_no_formulas_because_one_answer_has_a_sign_of_latex(answers):
+    assert kind_of(answers).scorer == "exact_match"
+
+
+@pytest.mark.parametrize(
+    "answers", [("x_1", "3"), ("1011_2", "7"), ("$x$", "2"), (r"\frac{1}{2}", "3", "Evelyn")]
+)
+def test_formulas_with_few_words_are_formulas(answers):
+    assert kind_of(answers).scorer == "math"
+
+
+def test_lists_written_as_text_are_refused():
+    told = refused({"question": "q", "answer": "['Paris', 'paris']"})
+    assert "lists that are written as text" in told
+    loaded({"question": "q", "answer": "['Paris']"}, scorer="contains")

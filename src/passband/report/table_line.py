@@ -44,15 +44,18 @@ class TableLine(NamedTuple):
 
 
 def table_lines(summary: Summary) -> list[TableLine]:
-    """Return the lines of groups, then the means over them."""
+    """Return the lines of groups, then the means over them.
+
+    A metric is a share of 1 in all of its lines or in none: models in one column have one scale.
+    """
+    shares: dict[str, bool] = {}
+    for group, line in summary.lines():
+        share = line.estimate is None or _is_share(group, line)
+        shares[line.metric] = share and shares.get(line.metric, True)
     lines = [
-        TableLine(group.by, line, group.n_truncated, _figure(line, _is_share(group, line)))
+        TableLine(group.by, line, group.n_truncated, _figure(line, shares[line.metric]))
         for group, line in summary.lines()
     ]
-    shares: dict[str, bool] = {}
-    for one in lines:
-        share = one.figure is None or one.figure.is_share
-        shares[one.line.metric] = share and shares.get(one.line.metric, True)
     for combined, by, line in summary.combined_lines():
         truncated = sum(g.n_truncated for g in summary.groups if g.name in combined.strata)
         figure = _figure(line, shares.get(line.metric, False))

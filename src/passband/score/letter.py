@@ -25,26 +25,33 @@ __all__ = ["LETTERS", "find_letter"]
 LETTERS = string.ascii_uppercase[:10]  # where the choices are not known
 
 _OF_TEXT = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf)\s?\{([^{}]{0,500})\}")
+_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _MARKUP = re.compile(r"[*`$_]|\\[()\[\]]|^[ \t]{0,8}[#>]{1,6}", re.MULTILINE)
 _TOKEN = re.compile(r"([(\[{\"'“‘]{0,2})([A-Z])([)\]}\"'”’]{0,2})(?![A-Za-z0-9'’])")
 _WHOLE = re.compile(r"\W{0,4}(?:(?i:option|choice|answer)[: ]{1,2})?\W{0,2}\b([A-Za-z])\b\W{0,4}")
-_END = re.compile(r"\s*$|[.,;:!?)\]]{1,3}(?=\s|$)|\s{0,2}(?:because|since)\b|\s[-–—]\s")
+_END = re.compile(
+    r"\s*$|[.,;:!?)\]]{1,3}(?=\s|$)|\s{0,2}(?:because|since)\b|\s[-–—]\s|"
+    r"\s\((?!(?:or|and|also)\b)"
+)
 _ANOTHER = re.compile(
     r"\s{0,3}(?:,|/|&|and\b|or\b|,\s?and\b|,\s?or\b)\s{0,3}[(\[]?[A-Z](?![A-Za-z'’])"
 )
 _NOT = re.compile(r"(?:not|n't|neither|none|never)\b", re.IGNORECASE)
 _STATED = re.compile(
-    r"\b(?:answer|option|choice|solution)\b"
+    r"\b(?:answer|ans|option|choice|solution)\b"
     r"(?:\s(?:to|for|of)\s(?:this|the)(?:\s[a-z]{1,20}){1,3})?"
     r"(?:\s{0,3}(?::|=|(?:is|would be|must be|should be|will be)\b)|(?<=swer)[ \t]{0,4}(?=\n))"
-    r"[:\s]{0,8}(?:(?:option|choice|answer|letter)\s)?",
+    r"[:\s]{0,8}"
+    r"(?:(?:therefore|thus|hence|then|clearly|most likely|likely|probably|definitely|indeed),?\s)?"
+    r"(?:(?:option|choice|answer|letter)\s)?",
     re.IGNORECASE,
 )
 _AFFIRMED = re.compile(
     r"(?P<before>[A-Za-z']{0,12}\s)?(?:(?:option|choice|answer)\s)?(?<![A-Za-z0-9'])"
     r"(?P<token>[(\[\"'“]{0,2}[A-Z][)\]\"'”]{0,2})\s"
     r"(?:is|must be|seems|appears to be|should be)\s"
-    r"(?:the\s)?(?:only\s|most\s)?(?:(?:correct|right|best)\b|answer\b)",
+    r"(?:the\s)?(?:only\s|most\s)?(?:(?:correct|right|best)\b|answer\b)"
+    r"(?!(?:\s(?:answer|choice|option))?,?\s(?:only|if|when|unless)\b)",  # not of this question
     re.IGNORECASE,
 )
 _UNSURE = {"if", "whether", "suppose", "assume", "unless", "neither", "nor", "say", "why", "not"}
@@ -63,6 +70,7 @@ class _Statement(NamedTuple):
 
     position: int
     letter: str | None
+    is_marked: bool = False  # "Answer: B" on a line of its own, which later remarks leave as it is
 
 
 def find_letter(text: str, choices: Sequence[str] = ()) -> Extracted | None:
@@ -85,8 +93,9 @@ def _in_box(answer: str | None, choices: Sequence[str]) -> str | None:
 
 
 def _plain(text: str) -> str:
-    """Return a text without the marks of Markdown and of mathematics."""
-    return _MARKUP.sub("", _OF_TEXT.sub(r"\1", text))
+    """Return a text without the marks of Markdown and of mathematics, and tags as lines."""
+    untagged = _TAG.sub(lambda tag: "\n" if tag[1] else "\nAnswer: ", text)
+    return _MARKUP.sub("", _OF_TEXT.sub(r"\1", untagged))
 
 
 class _Reader:
@@ -132,18 +141,19 @@ class _Reader:
 
     def _stated(self, plain: str) -> _Statement | None:
         """Return the last statement that does not say what the answer is not."""
-        latest = None
-        for statement in self._statements(plain):
-            if latest is None or statement.position >= latest.position:
-                latest = statement
-        return latest
+        statements = sorted(self._statements(plain), key=lambda one: one.position)
+        marked = [one for one in statements if one.is_marked]
+        return (marked or statements or [None])[-1]
 
     def _statements(self, plain: str) -> Iterator[_Statement]:
         for match in _STATED.finditer(plain):
             content = plain[match.end() : match.end() + 600]
             if not _NOT.match(content):
                 line = content.partition("\n")[0].strip()
-                yield _Statement(match.end(), self._lone(line) or self.at(content))
+                is_marker = match[0].rstrip().endswith((":", "="))
+                letter = (self.whole(line) if is_marker else self._lone(line)) or self.at(content)
+                is_marked = is_marker and letter is not None and _is_line(plain, match.start())
+                yield _Statement(match.end(), letter, is_marked)
         for match in _AFFIRMED.finditer(plain):
             letter = (
                 self.at(f"{match['token']}.") if match["token"].upper() == match["token"] else None
@@ -196,6 +206,12 @@ class _Reader:
         """Return whether a line is the text of a choice that happens to begin with a letter."""
         line = _folded(content.partition("\n")[0])
         return len(line) > 1 and line in self._choices
+
+
+def _is_line(plain: str, position: int) -> bool:
+    """Return whether the line up to a position is at most "My final" or "The correct"."""
+    before = plain[max(0, position - 40) : position].rpartition("\n")[2]
+    return re.fullmatch(r"\W{0,3}(?:(?:[A-Za-z]{1,8})\s){0,2}", before) is not None
 
 
 def _folded(text: str) -> str:

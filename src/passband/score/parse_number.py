@@ -30,7 +30,7 @@ class Number(NamedTuple):
 _TIDY = str.maketrans(
     {**dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"), "\u00d7": "\\times ", "$": "", "\u2044": "/"}
 )
-_LATEX = re.compile(r"\\(?:[,;:! ]|left|right|displaystyle)|[\u20ac\u00a3\u00a5]|\\(?=[%$])")
+_LATEX = re.compile(r"\\(?:[,;:! ]|left|right|displaystyle)|[\u20ac\u00a3\u00a5]|\\(?=%)")
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
 _NUMBER = re.compile(
     rf"""
@@ -55,7 +55,8 @@ def read_number(text: str) -> Number | None:
     """Return the number a text consists of, or None if it is anything else or divides by 0."""
     if len(text) > _LONGEST:
         return None
-    tidy = _LATEX.sub("", text.translate(_TIDY).replace("{,}", ",")).strip()
+    bare = text.replace("\\$", "$").translate(_TIDY).replace("{,}", ",")
+    tidy = _LATEX.sub("", bare).strip()
     match = _NUMBER.fullmatch(tidy)
     if match is None:
         return None

@@ -66,7 +66,7 @@ def draft_task(path: Path, options: DataOptions | None = None) -> Draft:
         columns=columns,
         guess=guess,
         notes=tuple(notes_of(guess, path, columns, options or DataOptions())),
-        warnings=tuple(warnings_of(guess)),
+        warnings=tuple(warnings_of(guess, options or DataOptions())),
     )
 
 

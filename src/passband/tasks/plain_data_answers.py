@@ -33,7 +33,12 @@ LETTER_LINE = 'Work step by step. The last line must be "Answer: " and the lette
 
 _LONGEST = 200  # characters of a usual answer, above which no completion will be equal to it
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-_LATEX = re.compile(r"\\[A-Za-z]|\^|\$[^$]+\$|[A-Za-z0-9]_\{?[A-Za-z0-9]")
+# Neither $5 and $6 nor get_item.
+_LATEX = re.compile(
+    r"\\[A-Za-z]|\^|\$(?=\S)[^$]{0,200}[^\s$]\$(?![0-9])"
+    r"|(?<![A-Za-z0-9_])[A-Za-z]_\{?[A-Za-z0-9](?![A-Za-z])|[0-9]_\{?[0-9]{1,2}(?![0-9])"
+)
+_LIST = re.compile(r"\s*\[\s*(['\"]).*\1\s*\]\s*", re.DOTALL)
 # A digit, an operator or a coefficient, and no words: 2x+1, pi/4, (1, 2); neither dates nor grades.
 _FORMULA = re.compile(
     r"(?=.*[0-9])(?=.*(?:[+*/=()<>\[\]\u00b0\u221a\u03c0]|[0-9][a-z](?![a-z])))(?!.*[A-Za-z]{4})"
@@ -86,9 +91,17 @@ def kind_of(answers: Sequence[Any]) -> AnswerKind:
         )
     if all(_LETTER.fullmatch(text.strip()) for text in texts):
         return LETTER
-    if any(map(_LATEX.search, texts)) and not any(map(_is_long, texts)):
-        return MATH
-    if all(is_number or _FORMULA.fullmatch(t) for is_number, t in zip(numbers, texts, strict=True)):
+    if all(map(_LIST.fullmatch, texts)):
+        raise InvalidInput(
+            f"the answers are lists that are written as text, such as {texts[0][:60]!r}, and no "
+            "completion will be equal to one; write them as lists in a .jsonl file, or choose one "
+            "with a template for --answer."
+        )
+    formulas = [
+        is_number or _FORMULA.fullmatch(text) is not None
+        for is_number, text in zip(numbers, texts, strict=True)
+    ]
+    if all(formulas) or _are_latex(texts, formulas):
         return MATH
     if median(map(len, texts)) > _LONGEST:
         raise InvalidInput(
@@ -97,6 +110,13 @@ def kind_of(answers: Sequence[Any]) -> AnswerKind:
             "are compared with --scorer: f1, contains, bleu, ..."
         )
     return TEXT
+
+
+def _are_latex(texts: Sequence[str], formulas: Sequence[bool]) -> bool:
+    """Return whether LaTeX is among answers; words are few, as their letters would be factors."""
+    latex = [_LATEX.search(text) is not None for text in texts]
+    fitting = sum(a or b for a, b in zip(latex, formulas, strict=True))
+    return any(latex) and 2 * fitting > len(texts) and not any(map(_is_long, texts))
 
 
 def _is_number_with_comma(text: str) -> bool:

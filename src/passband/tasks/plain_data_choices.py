@@ -80,6 +80,13 @@ def _loop_over(expression: str) -> str:
 def _of_wrong_answers(rows: Sequence[Row], columns: tuple[str, ...]) -> Choices:
     """Return the choices of a right answer and wrong ones, as in GPQA; they have to be shuffled."""
     _require_full(rows, columns)
+    nested = next((n for n in columns if any(isinstance(row[n], list | dict) for row in rows)), "")
+    if nested:
+        raise InvalidInput(
+            f"column {nested} holds lists of choices beside {columns[0]}, and one list of all is "
+            "needed: add a column choices to the data, or leave the choices out of the prompt "
+            "with --prompt."
+        )
     every = f"[{', '.join(map(expression_of, columns))}]"
     texts = [[row.get(name) for name in columns] for row in rows]
     lines = _loop_over("choices")  # in the order in which they are shown

@@ -94,6 +94,11 @@ def make_guess(fields: Sequence[Field], rows: Sequence[Row], options: DataOption
     """Return what the columns mean, as the user says or as their names and values do."""
     question = _question(fields, options)
     answer = _answer(fields, rows, options)
+    if question is not None and question.name == answer.name:
+        raise InvalidInput(
+            f"column {answer.name} is both the question and the answer; say which column holds "
+            f"the right answer with --answer. Found: {shown(fields)}."
+        )
     refuse_empty(question, answer, fields)
     choices = find_choices(rows, fields, question, answer)
     short = None

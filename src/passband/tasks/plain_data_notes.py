@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from passband.score.parse_number import read_number
 from passband.tasks.plain_data_guess import DataOptions, Guess
 from passband.tasks.problem_set import USUAL_NAMES
 from passband.tasks.template import Template
@@ -28,6 +29,8 @@ def notes_of(
         yield f"prompt: {', '.join(parts)}{more}"
     because = "" if options.scorer else f" (the answers are {guess.kind.reason})"
     yield f"scorer: {guess.kind.scorer}{because}; answers are found by: {', '.join(guess.rules)}"
+    if any(isinstance(value, list) for value in guess.answer.values):
+        yield f"answers: {guess.answer.name} holds lists; any one of a list is right"
     yield (
         "guessed; say otherwise with --question, --answer, --prompt, --scorer, --extract, or in "
         f"the task file that passband init {path} writes"
@@ -56,8 +59,10 @@ def _unused(guess: Guess, columns: Sequence[str]) -> str:
     return f"; not used: {', '.join(unused[:_MOST_UNUSED])}{more}" if unused else ""
 
 
-def warnings_of(guess: Guess) -> Iterator[str]:
-    """Yield a warning of questions that come again: every row is taken for a new problem."""
+def warnings_of(guess: Guess, options: DataOptions) -> Iterator[str]:
+    """Yield warnings of numbers compared as text, and of questions that come again."""
+    if options.scorer is None:
+        yield from _numbers_as_text(guess)
     if guess.question is None:
         return
     first: dict[str, int] = {}
@@ -74,4 +79,20 @@ def warnings_of(guess: Guess) -> Iterator[str]:
             f"{len(again)} of {len(answers)} rows repeat an earlier question (row {row} that of "
             f"row {earlier}{differs}); each counts as a problem of its own, which makes intervals "
             "too narrow. To ask a problem several times, give -n."
+        )
+
+
+def _numbers_as_text(guess: Guess) -> Iterator[str]:
+    """Yield a warning where a few answers that are no numbers make text of all."""
+    if guess.choices is not None or guess.short is not None or guess.kind.scorer != "exact_match":
+        return
+    texts = [str(value) for value in guess.answer.values if not isinstance(value, list)]
+    others = [(row, t) for row, t in enumerate(texts, start=1) if read_number(t) is None]
+    numbers = len(texts) - len(others)
+    if others and numbers >= len(others):
+        row, text = others[0]
+        yield (
+            f"{numbers} of {len(texts)} answers are numbers, and others are not (row {row}: "
+            f"{text[:40]!r}), so all are compared as text: 3.0 is not 3. Correct or leave out "
+            "these rows, or give --scorer numeric or math."
         )

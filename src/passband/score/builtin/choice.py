@@ -48,6 +48,8 @@ def _is_right_letter(answer: str, reference: Reference) -> bool:
     alone = _ALONE.fullmatch(_TEXT.sub(r"\1", answer).strip())
     letter = alone.group(1).upper() if alone else read_choice(answer, reference.choices)
     targets = set(map(_plain, reference.targets))
+    if alone and letter not in string.ascii_uppercase[: len(reference.choices)]:
+        return _plain(alone.group(1)) in targets  # the text of a choice: z is none of A to D
     texts = zip(string.ascii_uppercase, reference.choices, strict=False)
     return letter in {name for name, text in texts if _plain(text) in targets}
 
