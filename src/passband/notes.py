@@ -990,7 +990,8 @@ def unscored_in_pair(a: int, b: int, policy: str) -> Note:
 def unscored_by_model(unscored: Mapping[str, int], policy: str) -> Note:
     """Return the note on trials without a score in a ranking."""
     counts = ", ".join(f"{count} of {model}" for model, count in unscored.items())
-    return Note("unscored-trials", f"trials without a score: {counts}, policy {policy!r}")
+    treated = _TREATMENTS[policy == "drop"][sum(unscored.values()) > 1]
+    return Note("unscored-trials", f"trials without a score: {counts}, which {treated}")
 
 
 # -- abilities and banks -----------------------------------------------------------------------

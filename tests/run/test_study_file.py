@@ -81,9 +81,12 @@ SMALL = "tasks: [arithmetic]\nmodels: [tiny]\n"
         (SMALL + "gen: top_k\n", "3: gen must be a mapping of fields"),
         (SMALL + "gen: {n: 3}\n", "3: --gen n"),
         (SMALL + "n: 1\nn: 2\n", "4: duplicate key 'n'"),
-        ("tasks: []\nmodels: [tiny]\n", "1: tasks must be a list of tasks; got []."),
-        ("models: [tiny]\n", "1: tasks must be a list of tasks; got None."),
-        ("tasks: [a]\nmodels: tiny\n", "2: models must be a list of models; got 'tiny'."),
+        ("tasks: []\nmodels: [tiny]\n", "1: tasks must be a list, such as [gsm8k]; got []."),
+        ("models: [tiny]\n", "1: tasks must be a list, such as [gsm8k]; there is none."),
+        (
+            "tasks: [a]\nmodels: tiny\n",
+            "2: models must be a list, such as [openai:NAME]; got 'tiny'.",
+        ),
         ("tasks: [a]\nmodels:\n- 3\n", "3: a model is a name or a mapping"),
         ("tasks: [a]\nmodels:\n- name: x\n", "3: model must be the name of a model; got None."),
         (

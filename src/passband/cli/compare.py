@@ -40,8 +40,9 @@ def compare(
     files: Annotated[
         list[Path],
         typer.Argument(
+            metavar="SOURCE",
             help="Two or more files of trials or run directories; or one with several models, or "
-            "a folder of run directories."
+            "a folder of run directories.",
         ),
     ],
     metric: Metrics = None,

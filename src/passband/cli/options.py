@@ -259,8 +259,8 @@ Headers = Annotated[
     typer.Option(
         "--header",
         metavar="NAME=VALUE",
-        help="Header of every request; '$VAR' as the value is that variable's. Values are never "
-        "stored or printed (repeatable).",
+        help="Header of every request; '$VAR' in VALUE is taken from the environment. Values are "
+        "never stored or printed (repeatable).",
     ),
 ]
 Stream = Annotated[

@@ -72,9 +72,14 @@ def run(
     ] = None,
     base_url: Annotated[
         list[str] | None,
-        typer.Option(help="Address of the server, e.g. http://localhost:8000/v1 (repeatable)."),
+        typer.Option(
+            help="Address of the server, e.g. http://localhost:8000/v1; several servers of a model "
+            "share its load (repeatable)."
+        ),
     ] = None,
-    n: Annotated[int | None, typer.Option("-n", help="Trials per problem.")] = None,
+    n: Annotated[
+        int | None, typer.Option("-n", help="Trials per problem. Default: the task's repeats.")
+    ] = None,
     question: QuestionColumn = None,
     answer: AnswerText = None,
     prompt: PromptTemplate = None,
@@ -145,7 +150,7 @@ def run(
     prices: Annotated[Path | None, typer.Option(help="YAML file of prices.")] = None,
     moved_server: Annotated[
         bool,
-        typer.Option("--moved-server", help="Go on although the same model has another address."),
+        typer.Option("--moved-server", help="Go on: the same model has another address now."),
     ] = False,
     dry_run: Annotated[
         bool,
@@ -153,7 +158,7 @@ def run(
     ] = False,
     until: Annotated[
         float | None,
-        typer.Option(help="Stop once the interval is within +-UNTIL; -n is then the most trials."),
+        typer.Option(help="Stop once the interval is within +-X; -n is then the most trials."),
     ] = None,
     proof: Annotated[
         bool, typer.Option("--proof", help="With --until: an interval that is proven to hold.")

@@ -113,7 +113,8 @@ class _Reader:
     def _tasks(self, value: Any) -> tuple[str, ...]:
         names = [value] if isinstance(value, str) else value
         if not isinstance(names, list) or not names:
-            self._file.report(f"tasks must be a list of tasks; got {value!r:.60}.", "tasks")
+            got = "there is none" if value is None else f"got {value!r:.60}"
+            self._file.report(f"tasks must be a list, such as [gsm8k]; {got}.", "tasks")
             return ()
         for place, name in enumerate(names):
             if not isinstance(name, str) or not name.strip():
@@ -128,7 +129,8 @@ class _Reader:
 
     def _models(self, value: Any) -> list[StudyModel]:
         if not isinstance(value, list) or not value:
-            self._file.report(f"models must be a list of models; got {value!r:.60}.", "models")
+            got = "there is none" if value is None else f"got {value!r:.60}"
+            self._file.report(f"models must be a list, such as [openai:NAME]; {got}.", "models")
             return []
         models = [self._model(entry, ("models", place)) for place, entry in enumerate(value)]
         return [model for model in models if model is not None]
