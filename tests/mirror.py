@@ -93,12 +93,26 @@ def reached(name: str) -> dict[str, int]:
     """Return what a module of passband imports, at once or later, and by how many steps."""
     steps, waiting = {}, [(name, 0)]
     for name, step in waiting:  # which grows
-        path = SOURCE.joinpath(*name.split("."))
-        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        if name not in steps and file.exists():
+        if name not in steps and (inside := imported_modules(name)) is not None:
             steps[name] = step
-            waiting += [(other, step + 1) for other in sorted(imports(file))]
+            waiting += [(other, step + 1) for other in inside if other not in steps]
     return steps
+
+
+@cache
+def imported_modules(name: str) -> tuple[str, ...] | None:
+    """Return the modules that a module imports; None if there is no such module."""
+    path = SOURCE.joinpath(*name.split("."))
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    if not file.exists():
+        return None
+    return tuple(sorted(other for other in imports(file) if other == name or is_module(other)))
+
+
+@cache
+def is_module(name: str) -> bool:
+    path = SOURCE.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").exists()
 
 
 def closeness(module: str, names: frozenset[str]) -> float:

@@ -167,7 +167,7 @@ def test_every_statement_may_fail(tmp_path: Path, fault: Fault) -> None:
     assert total > 40
     assert fault.statements.count("COMMIT") >= 12
     for late in (False, True):
-        for at in range(1, total + 1):
+        for at in range(1 + late, total + 1, 2):  # every one, half of them late
             directory = tmp_path / f"{late}{at}"
             fault.at, fault.late, fault.seen = at, late, 0
             done = disturbed(directory, fault)

@@ -1,6 +1,6 @@
 r"""The kind of the answers in plain data, which decides how they are asked for and scored.
 
->>> kind_of(["204", "33"]).scorer, kind_of([r"\frac{1}{2}", "3"]).scorer, kind_of(["Paris"]).scorer
+>>> kind_of(["204", "33"]).scorer, kind_of([r"\frac{x}{2}", "3"]).scorer, kind_of(["Paris"]).scorer
 ('numeric', 'math', 'exact_match')
 """
 

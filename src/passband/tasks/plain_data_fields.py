@@ -197,7 +197,7 @@ def shown(fields: Sequence[Field]) -> str:
     """Return fields with the first value of each, cut short.
 
     >>> shown(fields_of([{"a": "What is " + "x" * 50, "b": 4}]))
-    "a ('What is xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...), b (4)"
+    "a ('What is xxxxxxxxxxxxxxxxxxxxxxxxxxxx...), b (4)"
     """
     texts = [f"{field.name} ({_short(field.values)})" for field in fields[:_MOST_SHOWN]]
     more = len(fields) - _MOST_SHOWN

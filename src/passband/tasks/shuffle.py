@@ -20,8 +20,8 @@ __all__ = ["ChoiceOrder", "example_key"]
 class ChoiceOrder:
     """The permutations of one task.
 
-    >>> ChoiceOrder("gpqa", 0).permuted(("right", "a", "b", "c"), "rec1")
-    ('c', 'right', 'b', 'a')
+    >>> ChoiceOrder("gpqa", 0).permuted(("right", "a", "b", "c"), "rec2")
+    ('b', 'c', 'a', 'right')
     """
 
     task: str
