@@ -61,8 +61,13 @@ def test_several_addresses_carry_text_and_nothing_else() -> None:
         assert not one.requests
         model = resolve_model("openai:model", Connection(urls)).model
         messages = [ChatMessageUser(content="What is 1 + 1?")]
-        output = asyncio.run(model.api.generate(messages, [], "auto", GenerateConfig()))
-    assert "The answer is" in output.completion
+
+        async def answer() -> str:
+            output = await model.api.generate(messages, [], "auto", GenerateConfig())
+            await model.api.aclose()
+            return output.completion
+
+        assert "The answer is" in asyncio.run(answer())
 
 
 def test_inspects_own_client_takes_one_address() -> None:
