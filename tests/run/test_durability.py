@@ -82,7 +82,7 @@ disk, task, url = sys.argv[1:]
 asking = ["run", task, "--model", "openai:m", "--base-url", url, "--out", disk + "/run"]
 asking += ["--batch", "1", "-q"]
 full = run(*asking)
-read = run("export", disk + "/run", "-o", task + ".jsonl")  # scores may be missing: long texts are scored aside
+read = run("export", disk + "/run", "-o", task + ".jsonl")  # long texts may lack a score
 print(full.err, read.err, file=sys.stderr)
 check = run("check", disk + "/run")
 subprocess.run(["mount", "-o", "remount,size=200m", disk], check=True)
