@@ -17,7 +17,7 @@ _COMMON = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     stateful_step_count=20,
 )
-settings.register_profile("steady", _COMMON, derandomize=True, max_examples=40)
+settings.register_profile("steady", _COMMON, derandomize=True, max_examples=25)
 settings.register_profile("quick", _COMMON, derandomize=True, max_examples=10)
 settings.register_profile("fuzz", _COMMON, max_examples=2000, print_blob=True)
 settings.load_profile("steady")
