@@ -67,7 +67,9 @@ def run(
     model: Annotated[
         list[str] | None,
         typer.Option(
-            "--model", help="tiny, openai:NAME, python:module:function, ... (repeatable)."
+            "--model",
+            help="openai:NAME, anthropic:NAME, google:NAME, python:module:function or tiny "
+            "(repeatable).",
         ),
     ] = None,
     base_url: Annotated[
