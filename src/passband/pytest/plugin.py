@@ -1,7 +1,8 @@
 """The plug-in of pytest: the marker `pass_rate`, the fixture `trial`, and the table at the end.
 
 It is loaded with every session of an environment that has passband, so it imports nothing but the
-standard library and pytest until an assertion or a marker is used.
+standard library and pytest until an assertion or a marker is used. PYTEST_DONT_REWRITE: there is
+no assert statement in it.
 """
 
 from __future__ import annotations
