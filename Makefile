@@ -1,5 +1,6 @@
 # Everything happens inside a virtual environment of its own, $(VENV); nothing is installed
-# elsewhere. Needed beforehand: python3 (3.10 or newer), pip and make.
+# elsewhere, except that root's make test installs chromium where apt-get can (BROWSER=none: not).
+# Needed beforehand: python3 (3.10 or newer), pip and make.
 #
 #   make test PYTHON=python3.13 VENV=.venv-3.13     another interpreter, another environment
 #   make test PYTEST_ARGS="-n 8"                    options for pytest; the default is one
@@ -10,6 +11,7 @@ PYTHON      ?= python3
 VENV        ?= .venv
 WORKERS     ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTEST_ARGS ?= -n $(WORKERS)
+BROWSER     ?= chromium
 KILLS       ?= 200
 CUTS        ?= 30
 SEEDS       ?= 10000
@@ -28,7 +30,7 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test quick lint docs pages fuzz fuzz-properties fuzz-parsers bench coverage kill \
-    soak power flips clean
+    soak power flips clean browser
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
@@ -61,10 +63,24 @@ lint: $(VENV)/.installed-dev
 	@echo "checking layers ..."
 	@"$(VENV)/bin/lint-imports" --no-logo
 
-test: lint
+test: lint browser
 	@echo "running tests ..."
-	@$(PY) -m pytest $(PYTEST_ARGS)
+	@$(PY) -m pytest -rs $(PYTEST_ARGS)
 	@echo "all checks passed"
+
+# Tests of pages need a browser. Without one they are skipped and say so; nothing fails here.
+browser:
+	@if [ "$(BROWSER)" = none ] || command -v "$(BROWSER)" >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing $(BROWSER) for the tests of pages ..."; \
+	    { timeout 120 apt-get -qq -o Acquire::Retries=1 update; \
+	      DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq -o Acquire::Retries=1 \
+	          install --no-install-recommends "$(BROWSER)" fonts-dejavu-core; } \
+	        </dev/null >/dev/null 2>&1 || \
+	    echo "apt-get could not install it; tests of pages are skipped"; \
+	else \
+	    echo "there is no $(BROWSER) and no way to install it; tests of pages are skipped"; \
+	fi
 
 quick: lint
 	@echo "running quick tests ..."
