@@ -39,9 +39,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "passband stats trials.csv --by model --format latex",
     ),
     "compare": ("passband compare runs/a runs/b", "passband compare trials.csv --by checkpoint"),
-    "gate": (
-        "passband gate runs/base runs/new -m pass@1 --tolerance 0.02",
-    ),
+    "gate": ("passband gate runs/base runs/new -m pass@1 --tolerance 0.02",),
     "score": (
         "passband score runs/tiny                          # as its task says now",
         "passband score runs/tiny --scorer math --extract boxed,marker",

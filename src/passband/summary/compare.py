@@ -12,42 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.readers import Remark, read
-from passband.readers.choice import chosen_sources
-from passband.readers.folders import expand_sources, is_several
+from passband.readers import Remark
 from passband.stats.data.layout import error_prefix
-from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.compare import Comparison, Test, compare
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.decision.compare import Comparison, compare
 from passband.stats.decision.ranking import Abilities, Ranking, compare_all
-from passband.stats.decision.ranking.abilities import RankingModel
-from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import expand_metrics, needs_answers
 from passband.summary.abilities import ranked
-from passband.summary.compare_remarks import scorer_remarks, stopped_remarks, target_remarks
+from passband.summary.contest import Contest
+from passband.summary.contestants import Contestants, read_contestants
 from passband.summary.default_metrics import default_metrics
-from passband.summary.field import Field
-from passband.summary.share import is_share
-from passband.trials.reader import Trials, is_run_directory
 
-__all__ = ["ComparisonSummary", "Contest", "TaskComparison", "compare_sources"]
+__all__ = [
+    "ComparisonSummary",
+    "Contest",
+    "TaskComparison",
+    "compare_contestants",
+    "compare_sources",
+]
 
 FORMAT, VERSION = "comparison", 1
 _SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking")
-
-
-@dataclass(frozen=True)
-class Contest:
-    """The arguments of a comparison."""
-
-    metrics: tuple[str, ...] = ()  #: none for pass@k, or avg, at the k that all problems allow
-    over: Over = "problems"
-    level: float = 0.95
-    paired: bool = True
-    policy: Policy = "drop"
-    margin: float | None = None  #: the largest difference that does not matter
-    test: Test = "interval"
-    settle: bool | None = None  #: whether to say what would settle an open verdict
-    ranking: RankingModel | None = None  #: rank by a model of abilities instead
 
 
 @dataclass(frozen=True)
@@ -104,65 +89,22 @@ def compare_sources(
     `skip_bad`, records that cannot be read are left out and counted.
     """
     contest = contest or Contest()
-    _refuse_same(sources)
-    sources, empty = _with_trials(sources)
-    chosen = () if by is None else (by,)
-    readings = [
-        read(
-            source,
-            columns=columns,
-            by=chosen,
-            threshold=threshold,
-            tasks=_held(source, tasks),
-            skip_bad=skip_bad,
-            targets=contest.paired,
-            answers=needs_answers(contest.metrics),
-        )
-        for source in sources
-    ]
-    field = Field(readings, by)
-    remarks = [
-        Remark(f"{one.source}: {remark}", remark.important)
-        for one in readings
-        for remark in one.remarks
-    ]
-    shared, left_out = field.shared_tasks(tasks)
-    if by != "scorer":
-        left_out += scorer_remarks(readings, shared)
-    left_out += target_remarks(readings, shared)
-    left_out += stopped_remarks({task: field.models(task) for task in shared}, contest.policy)
-    compared = [_compared(task, field.models(task), contest) for task in shared]
-    shares = frozenset(task for task in shared if all(map(is_share, field.models(task).values())))
-    return ComparisonSummary(contest, tuple(compared), (*remarks, *empty, *left_out), shares)
+    contestants = read_contestants(
+        sources,
+        contest,
+        columns=columns,
+        by=by,
+        tasks=tasks,
+        threshold=threshold,
+        skip_bad=skip_bad,
+    )
+    return compare_contestants(contestants, contest)
 
 
-def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:
-    """Return the sources, folders by the run directories in them; those without trials apart."""
-    if not any(is_several(source) for source in sources):
-        return sources, []
-    chosen = chosen_sources(expand_sources(sources), (), ())
-    empty = [Remark(reason) for reason in chosen.values() if isinstance(reason, str)]
-    return [path for path, held in chosen.items() if not isinstance(held, str)], empty
-
-
-def _held(source: str | Path, tasks: Sequence[str]) -> list[str]:
-    """Return which of the tasks a run directory holds: others may have other scorers."""
-    if not tasks or not is_run_directory(Path(source)):
-        return []
-    with Trials(source) as trials:
-        held = {run.task for run in trials.runs()}
-    return [task for task in tasks if task in held]
-
-
-def _refuse_same(sources: Sequence[str | Path]) -> None:
-    """Raise `InvalidInput` if a source is given twice, however its path is written."""
-    places: dict[Path, str | Path] = {}
-    for source in sources:
-        other = places.setdefault(Path(source).resolve(), source)
-        if other is not source:
-            raise InvalidInput(
-                f"{other} and {source} are the same; a model cannot be compared with itself."
-            )
+def compare_contestants(contestants: Contestants, contest: Contest) -> ComparisonSummary:
+    """Compare models that have been read, task by task."""
+    compared = [_compared(task, models, contest) for task, models in contestants.tasks.items()]
+    return ComparisonSummary(contest, tuple(compared), contestants.remarks, contestants.shares)
 
 
 def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest) -> TaskComparison:

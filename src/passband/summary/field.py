@@ -34,6 +34,10 @@ class Field:
             raise InvalidInput(_one_model(readings[0]))
         self._entries = dict(zip(_names(held), held, strict=True))
 
+    def sources(self) -> dict[str, tuple[str, str | None]]:
+        """Return where each model is read from, and what it is called there."""
+        return {name: (entry.source, entry.model) for name, entry in self._entries.items()}
+
     def shared_tasks(self, chosen: Sequence[str]) -> tuple[list[str | None], list[Remark]]:
         """Return the tasks of two models or more, and remarks on those of a single one."""
         tasks = dict.fromkeys(task for entry in self._entries.values() for task in entry.outcomes)
