@@ -1,5 +1,6 @@
 # Everything happens inside a virtual environment of its own, $(VENV); nothing is installed
-# elsewhere. Needed beforehand: python3 (3.10 or newer), pip and make.
+# elsewhere, except that root's make test installs chromium where apt-get can (BROWSER=none: not).
+# Needed beforehand: python3 (3.10 or newer), pip and make.
 #
 #   make test PYTHON=python3.13 VENV=.venv-3.13     another interpreter, another environment
 #   make test PYTEST_ARGS="-n 8"                    options for pytest; the default is one
@@ -10,6 +11,7 @@ PYTHON      ?= python3
 VENV        ?= .venv
 WORKERS     ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTEST_ARGS ?= -n $(WORKERS)
+BROWSER     ?= chromium
 KILLS       ?= 200
 CUTS        ?= 30
 SEEDS       ?= 10000
@@ -27,14 +29,16 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint fuzz fuzz-properties fuzz-parsers bench coverage kill soak power \
-    flips clean
+.PHONY: help demo test quick lint docs pages fuzz fuzz-properties fuzz-parsers bench coverage kill \
+    soak power flips clean browser
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
 	@echo "make test    install the development tools too; check style, types, layers and tests"
 	@echo "make quick   the same without tests that are slow or start processes: under a minute"
 	@echo "make lint    style, formatting, types and layers only"
+	@echo "make docs    build the documentation as a site, in build/site"
+	@echo "make pages   write the pages and pictures that are made from the package and its results"
 	@echo "make fuzz    the property tests with thousands of new examples each (fuzz-properties), and"
 	@echo "             every parser with $(FUZZ_RUNS) inputs (fuzz-parsers): hours"
 	@echo "make bench   time metrics, intervals, runs, tables, logs and adaptive tests, next to others"
@@ -59,15 +63,37 @@ lint: $(VENV)/.installed-dev
 	@echo "checking layers ..."
 	@"$(VENV)/bin/lint-imports" --no-logo
 
-test: lint
+test: lint browser
 	@echo "running tests ..."
-	@$(PY) -m pytest $(PYTEST_ARGS)
+	@$(PY) -m pytest -rs $(PYTEST_ARGS)
 	@echo "all checks passed"
+
+# Tests of pages need a browser. Without one they are skipped and say so; nothing fails here.
+browser:
+	@if [ "$(BROWSER)" = none ] || command -v "$(BROWSER)" >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing $(BROWSER) for the tests of pages ..."; \
+	    { timeout 120 apt-get -qq -o Acquire::Retries=1 update; \
+	      DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq -o Acquire::Retries=1 \
+	          install --no-install-recommends "$(BROWSER)" fonts-dejavu-core; } \
+	        </dev/null >/dev/null 2>&1 || \
+	    echo "apt-get could not install it; tests of pages are skipped"; \
+	else \
+	    echo "there is no $(BROWSER) and no way to install it; tests of pages are skipped"; \
+	fi
 
 quick: lint
 	@echo "running quick tests ..."
 	@$(PY) -m pytest $(PYTEST_ARGS) -m "not process and not slow" --hypothesis-profile=quick
 	@echo "the quick checks passed; make test runs them all"
+
+docs: pages $(VENV)/.installed-docs
+	@echo "building the site ..."
+	@PYTHONPATH=tools "$(VENV)/bin/zensical" build --clean --strict
+	@echo "open build/site/index.html"
+
+pages: $(VENV)/.installed
+	@$(PY) tools/write_pages.py
 
 fuzz: fuzz-properties fuzz-parsers
 
@@ -154,7 +180,7 @@ flips: $(VENV)/.installed-dev
 clean:
 	@echo "removing $(VENV), caches and build products ..."
 	@rm -rf "$(VENV)" build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
-	    .import_linter_cache .fuzz
+	    .import_linter_cache .fuzz .cache
 	@find . -type d \( -name .git -o -name '.venv*' \) -prune -o \
 	    -type d -name __pycache__ -prune -exec rm -rf {} +
 
@@ -169,6 +195,11 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
 	@echo "installing passband and its development tools ..."
 	@$(PIP) install --editable ".[dev]"
+	@touch "$(VENV)/.installed" "$@"
+
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/.created
+	@echo "installing passband and what builds its site ..."
+	@$(PIP) install --editable ".[docs]"
 	@touch "$(VENV)/.installed" "$@"
 
 # Debian and Ubuntu package ensurepip apart from Python. Without it the pip that is already

@@ -27,13 +27,15 @@ settings.load_profile("steady")
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give all blocks of a documentation page to one worker, which runs it from its top once.
 
+    All tests of a test_browser.py go to one worker as well: to one browser.
+
     Marks of `--dist loadgroup` would say the same, but pytest 9.2 hides them from xdist 3.8.
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class Pages(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return nodeid.partition(".md:")[0]
+            return nodeid.partition(".md:")[0].partition("test_browser.py:")[0]
 
     return Pages(config, log)
 
@@ -56,6 +58,19 @@ def _canary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
         leaks = canary.files_with_key(tmp_path_factory.getbasetemp())
         assert leaks == [], "the key of the environment is in these files"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Start a headless chromium for all tests of pages, or skip them and say why."""
+    from browser import Browser, NoBrowser
+
+    try:
+        chromium = Browser()
+    except NoBrowser as error:
+        pytest.skip(f"no page was looked at: {error}")
+    yield chromium
+    chromium.close()
 
 
 @pytest.hookimpl(wrapper=True)

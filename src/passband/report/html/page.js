@@ -1,0 +1,66 @@
+"use strict";
+// Opens the transcripts of a problem. Text enters the page as textContent, never as markup.
+(() => {
+  const block = document.getElementById("data");
+  if (!block) return;
+  const runs = JSON.parse(block.textContent).runs;
+  const make = (tag, name, text) => {
+    const node = document.createElement(tag);
+    if (name) node.className = name;
+    if (text !== undefined) { node.textContent = text; node.dir = "auto"; }
+    return node;
+  };
+  const labelled = (panel, label, text) =>
+    panel.append(make("div", "label", label), make("pre", "", text));
+  // A trial is [number, kind, label, about, before, answer, after]; a chip alone has no text.
+  const chip = ([number, kind, label, about, before, answer, after]) => {
+    const name = `trial-${kind}`;
+    if (before === undefined) {
+      const node = make("span", name, label);
+      node.title = `trial ${number}: ${about}`;
+      return node;
+    }
+    const node = make("details", name);
+    const text = make("pre");
+    text.dir = "auto";
+    text.append(before, make("mark", "", answer), after);
+    node.append(make("summary", "", label), make("div", "about", `trial ${number}: ${about}`), text);
+    return node;
+  };
+  const open = (run, place, moves) => {
+    const problem = runs[run].problems[place];
+    const panel = document.getElementById(`panel-${run}`);
+    if (!problem || !panel) return;
+    const head = make("h3");
+    const close = make("button", "panel-close solved", "close");
+    close.type = "button";
+    close.onclick = () => { panel.hidden = true; };
+    head.append(make("span", "", problem.key), close);
+    panel.replaceChildren(head, make("div", "solved", problem.solved));
+    for (const [role, text] of problem.asked) labelled(panel, role, text);
+    for (const target of problem.targets) labelled(panel, "right answer", target);
+    const trials = make("div", "trials");
+    trials.append(...problem.trials.map(chip));
+    panel.append(trials);
+    if (problem.more) panel.append(make("p", "caption", problem.more));
+    panel.hidden = false;
+    if (moves) panel.scrollIntoView({ block: "nearest" });
+  };
+  const nearest = (places, wanted) =>
+    places.reduce((best, one, i) => Math.abs(one - wanted) < Math.abs(places[best] - wanted) ? i : best, 0);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("[data-problem]");
+    if (link) {
+      event.preventDefault();
+      open(+link.dataset.run, +link.dataset.problem, true);
+      return;
+    }
+    const strip = event.target.closest(".strip");
+    if (!strip) return;
+    const run = +strip.dataset.run;
+    const box = strip.getBoundingClientRect();
+    const column = Math.floor(((event.clientX - box.left) / box.width) * +strip.dataset.columns);
+    const columns = runs[run].problems.map((one) => one.column);
+    if (columns.length) open(run, nearest(columns, column), true);
+  });
+})();

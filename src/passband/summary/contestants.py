@@ -1,0 +1,104 @@
+"""The models that sources of trials hold, under names that tell them apart, task by task."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from passband.errors import InvalidInput
+from passband.readers import Remark, read
+from passband.readers.choice import chosen_sources
+from passband.readers.folders import expand_sources, is_several
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.metric.registry import needs_answers
+from passband.summary.compare_remarks import scorer_remarks, stopped_remarks, target_remarks
+from passband.summary.contest import Contest
+from passband.summary.field import Field
+from passband.summary.share import is_share
+from passband.trials.reader import Trials, is_run_directory
+
+__all__ = ["Contestants", "read_contestants"]
+
+
+@dataclass(frozen=True)
+class Contestants:
+    """The outcomes of each model on each task that two models or more were asked."""
+
+    tasks: Mapping[str | None, Mapping[str, Outcomes]] = field(hash=False)
+    remarks: tuple[Remark, ...] = ()
+    shares: frozenset[str | None] = frozenset()  #: tasks whose scores are from 0 to 1
+    #: by model, the source it is read from and its name there
+    sources: Mapping[str, tuple[str, str | None]] = field(default_factory=dict, hash=False)
+
+
+def read_contestants(
+    sources: Sequence[str | Path],
+    contest: Contest,
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    by: str | None = None,
+    tasks: Sequence[str] = (),
+    threshold: float | None = None,
+    skip_bad: bool = False,
+) -> Contestants:
+    """Read the models that files and run directories hold; see `compare_sources`."""
+    _refuse_same(sources)
+    sources, empty = _with_trials(sources)
+    chosen = () if by is None else (by,)
+    readings = [
+        read(
+            source,
+            columns=columns,
+            by=chosen,
+            threshold=threshold,
+            tasks=_held(source, tasks),
+            skip_bad=skip_bad,
+            targets=contest.paired,
+            answers=needs_answers(contest.metrics),
+        )
+        for source in sources
+    ]
+    entrants = Field(readings, by)
+    shared, left_out = entrants.shared_tasks(tasks)
+    remarks = [
+        Remark(f"{one.source}: {remark}", remark.important)
+        for one in readings
+        for remark in one.remarks
+    ]
+    if by != "scorer":
+        left_out += scorer_remarks(readings, shared)
+    left_out += target_remarks(readings, shared)
+    models = {task: entrants.models(task) for task in shared}
+    left_out += stopped_remarks(models, contest.policy)
+    shares = frozenset(task for task in shared if all(map(is_share, models[task].values())))
+    return Contestants(models, (*remarks, *empty, *left_out), shares, entrants.sources())
+
+
+def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:
+    """Return the sources, folders by the run directories in them; those without trials apart."""
+    if not any(is_several(source) for source in sources):
+        return sources, []
+    chosen = chosen_sources(expand_sources(sources), (), ())
+    empty = [Remark(reason) for reason in chosen.values() if isinstance(reason, str)]
+    return [path for path, held in chosen.items() if not isinstance(held, str)], empty
+
+
+def _held(source: str | Path, tasks: Sequence[str]) -> list[str]:
+    """Return which of the tasks a run directory holds: others may have other scorers."""
+    if not tasks or not is_run_directory(Path(source)):
+        return []
+    with Trials(source) as trials:
+        held = {run.task for run in trials.runs()}
+    return [task for task in tasks if task in held]
+
+
+def _refuse_same(sources: Sequence[str | Path]) -> None:
+    """Raise `InvalidInput` if a source is given twice, however its path is written."""
+    places: dict[Path, str | Path] = {}
+    for source in sources:
+        other = places.setdefault(Path(source).resolve(), source)
+        if other is not source:
+            raise InvalidInput(
+                f"{other} and {source} are the same; a model cannot be compared with itself."
+            )
