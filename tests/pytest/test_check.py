@@ -7,7 +7,16 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.pytest import assert_no_worse, assert_pass_rate
+from passband.pytest.plugin import Session
 from passband.pytest.result import RateResult
+
+
+@pytest.fixture(autouse=True)
+def _own_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep these results out of the table of the session that runs the tests."""
+    session = Session()
+    monkeypatch.setattr("passband.pytest.check.session", session)
+    monkeypatch.setattr("passband.pytest.measure.session", session)
 
 
 def coin(rate: float) -> Any:

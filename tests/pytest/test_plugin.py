@@ -73,7 +73,8 @@ def test_undecided_may_fail_and_seeds_may_change(pytester: pytest.Pytester) -> N
             assert_pass_rate([True] * 18 + [False] * 2, at_least=0.7)
 
         def test_seed(trial):
-            open("seeds", "a").write(f"{trial.seed} ")
+            with open("seeds", "a") as file:
+                file.write(f"{trial.seed} ")
         """
     )
     pytester.makeini("[pytest]\npassband_undecided = fail")
