@@ -1,6 +1,6 @@
 """What a report costs: time, memory and the size of its file.
 
-    python benchmarks/report.py            200 x 64, 15,625 x 64 and 10,000 x 100 trials: some minutes
+    python benchmarks/report.py            200 x 64, 15,625 x 64 and 10,000 x 100 trials
     python benchmarks/report.py --part 10  a tenth of the problems, bounds in proportion
 
 Runs are written directly, with completions of 350 characters, an answer in each and success rates
