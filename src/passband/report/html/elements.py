@@ -44,8 +44,7 @@ def pair_rows(rows: Sequence[tuple[str, str]], *, useful: Sequence[int] = ()) ->
     """Return a table of names and numbers, those at some places set in bold."""
     marks = [' class="useful"' if at in useful else "" for at in range(len(rows))]
     cells = "".join(
-        f"<tr{marks[at]}><td>{escape(name)}</td>"
-        f'<td class="number">{escape(value)}</td></tr>'
+        f'<tr{marks[at]}><td>{escape(name)}</td><td class="number">{escape(value)}</td></tr>'
         for at, (name, value) in enumerate(rows)
     )
     return f'<table class="plain">{cells}</table>'

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from passband.report.charts.chart import Chart
 from passband.report.html.closing import methods_section, notes_section, trials_section
 from passband.report.html.document import document, escape
+from passband.report.html.drawings import charts_of
 from passband.report.html.elements import caption, section, side_by_side
 from passband.report.html.lead import lead_html, run_line
 from passband.report.html.payload import run_payload
@@ -22,21 +26,47 @@ from passband.report.style import PLAIN
 from passband.report.summary import combined_meaning
 from passband.report.table_line import table_lines
 from passband.summary.findings.findings import Findings, SourceFindings
-from passband.summary.findings.sample import Transcripts
 from passband.summary.summary import Summary
 
-__all__ = ["report_page", "run_html", "title_of"]
+__all__ = ["charts_by_folder", "report_page", "run_html", "sampled_text", "title_of"]
 
 
-def report_page(source: SourceFindings, *, title: str | None = None) -> str:
-    """Return a report as a complete page: one run, or several below a table of contents."""
-    runs = [RunText(findings, index) for index, findings in enumerate(source.runs)]
-    name = title or title_of(source.runs)
-    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name)
-    body += combined_section(source.summary)
-    data = {"runs": [run_payload(run) for run in runs]}
-    style = "".join(map(mask_rules, runs))
-    return document(name, f"<main>{body}{footer(runs)}</main>", style=style, data=data)
+def report_page(
+    sources: Sequence[SourceFindings],
+    *,
+    title: str | None = None,
+    compared: str = "",
+    style: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> str:
+    """Return a report as a complete page: one run, or several below a table of contents.
+
+    `compared` is HTML that comes before the runs of several models, with its `style` and `data`.
+    """
+    runs = _run_texts(sources)
+    name = title or title_of([run.findings for run in runs])
+    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name, compared)
+    body += "".join(combined_section(source.summary) for source in sources)
+    payload = {"runs": [run_payload(run) for run in runs], **(data or {})}
+    rules = "".join(map(mask_rules, runs)) + style
+    return document(name, f"<main>{body}{footer(runs)}</main>", style=rules, data=payload)
+
+
+def _run_texts(sources: Sequence[SourceFindings]) -> list[RunText]:
+    findings = [run for source in sources for run in source.runs]
+    return [RunText(one, index) for index, one in enumerate(findings)]
+
+
+def charts_by_folder(sources: Sequence[SourceFindings]) -> dict[str, list[Chart]]:
+    """Return the charts of each run by the name of a folder; of one run alone, of no folder."""
+    runs = _run_texts(sources)
+    if len(runs) == 1:
+        return {"": charts_of(runs[0])}
+    return {f"{run.index + 1}-{_file_name(run.findings)}": charts_of(run) for run in runs}
+
+
+def _file_name(found: Findings) -> str:
+    return re.sub(r"[^\w.-]+", "-", f"{found.task}-{found.model}")[:60].strip("-.") or "run"
 
 
 def title_of(runs: Sequence[Findings]) -> str:
@@ -80,7 +110,7 @@ def run_html(run: RunText) -> str:
     )
 
 
-def _several(runs: Sequence[RunText], name: str) -> str:
+def _several(runs: Sequence[RunText], name: str, compared: str) -> str:
     head = (
         f'<header><div class="kind">passband report</div><h1 dir="auto">{escape(name)}</h1>'
         f'<div class="run-line"><b>{len(runs)}</b> runs</div></header>'
@@ -91,7 +121,7 @@ def _several(runs: Sequence[RunText], name: str) -> str:
         for run in runs
     )
     contents = f'<nav class="contents"><h2>Contents</h2><ul>{items}</ul></nav>'
-    return head + contents + "".join(map(_article, runs))
+    return head + compared + contents + "".join(map(_article, runs))
 
 
 def _article(run: RunText) -> str:
@@ -130,12 +160,17 @@ def combined_section(summary: Summary) -> str:
 
 def footer(runs: Sequence[RunText]) -> str:
     """Return the last line: what is in the file, and what is not."""
-    shown = [run.findings.transcripts for run in runs]
-    said = f"One file, no network, no tracking. {_sampled(shown)}"
+    said = f"One file, no network, no tracking. {_sampled(runs)}"
     return f"<footer>{escape(said)}</footer>"
 
 
-def _sampled(shown: Sequence[Transcripts]) -> str:
+def sampled_text(sources: Sequence[SourceFindings]) -> str:
+    """Return how many of the completions are in the file."""
+    return _sampled(_run_texts(sources))
+
+
+def _sampled(runs: Sequence[RunText]) -> str:
+    shown = [run.findings.transcripts for run in runs]
     texts, trials = sum(one.n_texts for one in shown), sum(one.n_trials for one in shown)
     if not any(one.problems for one in shown):
         return "It holds no transcripts."
