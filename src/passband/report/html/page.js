@@ -16,7 +16,8 @@
   // A trial is [kind, label, about, before, answer, after, further texts]; a chip has no text.
   const chip = ([kind, label, about, before, answer, after, further], number) => {
     const name = `trial-${kinds[kind]}`;
-    const note = `trial ${number}${about ? ": " + about : ""}`;
+    const word = kind < 2 ? `: ${kinds[kind]}` : ":";
+    const note = `trial ${number}${word}${about ? " " + about : ""}`;
     if (before === undefined) {
       const node = make("span", name, label);
       node.title = note;
@@ -49,6 +50,26 @@
     panel.hidden = false;
     if (moves) panel.scrollIntoView({ block: "nearest" });
   };
+  // The table of problems for those who do not point at columns; made when it is opened.
+  for (const list of document.querySelectorAll("details[data-problems]")) {
+    const run = +list.dataset.problems;
+    list.hidden = false;
+    list.addEventListener("toggle", () => {
+      const body = list.querySelector("tbody");
+      if (!body || body.firstChild) return;
+      runs[run].problems.forEach((problem, place) => {
+        const row = make("tr");
+        const button = make("button", "link", problem.key);
+        button.type = "button";
+        button.dataset.run = run;
+        button.dataset.problem = place;
+        const cell = make("td");
+        cell.append(button);
+        row.append(cell, make("td", "number", problem.solved));
+        body.append(row);
+      });
+    });
+  }
   const nearest = (places, wanted) =>
     places.reduce((best, one, i) => Math.abs(one - wanted) < Math.abs(places[best] - wanted) ? i : best, 0);
   document.addEventListener("click", (event) => {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from passband.report.html.document import clean
 from passband.report.html.run_text import RunText
-from passband.report.html.transcript import facts_of, pieces_of
+from passband.report.html.transcript import pieces_of
 from passband.report.show.excerpt import Amount
 from passband.report.show.reason import verdict
 from passband.summary.findings.sample import ASIDE, LONGEST, MOST_STEPS, SampledProblem
@@ -81,12 +82,24 @@ def _with_text(trial: ShownTrial) -> list[Any]:
     kind = {"wrong": 0, "right": 1}.get(own.kind, 2)
     text = trial.text or ""
     label = own.word if own.answer is None else _label(own.answer)
-    about = ", ".join([own.word, *([f"by {own.rule}"] if own.rule else []), *facts_of(trial)[1:]])
+    about = ", ".join([*([f"by {own.rule}"] if own.rule else []), *_unusual(own.word, trial)])
     further = _further(trial, own.reason)
     if not further and (own.answer == text.strip() or not text) and len(text) <= _SHORT:
         return [kind, label, clean(about)]
     before, answer, after = _parts(trial, text)
     return [kind, label, clean(about), before, answer, after, *([further] if further else [])]
+
+
+def _unusual(word: str, trial: ShownTrial) -> Iterator[str]:
+    """Yield what was made of a trial and how it ended, where that is unusual."""
+    if word not in ("right", "wrong"):
+        yield word
+    if trial.status != "ok":
+        yield f"status {trial.status}"
+    if trial.finish_reason is not None:
+        yield f"finish reason {trial.finish_reason}"
+    if trial.attempts > 1:
+        yield f"{trial.attempts} attempts"
 
 
 def _further(trial: ShownTrial, reason: str) -> list[list[str]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from passband.report.charts.interval_bars import IntervalBars
+from passband.report.charts.kind_bars import KindBars
 from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.html.document import escape
 from passband.report.html.drawings import kind_bars, problem_strip_of, split_bar, tries_curve
 from passband.report.html.elements import caption, figure, pair_rows, section
 from passband.report.html.run_text import RunText
 from passband.report.words import counted, money
+from passband.summary.findings.kinds import Kinds
 from passband.summary.findings.tries import Point
 from passband.summary.findings.uncertainty import Purchase
 
@@ -127,12 +130,6 @@ def _problem_table(run: RunText) -> str:
     shown = run.findings.transcripts
     if not shown.problems:
         return ""
-    rows = "".join(
-        f'<tr><td dir="auto"><button type="button" class="link" data-run="{run.index}" '
-        f'data-problem="{at}">{escape(one.problem.key)}</button></td>'
-        f'<td class="number">{one.problem.right}/{one.problem.scored}</td></tr>'
-        for at, one in enumerate(shown.problems)
-    )
     whole = len(shown.problems) == shown.n_problems
     which = (
         f"all {shown.n_problems:,} problems"
@@ -141,8 +138,8 @@ def _problem_table(run: RunText) -> str:
     )
     head = '<tr><th>problem</th><th class="number">solved</th></tr>'
     return (
-        f'<details class="more screen"><summary>{which}</summary>'
-        f'<div class="columns"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
+        f'<details class="more screen" data-problems="{run.index}" hidden><summary>{which}'
+        f'</summary><div class="columns"><table><thead>{head}</thead><tbody></tbody></table></div>'
         "</details>"
     )
 
@@ -208,18 +205,35 @@ def kinds_section(run: RunText) -> str:
     chart, kinds = kind_bars(run), run.findings.kinds
     if chart is None or kinds is None:
         return ""
-    measured = [kind for kind in kinds.kinds if kind.estimate is not None]
-    finding = ""
-    if len(measured) > 1:
-        best, worst = measured[0], measured[-1]
-        low, high = worst.estimate, best.estimate
-        if low is not None and high is not None:
-            finding = (
-                f"From {chart.written.value(low.value)} ({worst.name}) to "
-                f"{chart.written.value(high.value)} ({best.name})."
-            )
     guess = "" if kinds.is_declared else f" Kinds are the column “{kinds.column}” of the data."
     others = f" --by takes also {', '.join(kinds.others)}." if kinds.others else ""
-    return section(
-        "By kind of problem", finding, figure(chart, text=chart.caption + guess + others)
+    body = _kind_table(chart) + caption(chart.caption + guess + others)
+    return section("By kind of problem", _kinds_finding(kinds, chart), body)
+
+
+def _kinds_finding(kinds: Kinds, chart: KindBars) -> str:
+    measured = [(kind.name, kind.estimate) for kind in kinds.kinds if kind.estimate is not None]
+    if len(measured) < 2:
+        return ""
+    (best, high), (worst, low) = measured[0], measured[-1]
+    return (
+        f"From {chart.written.value(low.value)} ({worst}) to "
+        f"{chart.written.value(high.value)} ({best})."
     )
+
+
+def _kind_table(chart: KindBars) -> str:
+    """Return a row for each kind: its name, its problems, its bar and its value."""
+    bars = IntervalBars(chart.bars, chart.level, chart.written, title=chart.title)
+    rows = "".join(
+        f'<tr><td dir="auto">{escape(bar.label)}</td><td class="number words optional">{bar.count}</td>'
+        f'<td class="bar">{bars.bar_svg(bar, width=240)}</td>'
+        f'<td class="number">{"–" if bar.value is None else chart.written.value(bar.value)}</td></tr>'
+        for bar in chart.bars
+    )
+    head = (
+        f'<tr><th dir="auto">{escape(chart.kind)}</th><th class="number optional">problems</th>'
+        f'<th class="bar">{bars.axis_svg(width=240)}</th>'
+        f'<th class="number">{escape(chart.metric)}</th></tr>'
+    )
+    return f'<table class="kinds"><thead>{head}</thead><tbody>{rows}</tbody></table>'
