@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from passband.report.charts.bar import Bar
 from passband.report.charts.interval_bars import IntervalBars
 from passband.report.charts.kind_bars import KindBars
 from passband.report.charts.problem_strip import ProblemStrip
@@ -225,15 +226,19 @@ def _kinds_finding(kinds: Kinds, chart: KindBars) -> str:
 def _kind_table(chart: KindBars) -> str:
     """Return a row for each kind: its name, its problems, its bar and its value."""
     bars = IntervalBars(chart.bars, chart.level, chart.written, title=chart.title)
-    rows = "".join(
-        f'<tr><td dir="auto">{escape(bar.label)}</td><td class="number words optional">{bar.count}</td>'
-        f'<td class="bar">{bars.bar_svg(bar, width=240)}</td>'
-        f'<td class="number">{"–" if bar.value is None else chart.written.value(bar.value)}</td></tr>'
-        for bar in chart.bars
-    )
+    rows = "".join(_kind_row(bar, bars.bar_svg(bar, width=240), chart) for bar in chart.bars)
     head = (
         f'<tr><th dir="auto">{escape(chart.kind)}</th><th class="number optional">problems</th>'
         f'<th class="bar">{bars.axis_svg(width=240)}</th>'
         f'<th class="number">{escape(chart.metric)}</th></tr>'
     )
     return f'<table class="kinds"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+
+
+def _kind_row(bar: Bar, drawn: str, chart: KindBars) -> str:
+    value = "–" if bar.value is None else chart.written.value(bar.value)
+    return (
+        f'<tr><td dir="auto">{escape(bar.label)}</td>'
+        f'<td class="number words optional">{bar.count or 0:,}</td>'
+        f'<td class="bar">{drawn}</td><td class="number">{escape(value)}</td></tr>'
+    )
