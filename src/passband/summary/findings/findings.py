@@ -156,9 +156,8 @@ class _Measured:
     def findings(self) -> Findings:
         """Return the findings with all that the outcomes allow."""
         order = by_ease(self._outcomes)
-        keys = [self._outcomes.problems[place] for place in order]
-        unscored = [key for key in self._outcomes.problems if key not in set(keys)]
-        everything = [*keys, *unscored]
+        keys = dict.fromkeys(self._outcomes.problems[place] for place in order)
+        everything = list(keys | dict.fromkeys(self._outcomes.problems))  # unscored ones last
         recorded = self._found.progress.recorded
         chosen = chosen_places(len(everything), recorded, self._request.transcripts)
         places = {everything[at]: at for at in chosen}
