@@ -79,7 +79,7 @@ def prepare(
     }
     truncated = settings.truncated or task.truncated
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
-    config = _config(store, task, truncated, subject, rule)
+    config = _config(store, task, truncated, subject, rule, n)
     known = {name: earlier[name] for name in ("problems",) if name in earlier}
     config = {**config, **kept_label(name, earlier)}
     with store.transaction():
@@ -192,7 +192,9 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     recorded = store.config(task_run.task.name, task_run.subject.name)
     truncated = task_run.grader.truncated
     config = {
-        **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
+        **_config(
+            store, task_run.task, truncated, task_run.subject, task_run.rule, task_run.n
+        ),
         **{name: recorded[name] for name in ("problems", LABEL) if name in recorded},
     }
     if json.loads(canonical(config)) != recorded:
@@ -200,7 +202,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
 
 
 def _config(
-    store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None
+    store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None, n: int
 ) -> Mapping[str, Any]:
     own = dict(getattr(subject, "config", {}))
     before = store.config(task.name, subject.name).get("subject", {})
@@ -216,6 +218,7 @@ def _config(
         "version": task.version,
         "num_fewshot": task.num_fewshot,
         "truncated": truncated,
+        **({"n": n} if rule is None and "adaptive" not in task.config else {}),
         **({"subject": own} if own else {}),
         **({} if rule is None else {"until": rule.as_json()}),
         **_groups(task, store.config(task.name, subject.name)),
