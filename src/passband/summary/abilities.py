@@ -12,7 +12,7 @@ from passband.stats.decision.ranking.rank_models import rank_models
 from passband.stats.metric.registry import expand_metrics
 
 if TYPE_CHECKING:
-    from passband.summary.compare import Contest
+    from passband.summary.contest import Contest
 
 __all__ = ["ranked"]
 

@@ -1,0 +1,27 @@
+"""The arguments of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from passband.stats.data.outcomes import Policy
+from passband.stats.decision.compare import Test
+from passband.stats.decision.ranking.abilities import RankingModel
+from passband.stats.interval.estimate import Over
+
+__all__ = ["Contest"]
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The arguments of a comparison."""
+
+    metrics: tuple[str, ...] = ()  #: none for pass@k, or avg, at the k that all problems allow
+    over: Over = "problems"
+    level: float = 0.95
+    paired: bool = True
+    policy: Policy = "drop"
+    margin: float | None = None  #: the largest difference that does not matter
+    test: Test = "interval"
+    settle: bool | None = None  #: whether to say what would settle an open verdict
+    ranking: RankingModel | None = None  #: rank by a model of abilities instead
