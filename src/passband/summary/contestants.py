@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from passband import notes
@@ -19,7 +19,7 @@ from passband.summary.contest import Contest
 from passband.summary.share import is_share
 from passband.trials.reader import Trials, is_run_directory
 
-__all__ = ["Contestants", "read_contestants"]
+__all__ = ["Contestants", "contestants_of", "read_contestants"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,18 @@ def read_contestants(
         )
         for source in sources
     ]
+    contestants = contestants_of(readings, contest, by=by, tasks=tasks)
+    return replace(contestants, remarks=(*contestants.remarks, *empty))
+
+
+def contestants_of(
+    readings: Sequence[Groups],
+    contest: Contest,
+    *,
+    by: str | None = None,
+    tasks: Sequence[str] = (),
+) -> Contestants:
+    """Return the models of sources that have been read, and remarks on comparing them."""
     entrants = _Field(readings, by)
     shared, left_out = entrants.shared_tasks(tasks)
     remarks = [
@@ -73,7 +85,7 @@ def read_contestants(
     left_out += _stopped_remarks(entrants, shared, contest.policy)
     models = {task: entrants.models(task) for task in shared}
     shares = frozenset(task for task in shared if all(map(is_share, models[task].values())))
-    return Contestants(models, (*remarks, *empty, *left_out), shares, entrants.sources())
+    return Contestants(models, (*remarks, *left_out), shares, entrants.sources())
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:

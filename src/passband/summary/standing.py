@@ -117,10 +117,11 @@ def session_rate(trials: Trials, done: int, now: datetime | None = None) -> floa
 
     It cannot after a session that was killed, which did not say how many trials it recorded.
     """
-    *earlier, last = trials.sessions() or [None]
-    if last is None or any(session.trials is None for session in earlier if session):
+    sessions = trials.sessions()
+    if not sessions or any(session.trials is None for session in sessions[:-1]):
         return None
-    fresh = done - sum(session.trials or 0 for session in earlier if session)
+    last = sessions[-1]
+    fresh = done - sum(session.trials or 0 for session in sessions[:-1])
     started = datetime.fromisoformat(last.started)
     seconds = ((now or datetime.now(timezone.utc)) - started).total_seconds()
     return fresh / seconds if fresh > 0 and seconds >= _SHORTEST else None
