@@ -12,7 +12,7 @@ from passband.readers.reader import TABLE, find_reader
 from passband.trials.reader import is_run_directory
 from passband.trials.schema import FILE
 
-__all__ = ["expand_sources", "is_several", "run_directories", "short_names"]
+__all__ = ["expand_sources", "is_several", "short_names"]
 
 _DEEPEST = 3  # levels of folders below the one that is named
 
@@ -50,7 +50,7 @@ def short_names(paths: Sequence[Path]) -> list[str]:
 def _expanded(path: Path) -> list[Path]:
     if not _is_folder(path):
         return [path]
-    found = sorted(run_directories(path))
+    found = sorted(_run_directories(path, _DEEPEST))
     if found:
         return found
     raise InvalidInput(
@@ -66,8 +66,7 @@ def _is_folder(path: Path) -> bool:
     return find_reader(path)[0] == TABLE
 
 
-def run_directories(folder: Path, levels: int = _DEEPEST) -> Iterator[Path]:
-    """Yield the run directories of a folder, down to some levels."""
+def _run_directories(folder: Path, levels: int) -> Iterator[Path]:
     for entry in os.scandir(folder):
         path = folder / entry.name
         if entry.name.startswith(".") or not entry.is_dir():
@@ -75,4 +74,4 @@ def run_directories(folder: Path, levels: int = _DEEPEST) -> Iterator[Path]:
         if is_run_directory(path):
             yield path
         elif levels > 1:
-            yield from run_directories(path, levels - 1)
+            yield from _run_directories(path, levels - 1)

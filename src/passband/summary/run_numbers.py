@@ -9,6 +9,7 @@ from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate, estimate
+from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import RunSummary
 from passband.summary.standing import Standing
 from passband.summary.summary import Group, Line, Request
@@ -102,4 +103,5 @@ def _mean_line(trials: Trials, run: RunRecord) -> Line:
     bounds = scorer.bounds
     share = None if bounds is None or None in bounds else bounds == (0.0, 1.0)
     result = estimate(Outcomes.from_array(means), "avg")
-    return Line("avg", scorer.name, result, is_share=share)
+    (line,) = clipped([Line("avg", scorer.name, result, is_share=share)], bounds)
+    return line

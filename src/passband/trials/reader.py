@@ -36,7 +36,7 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )  # fmt: skip
-from passband.trials.schema import FILE
+from passband.trials.schema import FILE, sqlite_errors
 from passband.trials.search import Search
 from passband.trials.tally_columns import added
 from passband.trials.unpacking import scores_of
@@ -107,7 +107,8 @@ class Trials(Framed):
 
     def release(self) -> None:
         """Hold on to no moment; `renew` before reading again."""
-        self._connection.execute("COMMIT")
+        if self._connection.in_transaction:  # damage may have ended it
+            self._connection.execute("COMMIT")
 
     def renew(self) -> int:
         """Read from now on what is there now; return a number that changes when that does.
@@ -115,8 +116,9 @@ class Trials(Framed):
         What was counted is kept as long as no other process has written. For a reader that stays
         open, and is asked now and then.
         """
-        self._connection.execute("BEGIN")
-        version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        with sqlite_errors(self.directory / FILE):
+            self._connection.execute("BEGIN")
+            version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
         if version != self._version:
             self._forget()
             self._version = version
