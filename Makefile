@@ -29,14 +29,16 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint fuzz fuzz-properties fuzz-parsers bench coverage kill soak power \
-    flips clean browser
+.PHONY: help demo test quick lint docs pages fuzz fuzz-properties fuzz-parsers bench coverage kill \
+    soak power flips clean browser
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
 	@echo "make test    install the development tools too; check style, types, layers and tests"
 	@echo "make quick   the same without tests that are slow or start processes: under a minute"
 	@echo "make lint    style, formatting, types and layers only"
+	@echo "make docs    build the documentation as a site, in build/site"
+	@echo "make pages   write the pages and pictures that are made from the package and its results"
 	@echo "make fuzz    the property tests with thousands of new examples each (fuzz-properties), and"
 	@echo "             every parser with $(FUZZ_RUNS) inputs (fuzz-parsers): hours"
 	@echo "make bench   time metrics, intervals, runs, tables, logs and adaptive tests, next to others"
@@ -84,6 +86,14 @@ quick: lint
 	@echo "running quick tests ..."
 	@$(PY) -m pytest $(PYTEST_ARGS) -m "not process and not slow" --hypothesis-profile=quick
 	@echo "the quick checks passed; make test runs them all"
+
+docs: pages $(VENV)/.installed-docs
+	@echo "building the site ..."
+	@PYTHONPATH=tools "$(VENV)/bin/zensical" build --clean --strict
+	@echo "open build/site/index.html"
+
+pages: $(VENV)/.installed
+	@$(PY) tools/write_pages.py
 
 fuzz: fuzz-properties fuzz-parsers
 
@@ -170,7 +180,7 @@ flips: $(VENV)/.installed-dev
 clean:
 	@echo "removing $(VENV), caches and build products ..."
 	@rm -rf "$(VENV)" build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis \
-	    .import_linter_cache .fuzz
+	    .import_linter_cache .fuzz .cache
 	@find . -type d \( -name .git -o -name '.venv*' \) -prune -o \
 	    -type d -name __pycache__ -prune -exec rm -rf {} +
 
@@ -185,6 +195,11 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
 	@echo "installing passband and its development tools ..."
 	@$(PIP) install --editable ".[dev]"
+	@touch "$(VENV)/.installed" "$@"
+
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/.created
+	@echo "installing passband and what builds its site ..."
+	@$(PIP) install --editable ".[docs]"
 	@touch "$(VENV)/.installed" "$@"
 
 # Debian and Ubuntu package ensurepip apart from Python. Without it the pip that is already

@@ -18,6 +18,7 @@ from passband.cli.check import check
 from passband.cli.command import Command, Group
 from passband.cli.compare import compare
 from passband.cli.export import export
+from passband.cli.gate import gate
 from passband.cli.help import EXIT_CODES, epilog_of
 from passband.cli.import_logs import import_
 from passband.cli.init import init
@@ -51,8 +52,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, init, show, score, stats, summarize, compare, plan, calibrate, serve, import_, export,
-    merge, check, backup, salvage, ls, validate, metrics,
+    run, init, show, score, stats, summarize, compare, gate, plan, calibrate, serve, import_,
+    export, merge, check, backup, salvage, ls, validate, metrics,
 ):  # fmt: skip
     word = verb.__name__.rstrip("_")
     app.command(word, cls=Command, epilog=epilog_of(word))(with_imports(verb))

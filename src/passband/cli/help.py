@@ -16,6 +16,8 @@ Exit codes:
   0    done
   1    failed, stopped early, or nothing could be scored
   2    wrong options, files or names
+  3    gate: worse, beyond noise
+  4    gate: not decided by the data, or not certified
   5    another process has the run directory
   6    the disk is nearly full
   130  interrupted (Ctrl-C); 143: terminated
@@ -37,6 +39,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "passband stats trials.csv --by model --format latex",
     ),
     "compare": ("passband compare runs/a runs/b", "passband compare trials.csv --by checkpoint"),
+    "gate": ("passband gate runs/base runs/new -m pass@1 --tolerance 0.02",),
     "score": (
         "passband score runs/tiny                          # as its task says now",
         "passband score runs/tiny --scorer math --extract boxed,marker",

@@ -1,0 +1,103 @@
+"""A bar: an estimate as a line across two intervals, one for each thing it may be true of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from passband.report.charts.canvas import Canvas
+from passband.report.charts.scale import Scale, finite
+from passband.stats.interval.rounding import Rounding, common_rounding
+
+__all__ = ["Bar", "Ends", "Hue", "bars_caption", "bars_rounding", "draw_bar", "level_text"]
+
+Ends = tuple[float | None, float | None]  #: of an interval; None: there is no such end
+Hue = Literal["blue", "orange"]
+
+_LEAST = 3.0  # pixels: an interval of no width is drawn, too
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A row of a chart: a label, an estimate, its intervals, and what it means.
+
+    `outer` is the interval for problems like these, `inner` that for these very problems.
+    """
+
+    label: str
+    value: float | None
+    outer: Ends | None = None
+    inner: Ends | None = None
+    hue: Hue = "blue"
+    words: str = ""
+    count: int | None = None  #: of problems behind it
+
+    @property
+    def numbers(self) -> tuple[float | None, ...]:
+        """The value and the ends of both intervals."""
+        return self.value, *(self.outer or ()), *(self.inner or ())
+
+    @property
+    def wide(self) -> Ends:
+        """The interval that is written beside the bar: the outer one if there is one."""
+        return self.outer or self.inner or (None, None)
+
+
+def bars_rounding(bars: Iterable[Bar], *, percent: bool = False) -> Rounding:
+    """Return how the numbers of bars are written: as in a table of the same estimates."""
+    return common_rounding(
+        ((bar.value, *bar.wide) for bar in bars if bar.value is not None), percent=percent
+    )
+
+
+def draw_bar(canvas: Canvas, bar: Bar, scale: Scale, y: float) -> None:
+    """Draw a bar around a height: outer interval, inner interval, and a line for the estimate."""
+    _interval(canvas, bar.outer, scale, y, 12, f"{bar.hue}_outer")
+    _interval(canvas, bar.inner, scale, y, 6, bar.hue)
+    if bar.value is not None and math.isfinite(bar.value):
+        x = scale(bar.value)
+        canvas.line(x, y - 8, x, y + 8, "text", 2)
+
+
+def _interval(
+    canvas: Canvas, ends: Ends | None, scale: Scale, y: float, height: float, role: str
+) -> None:
+    """Draw an interval with round ends; an end that is missing or infinite is that of the axis."""
+    if ends is None or not finite(ends):
+        return
+    low, high = (scale(end) for end in _closed(ends, scale))
+    middle, width = (low + high) / 2, max(high - low, _LEAST)
+    radius = min(height, width) / 2
+    canvas.rect(middle - width / 2, y - height / 2, width, height, role, radius=radius)
+
+
+def _closed(ends: Ends, scale: Scale) -> tuple[float, float]:
+    low, high = ends
+    return (scale.low if low is None else low), (scale.high if high is None else high)
+
+
+def level_text(level: float) -> str:
+    """Return a level as a percentage.
+
+    >>> level_text(0.95), level_text(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * level:.6g} %"
+
+
+def bars_caption(bars: Sequence[Bar], level: float) -> str:
+    """Return what the bars mean, and their level.
+
+    >>> bars_caption([Bar("pass@1", 0.4, outer=(0.3, 0.5))], 0.95)
+    'Bar: the 95 % interval for problems like these, asked the same way. Line: the estimate.'
+    """
+    outer, inner = any(b.outer for b in bars), any(b.inner for b in bars)
+    sure = level_text(level)
+    like, same = "problems like these, asked the same way", "these very problems, sampled again"
+    if outer and inner:
+        return f"Outer bar: {like}. Inner bar: {same}. Line: the estimate. All {sure} intervals."
+    if outer or inner:
+        return f"Bar: the {sure} interval for {like if outer else same}. Line: the estimate."
+    return "Line: the estimate. There are too few data for intervals."

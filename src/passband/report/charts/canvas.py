@@ -1,0 +1,201 @@
+"""A canvas: shapes and words as SVG, in the colours of a theme."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from html import escape as html_escape
+from typing import Literal
+
+from passband.report.charts.theme import Theme
+
+__all__ = ["Anchor", "Canvas", "escape", "fitted", "number", "text_width"]
+
+Anchor = Literal["start", "middle", "end"]
+FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U0001f000-]")
+
+
+def escape(text: str) -> str:
+    """Return text that is safe in SVG and HTML, as content and in attributes.
+
+    >>> escape('a<b & "c"\\x00')
+    'a&lt;b &amp; &quot;c&quot;\ufffd'
+    """
+    return html_escape(_UNWRITABLE.sub("\ufffd", text))
+
+
+def number(value: float) -> str:
+    """Return a coordinate with one decimal at most.
+
+    >>> number(3.0), number(2.25), number(-0.01)
+    ('3', '2.2', '0')
+    """
+    text = f"{value:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Estimate the width of a text in pixels; fonts differ, so it errs to the wide side."""
+    wide = len(_WIDE.findall(text))
+    return size * ((len(text) - wide) * (0.64 if bold else 0.58) + wide * 1.05)
+
+
+def fitted(text: str, size: float, width: float, *, bold: bool = False) -> str:
+    """Cut a text to a width, with an ellipsis.
+
+    >>> fitted("a problem with a long name", 14, 80)
+    'a proble…'
+    """
+    text = " ".join(text.split())
+    if text_width(text, size, bold=bold) <= width:
+        return text
+    while text and text_width(text + "…", size, bold=bold) > width:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+class Canvas:
+    """A drawing of a given size. Colours are roles of the theme."""
+
+    def __init__(self, theme: Theme, width: float, height: float) -> None:
+        self.theme = theme
+        self.width = width
+        self.height = height
+        self._parts: list[str] = []
+
+    def rect(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        fill: str,
+        *,
+        radius: float = 0,
+        stroke: str | None = None,
+        opacity: float | None = None,
+    ) -> None:
+        """Draw a rectangle, perhaps with round corners."""
+        place: dict[str, str | float] = {"x": x, "y": y, "width": max(width, 0), "height": height}
+        if radius:
+            place["rx"] = radius
+        self._add("rect", place, fill, stroke, opacity=opacity)
+
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1
+    ) -> None:
+        """Draw a line."""
+        place = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
+        self._add("line", place | {"stroke-width": width}, None, stroke)
+
+    def circle(
+        self,
+        x: float,
+        y: float,
+        radius: float,
+        fill: str,
+        *,
+        stroke: str | None = None,
+        width: float = 1.5,
+    ) -> None:
+        """Draw a dot, or a ring around a fill."""
+        place = {"cx": x, "cy": y, "r": radius} | ({"stroke-width": width} if stroke else {})
+        self._add("circle", place, fill, stroke)
+
+    def polyline(self, points: Iterable[tuple[float, float]], stroke: str, width: float) -> None:
+        """Draw a line through points."""
+        path: dict[str, str | float] = {"points": _points(points), "stroke-width": width}
+        self._add("polyline", path | {"stroke-linejoin": "round"}, None, stroke)
+
+    def polygon(
+        self, points: Iterable[tuple[float, float]], fill: str, opacity: float | None = None
+    ) -> None:
+        """Fill the area within points."""
+        self._add("polygon", {"points": _points(points)}, fill, None, opacity=opacity)
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: float = 14,
+        *,
+        fill: str = "text",
+        anchor: Anchor = "start",
+        bold: bool = False,
+        room: float | None = None,
+    ) -> None:
+        """Write a text, cut to the room that it has; the whole of it is its tooltip."""
+        shown = text if room is None else fitted(text, size, room, bold=bold)
+        place: dict[str, str | float] = {"x": x, "y": y, "font-size": size}
+        if anchor != "start":
+            place["text-anchor"] = anchor
+        if bold:
+            place["font-weight"] = 650
+        if _RIGHT_TO_LEFT.search(shown):
+            shown = f"\u2068{shown}\u2069"  # isolated, so that it turns nothing around it
+        whole = "" if room is None or shown in (text, f"\u2068{text}\u2069") else tooltip(text)
+        self._add("text", place, fill, None, content=escape(shown) + whole)
+
+    def raw(self, markup: str) -> None:
+        """Add finished markup."""
+        self._parts.append(markup)
+
+    def _add(
+        self,
+        tag: str,
+        attributes: Mapping[str, str | float],
+        fill: str | None,
+        stroke: str | None,
+        *,
+        opacity: float | None = None,
+        content: str = "",
+    ) -> None:
+        faint = {} if opacity is None else {"fill-opacity": f"{opacity:g}"}
+        shape = _attributes({**attributes, **self.theme.paint(fill, stroke), **faint})
+        self._parts.append(f"<{tag}{shape}>{content}</{tag}>" if content else f"<{tag}{shape}/>")
+
+    def shapes(self) -> str:
+        """Return what is drawn, without a frame."""
+        return "".join(self._parts)
+
+    def svg(self, title: str, description: str) -> str:
+        """Return the whole drawing, with its title and description for those who do not see it."""
+        size = {"width": self.width, "height": self.height}
+        frame = _attributes(
+            {
+                "xmlns": "http://www.w3.org/2000/svg",
+                "class": "chart",
+                "role": "img",
+                "viewBox": f"0 0 {number(self.width)} {number(self.height)}",
+                **size,
+                **({"font-family": FONT} if self.theme.in_file else {}),
+            }
+        )
+        words = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+        return f"<svg{frame}>{words}{self._background()}{self.shapes()}</svg>"
+
+    def _background(self) -> str:
+        if not self.theme.in_file or self.theme.background == "none":
+            return ""
+        size = {"width": self.width, "height": self.height}
+        return f"<rect{_attributes({**size, 'fill': self.theme.background})}/>"
+
+
+def tooltip(text: str) -> str:
+    """Return a text that browsers show on hovering."""
+    return f"<title>{escape(text)}</title>"
+
+
+def _points(points: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{number(x)},{number(y)}" for x, y in points)
+
+
+def _attributes(attributes: Mapping[str, str | float]) -> str:
+    return "".join(
+        f' {name}="{value if isinstance(value, str) else number(value)}"'
+        for name, value in attributes.items()
+    )

@@ -1,0 +1,130 @@
+"""A table of metrics as bars: one axis for all, never zoomed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from passband.report.charts.bar import Bar, bars_caption, bars_rounding, draw_bar
+from passband.report.charts.canvas import Canvas
+from passband.report.charts.chart import Chart
+from passband.report.charts.rows import MOST_ROWS, Column, Rows, rows_note
+from passband.report.charts.scale import Scale, share_range, tick_text, ticks
+from passband.report.charts.theme import PAGE, Theme
+from passband.report.charts.vega import bars_spec
+from passband.stats.interval.rounding import Rounding
+
+__all__ = ["IntervalBars", "scale_note"]
+
+
+@dataclass(frozen=True)
+class IntervalBars(Chart):
+    """Estimates and their intervals, a row each.
+
+    >>> chart = IntervalBars((Bar("pass@1", 0.42, (0.365, 0.477), (0.41, 0.43)),))
+    >>> chart.description
+    'pass@1 0.420, interval 0.365 to 0.477.'
+    """
+
+    bars: Sequence[Bar]
+    level: float = 0.95
+    rounding: Rounding | None = None  #: that of the table beside it; None: by the errors
+    title: str = "Estimates and their intervals"
+    name: str = "intervals"
+
+    @property
+    def written(self) -> Rounding:
+        """How numbers are written."""
+        return self.rounding or bars_rounding(self.bars)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The ends of the axis."""
+        return share_range(number for bar in self.bars for number in bar.numbers)
+
+    @property
+    def caption(self) -> str:
+        """What the bars mean."""
+        note = rows_note(len(self.bars), "rows")
+        return bars_caption(self.bars, self.level) + scale_note(self.span) + note
+
+    @property
+    def description(self) -> str:
+        """The estimates in words."""
+        return describe(self.bars[:MOST_ROWS], self.written)
+
+    def draw(self, theme: Theme, *, narrow: bool) -> Canvas:
+        """Draw label, value, interval, bar and words of every row."""
+        bars = self.bars[:MOST_ROWS]
+        before = [
+            Column("metric", [bar.label for bar in bars], bold=True),
+            Column("value", value_cells(bars, self.written), right=True, bold=True),
+        ]
+        after = [Column("in words", [bar.words for bar in bars], muted=True)]
+        if any(bar.wide != (None, None) for bar in bars):
+            head = f"{100 * self.level:.6g} % interval"
+            before.append(Column(head, interval_cells(bars, self.written), right=True))
+        if narrow or not any(bar.words for bar in bars):
+            after = []
+        return Rows(bars, before, after, self.span, self.written.percent).draw(theme, narrow=narrow)
+
+    def bar_svg(self, bar: Bar, theme: Theme = PAGE, *, width: float = 400) -> str:
+        """Return one bar without words, for a cell of a table; the axis is that of all rows."""
+        canvas = Canvas(theme, width, 24)
+        scale = self._cell_scale(width)
+        for mark in ticks(*self.span):
+            canvas.line(scale(mark), 0, scale(mark), 24, "rule")
+        draw_bar(canvas, bar, scale, 12)
+        return canvas.svg(f"{self.title}: {bar.label}", describe([bar], self.written))
+
+    def axis_svg(self, theme: Theme = PAGE, *, width: float = 400) -> str:
+        """Return the numbers of the axis, for the head of a table with `bar_svg` below it."""
+        canvas = Canvas(theme, width, 16)
+        scale = self._cell_scale(width)
+        marks = ticks(*self.span)
+        for mark in (marks[0], marks[len(marks) // 2], marks[-1]):
+            text = tick_text(mark, percent=self.written.percent)
+            anchor = "start" if mark == marks[0] else "end" if mark == marks[-1] else "middle"
+            canvas.text(scale(mark), 12, text, 12.5, fill="muted", anchor=anchor)  # type: ignore[arg-type]
+        return canvas.svg("axis", f"from {tick_text(marks[0])} to {tick_text(marks[-1])}")
+
+    def _cell_scale(self, width: float) -> Scale:
+        return Scale(*self.span, 7, width - 7)
+
+    def vega(self) -> dict[str, Any]:
+        """Return bars, inner bars and ticks in layers."""
+        return bars_spec(self, self.bars[:MOST_ROWS], self.span)
+
+
+def scale_note(span: tuple[float, float]) -> str:
+    """Return a sentence on an axis that is not that of shares."""
+    if span == (0.0, 1.0):
+        return ""
+    low, high = map(tick_text, span)
+    return f" The axis runs from {low} to {high}: these are not shares of 1."
+
+
+def value_cells(bars: Sequence[Bar], rounding: Rounding) -> list[str]:
+    """Return the values as a table writes them."""
+    return ["-" if bar.value is None else rounding.value(bar.value) for bar in bars]
+
+
+def interval_cells(bars: Sequence[Bar], rounding: Rounding) -> list[str]:
+    """Return the intervals as a table writes them."""
+    return [rounding.interval(*bar.wide) for bar in bars]
+
+
+def describe(bars: Sequence[Bar], rounding: Rounding) -> str:
+    """Return bars in words."""
+    return " ".join(_sentence(bar, rounding) for bar in bars) or "No rows."
+
+
+def _sentence(bar: Bar, rounding: Rounding) -> str:
+    if bar.value is None:
+        return f"{bar.label}: no value."
+    low, high = bar.wide
+    text = f"{bar.label} {rounding.value(bar.value)}"
+    if low is None or high is None:
+        return f"{text}, no interval."
+    return f"{text}, interval {rounding.value(low)} to {rounding.value(high)}."

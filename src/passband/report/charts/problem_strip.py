@@ -1,0 +1,212 @@
+"""Every problem and every trial: a strip with a column for each problem, easiest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from passband.report.charts.canvas import Canvas, escape, number
+from passband.report.charts.chart import Chart
+from passband.report.charts.png import data_uri, two_colour_png
+from passband.report.charts.rows import NARROW, WIDE
+from passband.report.charts.theme import LIGHT, NOTEBOOK, PAGE, Theme
+from passband.report.charts.vega import SCHEMA
+from passband.report.words import counted
+
+__all__ = ["MOST_CELLS", "Order", "ProblemStrip", "problem_strip"]
+
+MOST_CELLS = 20_000  #: drawn as shapes; more are a picture
+Order = Literal["stacked", "asked"]
+
+
+@dataclass(frozen=True)
+class ProblemStrip(Chart):
+    """Which trials of which problems are right.
+
+    `marks` has a text for each problem with a letter for each trial: "1" right, "0" not right,
+    "." without a score. `levels` is the success rate (or the mean score) of each problem, between
+    0 and 1. Problems are given easiest first; `problem_strip` sorts them.
+
+    >>> ProblemStrip(("a", "b"), ("111", "010"), (1.0, 1 / 3)).description
+    '2 problems: 1 always right, 1 sometimes, 0 never.'
+    """
+
+    problems: Sequence[str]
+    marks: Sequence[str]
+    levels: Sequence[float]
+    order: Order = "stacked"  #: trials of a problem: right ones below, or as they were asked
+    title: str = "Every problem, every trial"
+    name: str = "problems"
+
+    @property
+    def tall(self) -> int:
+        """The largest number of trials of a problem."""
+        return max(map(len, self.marks), default=0) or 1
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether it has too many cells to draw each as a shape."""
+        return len(self.marks) * self.tall > MOST_CELLS
+
+    @property
+    def caption(self) -> str:
+        """What columns and cells mean."""
+        cells = "One column per problem, easiest first, one cell per trial; filled is right."
+        if self.order == "asked":
+            return f"{cells} Trials are in the order in which they were asked."
+        return (
+            f"{cells} Stacked, the outline is each problem's success rate: a wall means that most "
+            "problems are always or never solved, a slope that luck matters."
+        )
+
+    @property
+    def description(self) -> str:
+        """The numbers of problems that are always, sometimes and never right."""
+        always = sum(level >= 1 for level in self.levels)
+        never = sum(level <= 0 for level in self.levels)
+        some = len(self.levels) - always - never
+        count = counted(len(self.levels), "problem")
+        return f"{count}: {always:,} always right, {some:,} sometimes, {never:,} never."
+
+    def draw(self, theme: Theme, *, narrow: bool) -> Canvas:
+        """Draw the strip with words below it."""
+        width, height = (NARROW, 130.0) if narrow else (WIDE, 170.0)
+        canvas = Canvas(theme, width, height + 24)
+        canvas.raw(
+            self._strip(theme, self.order, f'width="{number(width)}" height="{number(height)}"')
+        )
+        words: tuple[tuple[float, str, Any], ...] = (
+            (0.0, "always solved", "start"),
+            (width / 2, "problems, easiest first", "middle"),
+            (width, "never solved", "end"),
+        )
+        for x, text, anchor in words:
+            canvas.text(x, height + 18, text, 12.5, fill="muted", anchor=anchor)
+        return canvas
+
+    def strip_svg(self, order: Order = "stacked", theme: Theme = PAGE) -> str:
+        """Return the strip alone, for a page: one unit per problem and one per trial.
+
+        It fills the box that the stylesheet gives it. Where `needs_mask(order)`, the filled cells
+        are not in it: they are an element with the rule of `mask_rule`.
+        """
+        return self._strip(theme, order, 'class="chart strip" role="img"', words=True)
+
+    def _strip(self, theme: Theme, order: Order, frame: str, *, words: bool = False) -> str:
+        canvas = Canvas(theme, len(self.marks) or 1, self.tall)
+        canvas.rect(0, 0, canvas.width, canvas.height, "empty")
+        if order == "stacked":
+            canvas.polygon(self._outline(), "blue")
+        elif not self.needs_mask(order):
+            paint = "".join(f' {k}="{v}"' for k, v in theme.paint("blue", None).items())
+            canvas.raw(f'<path d="{"".join(self._runs())}"{paint}/>')
+        elif not theme.on_page:
+            canvas.raw(self._image(theme))
+        box = f"0 0 {number(canvas.width)} {number(canvas.height)}"
+        head = f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {frame} viewBox="{box}" '
+            f'preserveAspectRatio="none" shape-rendering="crispEdges">{head if words else ""}'
+            f"{canvas.shapes()}</svg>"
+        )
+
+    def needs_mask(self, order: Order) -> bool:
+        """Return whether the cells of a page have to come from `mask_rule`."""
+        return order == "asked" and self.is_picture
+
+    def mask_png(self, order: Order) -> bytes:
+        """Return the filled cells as a picture of one bit a pixel, for a mask."""
+        return two_colour_png(self._pixels(order))
+
+    def mask_rule(self, selector: str, order: Order = "asked") -> str:
+        """Return the CSS rule that fills the right cells of an element."""
+        image = f"url({data_uri(self.mask_png(order))})"
+        return (
+            f"{selector}{{background:{PAGE.blue};image-rendering:pixelated;"
+            f"-webkit-mask:{image} 0 0/100% 100% no-repeat;mask:{image} 0 0/100% 100% no-repeat}}\n"
+        )
+
+    def _image(self, theme: Theme) -> str:
+        colour = theme.blue if theme.in_file else NOTEBOOK.blue
+        uri = data_uri(two_colour_png(self._pixels("asked"), colour))
+        return (
+            f'<image width="{len(self.marks)}" height="{self.tall}" preserveAspectRatio="none" '
+            f'image-rendering="pixelated" href="{uri}"/>'
+        )
+
+    def _outline(self) -> list[tuple[float, float]]:
+        """Return the outline of the filled area: a step wherever the level changes."""
+        points: list[tuple[float, float]] = [(0, self.tall)]
+        for index, level in enumerate(self.levels):
+            y = self.tall * (1 - min(max(level, 0.0), 1.0))
+            if index == 0 or y != points[-1][1]:
+                points += [(index, points[-1][1]), (index, y)]
+        return [*points, (len(self.levels), points[-1][1]), (len(self.levels), self.tall)]
+
+    def _runs(self) -> Iterator[str]:
+        """Yield a rectangle for each run of right cells in a row."""
+        for y in range(self.tall):
+            row = [mark[y : y + 1] == "1" for mark in self.marks]
+            x = 0
+            while x < len(row):
+                start = x
+                while x < len(row) and row[x] == row[start]:
+                    x += 1
+                if row[start]:
+                    yield f"M{start} {y}h{x - start}v1h{start - x}z"
+
+    def _pixels(self, order: Order) -> list[str]:
+        """Return rows of letters, "1" where a cell is filled."""
+        columns = self.marks
+        if order == "stacked":
+            filled = [round(level * self.tall) for level in self.levels]
+            columns = ["0" * (self.tall - count) + "1" * count for count in filled]
+        padded = [column.ljust(self.tall, "0") for column in columns]
+        return ["".join(row) for row in zip(*padded, strict=True)]
+
+    def vega(self) -> dict[str, Any]:
+        """Return the success rate of each problem as a step; cells are left out."""
+        rows = [
+            {"position": index, "problem": problem, "level": level, "trials": len(mark)}
+            for index, (problem, mark, level) in enumerate(
+                zip(self.problems, self.marks, self.levels, strict=True)
+            )
+        ]
+        x = {"field": "position", "type": "quantitative", "title": "problems, easiest first"}
+        y = {"field": "level", "type": "quantitative", "title": "success rate"}
+        return {
+            "$schema": SCHEMA,
+            "title": {"text": self.title, "subtitle": self.caption},
+            "description": self.description,
+            "width": 600,
+            "height": 150,
+            "data": {"values": rows},
+            "mark": {"type": "area", "interpolate": "step-after", "color": LIGHT.blue},
+            "encoding": {
+                "x": {**x, "scale": {"nice": False}},
+                "y": {**y, "scale": {"domain": [0, 1]}},
+            },
+        }
+
+
+def problem_strip(marks: dict[str, str], **more: Any) -> ProblemStrip:
+    """Return the strip of problems with their trials' marks, easiest first.
+
+    >>> problem_strip({"a": "010", "b": "111"}).problems
+    ('b', 'a')
+    """
+    levels = {problem: _rate(mark) for problem, mark in marks.items()}
+    order = sorted(marks, key=lambda problem: -levels[problem])
+    return ProblemStrip(
+        tuple(order),
+        tuple(marks[problem] for problem in order),
+        tuple(levels[problem] for problem in order),
+        **more,
+    )
+
+
+def _rate(mark: str) -> float:
+    """Return the share of right trials among those with a score; 0 if there are none."""
+    scored = len(mark) - mark.count(".")
+    return mark.count("1") / scored if scored else 0.0

@@ -1,0 +1,66 @@
+"""Remarks on two sides that are compared: their scorers, their targets, how they were stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from passband import notes
+from passband.readers import Groups, Remark
+from passband.stats.data.outcomes import Outcomes, Policy
+
+__all__ = ["scorer_remarks", "stopped_remarks", "target_remarks"]
+
+
+def scorer_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
+    """Return remarks on tasks whose scores on the two sides come from different scorers."""
+    scorers: dict[str | None, dict[str, None]] = {}
+    for group in (group for reading in readings for group in reading.groups):
+        task = None if None in tasks else group.task
+        if task in tasks and group.tally is not None:
+            scorers.setdefault(task, {})[group.tally.scorer] = None
+    text = "scored by {}, which may differ in scale; choose one scorer for all with --score"
+    return [
+        Remark((f"{task}: " if task else "") + text.format(" and ".join(names)), important=True)
+        for task, names in scorers.items()
+        if len(names) > 1
+    ]
+
+
+def target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
+    """Return remarks on tasks whose problems have the same ids, but different targets."""
+    first: dict[str | None, dict[str, tuple[str, ...]]] = {}
+    other: dict[str | None, dict[str, None]] = {}
+    for group in (group for reading in readings for group in reading.groups):
+        task = None if None in tasks else group.task
+        known = first.setdefault(task, {})
+        for key, targets in group.targets.items():
+            if targets and task in tasks and known.setdefault(key, targets) != targets:
+                other.setdefault(task, {})[key] = None
+    return [
+        Remark(
+            (f"{task}: " if task else "")
+            + f"{len(keys)} of {len(first[task])} problems have one id but different targets (the "
+            f"first is {next(iter(keys))!r:.60}): if they are different problems, pairing them is "
+            "wrong",
+            important=True,
+        )
+        for task, keys in other.items()
+    ]
+
+
+def stopped_remarks(
+    models: Mapping[str | None, Mapping[str, Outcomes]], policy: Policy
+) -> list[Remark]:
+    """Say which trials look stopped by their own outcome: their mean of c/n is too large."""
+    from passband.stats.sequential.detect import detect_by_counts
+
+    remarks = []
+    for task, of_task in models.items():
+        for model, outcomes in of_task.items():
+            counted = outcomes.under(policy)
+            found = detect_by_counts(counted)
+            if found.is_alarm:
+                text = notes.compared_stopped(found.p_value, found.problems, counted.most_trials())
+                where = model if task is None else f"{task} / {model}"
+                remarks.append(Remark(f"{where}: {text}", True))
+    return remarks

@@ -1,0 +1,162 @@
+"""The models that sources hold, under names that tell them apart, and the tasks that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from passband.errors import InvalidInput, UnknownName, nearest
+from passband.readers import Group, Groups, Remark
+from passband.readers.table import MODEL_NAMES, TASK_NAMES
+from passband.stats.data.columns import matching
+from passband.stats.data.outcomes import Outcomes
+
+__all__ = ["Entry", "Field", "entries"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One model of one source, and its outcomes by task."""
+
+    source: str
+    model: str | None
+    is_alone: bool  # the only model of its source
+    outcomes: Mapping[str | None, Outcomes]
+
+
+class Field:
+    """The models of all sources under names that tell them apart."""
+
+    def __init__(self, readings: Sequence[Groups], by: str | None) -> None:
+        held = [entry for reading in readings for entry in entries(reading, by)]
+        if len(held) < 2:
+            raise InvalidInput(_one_model(readings[0]))
+        self._entries = dict(zip(_names(held), held, strict=True))
+
+    def sources(self) -> dict[str, tuple[str, str | None]]:
+        """Return where each model is read from, and what it is called there."""
+        return {name: (entry.source, entry.model) for name, entry in self._entries.items()}
+
+    def shared_tasks(self, chosen: Sequence[str]) -> tuple[list[str | None], list[Remark]]:
+        """Return the tasks of two models or more, and remarks on those of a single one."""
+        tasks = dict.fromkeys(task for entry in self._entries.values() for task in entry.outcomes)
+        for name in chosen:
+            if name not in tasks:
+                known = [task for task in tasks if task is not None]
+                raise UnknownName(
+                    f"no task named {name!r}.{nearest(name, known)} "
+                    f"Known: {', '.join(known) or 'none, as the sources name no task'}."
+                )
+        wanted = [task for task in tasks if not chosen or task in chosen]
+        if not chosen and all(len(entry.outcomes) == 1 for entry in self._entries.values()):
+            return self._only_task(wanted)
+        shared = [task for task in wanted if len(self.models(task)) > 1]
+        alone = {task: next(iter(self.models(task))) for task in wanted if task not in shared}
+        if not shared:
+            held = "; ".join(f"{model} has {task}" for task, model in alone.items())
+            raise InvalidInput(f"no task was asked of two models: {held}.")
+        text = "task {task} is only in {model} and left out"
+        left_out = [text.format(task=task, model=model) for task, model in alone.items()]
+        return shared, [Remark(line, important=True) for line in left_out]
+
+    def _only_task(self, tasks: Sequence[str | None]) -> tuple[list[str | None], list[Remark]]:
+        """Compare models that were asked one task each, even where its names differ."""
+        named = [task for task in tasks if task is not None]
+        if len(tasks) == 1:
+            return list(tasks), []
+        remark = f"the tasks have different names, {' and '.join(named)}; compared all the same"
+        return [None], [Remark(remark, important=True)] if len(named) > 1 else []
+
+    def models(self, task: str | None) -> dict[str, Outcomes]:
+        """Return the models that were asked a task; with None, each model's only task."""
+        models: dict[str, Outcomes] = {}
+        for name, entry in self._entries.items():
+            if task in entry.outcomes:
+                models[name] = entry.outcomes[task]
+            elif task is None and len(entry.outcomes) == 1:
+                models[name] = next(iter(entry.outcomes.values()))
+        return models
+
+
+def entries(groups: Groups, by: str | None) -> list[Entry]:
+    """Return the models of a source: its groups, by the name that tells models apart."""
+    place = _model_place(groups, by)
+    models: dict[str | None, dict[str | None, Outcomes]] = {}
+    context = _context(groups, place)
+    for group in groups.groups:
+        model = group.model if place is None else group.key[place]
+        tasks = models.setdefault(model, {})
+        task = " / ".join(group.key[i] for i in context) or group.task
+        if task in tasks:
+            raise InvalidInput(
+                f"{groups.source}: differs in {' and '.join(groups.by)}; say with --by which of "
+                "them tells the models apart."
+            )
+        tasks[task] = group.outcomes
+    alone = len(models) == 1
+    return [Entry(groups.source, model, alone, tasks) for model, tasks in models.items()]
+
+
+def _model_place(groups: Groups, by: str | None) -> int | None:
+    """Return which part of the groups' keys names the model."""
+    if by is not None and by in groups.by:
+        return groups.by.index(by)
+    usual = matching(groups.by, MODEL_NAMES)
+    others = [name for name in groups.by if name not in matching(groups.by, TASK_NAMES)]
+    if usual or len(others) == 1:
+        return groups.by.index((usual or others)[0])
+    return None
+
+
+def _context(groups: Groups, place: int | None) -> list[int]:
+    """Return the parts of the keys within which models are compared: the task, a filter.
+
+    A column with one value for each model, such as a run id, is another name of the model.
+    """
+    tasks = matching(groups.by, TASK_NAMES)
+    return [
+        i
+        for i, name in enumerate(groups.by)
+        if i != place and (name in tasks or not _follows(groups.groups, i, place))
+    ]
+
+
+def _follows(groups: Sequence[Group], part: int, place: int | None) -> bool:
+    if place is None:
+        return False
+    pairs = {(group.key[place], group.key[part]) for group in groups}
+    return len(pairs) == len({model for model, _ in pairs}) == len({value for _, value in pairs})
+
+
+def _one_model(groups: Groups) -> str:
+    return (
+        f"{groups.source}: one source must hold several models, in a column named model or in one "
+        "named with --by; or give two files or run directories."
+    )
+
+
+def _names(entries: Sequence[Entry]) -> list[str]:
+    """Name models by what they are called, else by their source, else by its path."""
+    for name in (_model_name, _source_name, _path_name):
+        names = [name(entry) for entry in entries]
+        if None not in names and len(set(names)) == len(names):
+            return [str(one) for one in names]
+    raise InvalidInput("two models have the same name and source.")
+
+
+def _model_name(entry: Entry) -> str | None:
+    return entry.model
+
+
+def _source_name(entry: Entry) -> str:
+    path = Path(entry.source)
+    return _within(entry, path.name if path.is_dir() else path.stem)
+
+
+def _path_name(entry: Entry) -> str:
+    return _within(entry, entry.source)
+
+
+def _within(entry: Entry, source: str) -> str:
+    return source if entry.is_alone else f"{source}: {entry.model}"

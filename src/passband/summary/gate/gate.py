@@ -1,0 +1,205 @@
+"""`gate`: two models in, task by task; a verdict on each metric of each, and on all, out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from passband.errors import InvalidInput
+from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.decision.compare import compare
+from passband.stats.decision.gate.check import Check, check
+from passband.stats.decision.gate.ruling import Ruling, rule
+from passband.stats.decision.more_data import MoreData, goal_of
+from passband.summary.gate.certified import failed_reason, left_out_reason
+from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
+from passband.summary.gate.result import GateLine, GateResult, GateSide, verdict_of
+from passband.summary.share import is_share
+
+__all__ = ["Pair", "gate", "gate_lines"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One task of both models; None where a model was not asked it."""
+
+    base: Outcomes | None
+    new: Outcomes | None
+
+
+def gate(
+    base: Mapping[str, Outcomes],
+    new: Mapping[str, Outcomes],
+    policy: GatePolicy | None = None,
+    *,
+    sides: tuple[GateSide, GateSide] = (GateSide("base", "base"), GateSide("new", "new")),
+) -> GateResult:
+    """Return whether a new model may replace a base, from the outcomes of each task.
+
+    >>> old = Outcomes.from_counts([3, 0, 8, 5, 1, 7, 0, 2] * 25, 8)
+    >>> same = Outcomes.from_counts([3, 0, 7, 5, 2, 7, 0, 2] * 25, 8)
+    >>> worse = Outcomes.from_counts([2, 0, 7, 4, 0, 6, 0, 1] * 25, 8)
+    >>> policy = GatePolicy(tolerance=0.03)
+    >>> gate({"sums": old}, {"sums": same}, policy).verdict
+    'pass'
+    >>> gate({"sums": old}, {"sums": worse}, policy).verdict
+    'regression'
+    """
+    policy = policy or GatePolicy()
+    names = dict.fromkeys([*policy.tasks, *base, *new])
+    pairs = {name: Pair(base.get(name), new.get(name)) for name in names}
+    lines = gate_lines(pairs, policy)
+    return GateResult(verdict_of(lines), policy, *sides, lines)
+
+
+def gate_lines(pairs: Mapping[str, Pair], policy: GatePolicy) -> tuple[GateLine, ...]:
+    """Return a line for each task and metric, with its verdict.
+
+    Comparisons that can shut the gate are one family, and advisory ones another: what decides
+    nothing costs the others no power.
+    """
+    items = [item for task, pair in pairs.items() for item in _items(task, pair, policy)]
+    for is_advisory in (False, True):
+        family = [i for i in items if i.check and (i.line.tier == "advisory") == is_advisory]
+        _rule(family, policy)
+    return tuple(item.line for item in items)
+
+
+# -- one comparison --------------------------------------------------------------------------
+
+
+@dataclass
+class _Item:
+    """A line in the making; without a check it is not certified."""
+
+    line: GateLine
+    check: Check | None = None
+    sides: tuple[Outcomes, Outcomes] | None = None
+
+
+def _items(task: str, pair: Pair, policy: GatePolicy) -> list[_Item]:
+    known = [side for side in (pair.base, pair.new) if side is not None]
+    if pair.base is None and task not in policy.tasks:
+        return []  # nothing to be worse than, and nobody asks for it
+    most = min((side.most_trials() for side in known), default=1)
+    texts = [*policy.metrics_of(task)] or [_default(known)]
+    names = dict.fromkeys(name for text in texts for name in metric_names(text, max(most, 1)))
+    return [_item(task, name, pair, policy) for name in names]
+
+
+def _default(sides: list[Outcomes]) -> str:
+    return "pass@1" if all(side.is_binary for side in sides) else "avg"
+
+
+def _item(task: str, metric: str, pair: Pair, policy: GatePolicy) -> _Item:
+    tier = policy.tier_of(task, metric)
+    given = policy.tolerance_of(task, metric)
+    open_line = GateLine(task, metric, tier, "not-certified", given or TOLERANCE)
+    if pair.base is None or pair.new is None:
+        return _Item(replace(open_line, reason=_missing(pair, tier)))
+    sides = pair.base, pair.new
+    share = all(map(is_share, sides))
+    if given is None and not share:
+        raise InvalidInput(
+            f"{task}: scores are not on a scale from 0 to 1, so there is no usual tolerance; give "
+            "one for its metrics, in a policy or with --tolerance."
+        )
+    line = replace(
+        open_line,
+        trials=(sides[0].n_trials, sides[1].n_trials),
+        failed=(sides[0].n_unscored, sides[1].n_unscored),
+        is_share=share,
+    )
+    try:
+        result = check(
+            *sides, metric, tolerance=line.tolerance, over=policy.over, level=policy.level,
+            failed=policy.failed,
+        )  # fmt: skip
+    except InvalidInput as error:
+        return _Item(replace(line, reason=str(error)))
+    line = _measured(line, result)
+    reason = failed_reason(sides, policy.max_failed) or left_out_reason(
+        result.comparison, policy.max_left_out
+    )
+    return _Item(replace(line, reason=reason)) if reason else _Item(line, result, sides)
+
+
+def _missing(pair: Pair, tier: Tier) -> str:
+    sides = [name for name, side in (("BASE", pair.base), ("NEW", pair.new)) if side is None]
+    text = f"{' and '.join(sides)} {'has' if len(sides) == 1 else 'have'} no trials of it"
+    return f"{text}, and it is required" if tier == "required" else text
+
+
+def _measured(line: GateLine, result: Check) -> GateLine:
+    found = result.comparison
+    return replace(
+        line,
+        base=found.value_a,
+        new=found.value_b,
+        difference=found.value,
+        low=found.low,
+        high=found.high,
+        p_worse=result.evidence.p_worse,
+        p_beyond=result.evidence.p_beyond,
+        bracket=result.bracket,
+        n_problems=found.n_problems,
+        left_out=found.only_a + found.left_out,
+        notes=found.notes,
+    )
+
+
+# -- all of them -----------------------------------------------------------------------------
+
+
+def _rule(family: list[_Item], policy: GatePolicy) -> None:
+    """Give each line of a family its verdict, and what would settle it if it is open."""
+    checks = [item.check for item in family if item.check is not None]
+    rulings = rule([one.evidence for one in checks], error=policy.error)
+    plain = rule([one.plain for one in checks], error=policy.error)
+    for item, ruling, without in zip(family, rulings, plain, strict=True):
+        line = replace(item.line, verdict=ruling.verdict, p_adjusted=ruling.p_adjusted)
+        if ruling.verdict == "undecided":
+            line = _opened(line, item, without, policy, len(family))
+        item.line = line
+
+
+def _opened(
+    line: GateLine, item: _Item, plain: Ruling, policy: GatePolicy, family: int
+) -> GateLine:
+    """Return an open line with its reason: failed trials, or too little data, and how much more."""
+    assert item.sides is not None
+    if plain.verdict != "undecided":
+        return replace(line, reason=_flipped(line, plain))
+    more = _more(line, item.sides, policy, family)
+    return replace(line, reason=_open(line, family, policy), more=more)
+
+
+def _flipped(line: GateLine, plain: Ruling) -> str:
+    count = sum(line.failed)
+    word = "a regression" if plain.verdict == "regression" else "a pass"
+    return (
+        f"{count} failed trial{'s' * (count != 1)} decide{'s' * (count == 1)} it: left out, it "
+        f"would be {word}, but not whatever they would have been; ask them again, or say in a "
+        "policy what they count as"
+    )
+
+
+def _open(line: GateLine, family: int, policy: GatePolicy) -> str:
+    if line.p_worse is None:
+        return "the data allow no interval"
+    if line.p_worse <= policy.error:
+        return f"worse by itself, but not when {family} comparisons are allowed for"
+    return "the data show neither a loss nor that there is none beyond the tolerance"
+
+
+def _more(
+    line: GateLine, sides: tuple[Outcomes, Outcomes], policy: GatePolicy, family: int
+) -> MoreData | None:
+    """Return the data that would probably settle it; a regression takes a higher level."""
+    goal, _ = goal_of(line.difference or 0.0, line.tolerance)
+    level = 1.0 - policy.alpha / family if goal == "worse" else policy.level
+    treatment: Policy = "fail" if policy.failed == "wrong" else "drop"
+    return compare(
+        *sides, line.metric, over=policy.over, level=level, policy=treatment,
+        margin=line.tolerance, settle=True,
+    ).decision.more  # fmt: skip

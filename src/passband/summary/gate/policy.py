@@ -1,0 +1,127 @@
+"""Policies of a gate: which tasks and metrics count, how much, and what loss is tolerated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from passband.errors import InvalidInput
+from passband.stats.checks import Over, as_number, as_positive, as_share, check_over
+from passband.stats.decision.gate.failed import Failed
+from passband.stats.metric.names import parse_name
+from passband.stats.metric.registry import expand_metrics
+
+__all__ = ["TIERS", "TOLERANCE", "GatePolicy", "MetricRule", "TaskRule", "Tier", "metric_names"]
+
+TOLERANCE = 0.02  #: where none is given, of metrics that are shares of 1
+Tier = Literal["required", "supporting", "advisory"]
+"""What a comparison may do to the gate.
+
+required    it must be shown to be no worse, beyond the tolerance, or the gate does not pass
+supporting  it must not be shown to be worse; left open, or missing, it does not keep the gate shut
+advisory    it is reported, and decides nothing
+"""
+TIERS: tuple[Tier, ...] = get_args(Tier)  #: the strongest first
+
+
+@dataclass(frozen=True)
+class MetricRule:
+    """What a metric has of its own."""
+
+    tolerance: float | None = None
+    tier: Tier | None = None
+
+    def __post_init__(self) -> None:
+        if self.tolerance is not None:
+            as_positive("tolerance", self.tolerance)
+
+
+@dataclass(frozen=True)
+class TaskRule:
+    """What a task has of its own."""
+
+    tolerance: float | None = None
+    tier: Tier | None = None
+    metrics: Mapping[str, MetricRule] | None = None  #: in place of those of the policy
+
+    def __post_init__(self) -> None:
+        if self.tolerance is not None:
+            as_positive("tolerance", self.tolerance)
+
+
+@dataclass(frozen=True)
+class GatePolicy:
+    """What a new model must show, laid down before its results are seen."""
+
+    name: str = "gate"
+    tolerance: float | None = None  #: None: 0.02 for shares of 1, and refused for other scales
+    metrics: Mapping[str, MetricRule] = field(default_factory=dict)  #: none: pass@1, or avg
+    over: Over = "trials"
+    alpha: float = 0.05  #: half for a false regression anywhere, half for a false pass
+    failed: Failed = "bracket"
+    max_failed: float = 0.05  #: share of a side's trials; beyond, a task is not certified
+    max_left_out: float = 0.05  #: share of the base's problems that are not compared; likewise
+    tasks: Mapping[str, TaskRule] = field(default_factory=dict)
+    others: Tier | None = None  #: of tasks not named; None: required if none is, else advisory
+
+    def __post_init__(self) -> None:
+        as_share("alpha", self.alpha)
+        check_over(self.over)
+        if self.tolerance is not None:
+            as_positive("tolerance", self.tolerance)
+        for name in ("max_failed", "max_left_out"):
+            if not 0.0 <= as_number(name, getattr(self, name)) <= 1.0:
+                raise InvalidInput(f"{name} must be from 0 to 1; got {getattr(self, name)!r}.")
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals: their ends are at half of alpha each."""
+        return 1.0 - self.alpha
+
+    @property
+    def error(self) -> float:
+        """The chance of any false regression, and that of a false pass."""
+        return self.alpha / 2.0
+
+    def metrics_of(self, task: str) -> Mapping[str, MetricRule]:
+        """Return the metrics of a task; none where the policy leaves them to the data."""
+        own = self.tasks.get(task, TaskRule()).metrics
+        return self.metrics if own is None else own
+
+    def tier_of(self, task: str, metric: str) -> Tier:
+        """Return the tier of a comparison: the weaker of those of its task and of its metric."""
+        rule = self.tasks.get(task)
+        own: Tier = (rule.tier or "required") if rule else self._others
+        return max(own, self._of_metric(task, metric).tier or "required", key=TIERS.index)
+
+    def tolerance_of(self, task: str, metric: str) -> float | None:
+        """Return the tolerance of a comparison; what is said of a task goes before the rest."""
+        rule = self.tasks.get(task, TaskRule())
+        own = self._of_metric(task, metric).tolerance
+        chosen = (rule.tolerance, own) if rule.metrics is None else (own, rule.tolerance)
+        return next((one for one in (*chosen, self.tolerance) if one is not None), None)
+
+    @property
+    def _others(self) -> Tier:
+        return self.others or ("advisory" if self.tasks else "required")
+
+    def _of_metric(self, task: str, metric: str) -> MetricRule:
+        for text, rule in self.metrics_of(task).items():
+            if parse_name(text).ks is None or metric in metric_names(text, 1):
+                return rule
+        return MetricRule()
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return asdict(self)
+
+
+def metric_names(text: str, most_trials: int) -> list[str]:
+    """Return the metrics that a name means: each k that it lists, even beyond the trials.
+
+    >>> metric_names("pass@1,64", 8)
+    ['pass@1', 'pass@64']
+    """
+    ks = parse_name(text).ks
+    return [metric.name for metric in expand_metrics(text, max([most_trials, *(ks or ())]))]

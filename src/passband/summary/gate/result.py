@@ -1,0 +1,148 @@
+"""The result of a gate: a line for each task and metric, and the verdict on all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from passband.errors import ExitCode
+from passband.notes import Note, notes_as_json
+from passband.readers import Remark
+from passband.stats.decision.gate.ruling import Verdict
+from passband.stats.decision.more_data import MoreData
+from passband.summary.gate.policy import GatePolicy, Tier
+from passband.version import __version__
+
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "GateLine",
+    "GateResult",
+    "GateSide",
+    "GateVerdict",
+    "LineVerdict",
+    "verdict_of",
+]
+
+FORMAT, VERSION = "gate", 1
+LineVerdict = Verdict | Literal["not-certified"]
+GateVerdict = Literal["pass", "regression", "undecided", "not-certified"]
+_CODES: Mapping[GateVerdict, ExitCode] = {
+    "pass": ExitCode.OK,
+    "regression": ExitCode.REGRESSION,
+    "undecided": ExitCode.UNDECIDED,
+    "not-certified": ExitCode.UNDECIDED,
+}
+
+
+@dataclass(frozen=True)
+class GateSide:
+    """One of the two models: where its trials are from, and what it is called."""
+
+    source: str
+    name: str
+
+
+@dataclass(frozen=True)
+class GateLine:
+    """One metric of one task: the difference new - base, and the verdict on it."""
+
+    task: str
+    metric: str
+    tier: Tier
+    verdict: LineVerdict
+    tolerance: float
+    reason: str = ""  #: why it is open, or not certified
+    base: float | None = None  #: the metric's value
+    new: float | None = None
+    difference: float | None = None
+    low: float | None = None  #: of the interval at level 1 - alpha
+    high: float | None = None
+    p_worse: float | None = None  #: one-sided, by itself
+    p_adjusted: float | None = None  #: the same, allowing for the other comparisons
+    p_beyond: float | None = None  #: one-sided, of a loss of the tolerance or more
+    bracket: tuple[float, float] | None = None  #: the difference, whatever failed trials were
+    n_problems: int = 0  #: compared
+    left_out: int = 0  #: of the base's problems, those that are not compared
+    trials: tuple[int, int] = (0, 0)  #: with a score, of base and new
+    failed: tuple[int, int] = (0, 0)  #: without one
+    more: MoreData | None = None  #: what would probably settle it
+    notes: tuple[Note, ...] = ()
+    is_share: bool = True  #: whether the metric is a share of 1
+
+    @property
+    def has_passed(self) -> bool:
+        return self.verdict in ("pass", "worse-within-tolerance")
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict, numbers in full."""
+        return {
+            **asdict(self),
+            "more": None if self.more is None else {**asdict(self.more), "text": str(self.more)},
+            "notes": notes_as_json(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """Whether the new model may replace the base, and why."""
+
+    verdict: GateVerdict
+    policy: GatePolicy
+    base: GateSide
+    new: GateSide
+    lines: tuple[GateLine, ...]
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0 for a pass, 3 for a regression, 4 where that is open or not certified."""
+        return _CODES[self.verdict]
+
+    @property
+    def deciding(self) -> tuple[GateLine, ...]:
+        """The lines that make the verdict what it is."""
+        if self.verdict == "pass":
+            return tuple(line for line in self.lines if line.tier == "required")
+        tiers = ("required", "supporting") if self.verdict == "regression" else ("required",)
+        return tuple(
+            line for line in self.lines if line.verdict == self.verdict and line.tier in tiers
+        )
+
+    @property
+    def n_deciding(self) -> int:
+        """How many comparisons might have shown a regression: the number that is allowed for."""
+        return sum(
+            line.tier != "advisory" and line.verdict != "not-certified" for line in self.lines
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict, numbers in full."""
+        return {
+            "passband": FORMAT,
+            "version": VERSION,
+            "made_by": __version__,
+            "name": self.policy.name,
+            "verdict": self.verdict,
+            "exit_code": int(self.exit_code),
+            "base": asdict(self.base),
+            "new": asdict(self.new),
+            "policy": self.policy.as_json(),
+            "comparisons": [line.as_json() for line in self.lines],
+            "remarks": [str(remark) for remark in self.remarks],
+        }
+
+
+def verdict_of(lines: tuple[GateLine, ...]) -> GateVerdict:
+    """Return the verdict on a gate; without a required comparison nothing is shown.
+
+    >>> verdict_of(())
+    'not-certified'
+    """
+    if any(line.verdict == "regression" and line.tier != "advisory" for line in lines):
+        return "regression"
+    required = [line for line in lines if line.tier == "required"]
+    if not required or any(line.verdict == "not-certified" for line in required):
+        return "not-certified"
+    return "pass" if all(line.has_passed for line in required) else "undecided"

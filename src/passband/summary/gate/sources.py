@@ -1,0 +1,188 @@
+"""The two sides of a gate, read from run directories, folders of them, logs and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from passband.errors import InvalidInput, UnknownName, nearest
+from passband.readers import Groups, Remark, read
+from passband.readers.choice import chosen_sources
+from passband.readers.folders import expand_sources, is_several
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.metric.registry import needs_answers
+from passband.summary.compare_remarks import scorer_remarks, stopped_remarks, target_remarks
+from passband.summary.field import entries
+from passband.summary.gate.gate import gate
+from passband.summary.gate.policy import GatePolicy
+from passband.summary.gate.result import GateResult, GateSide
+from passband.trials.lock import holder
+from passband.trials.reader import is_run_directory
+
+__all__ = ["Reading", "gate_sources"]
+
+NAMELESS = "all"  #: the task of a table that names none
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the sources of a gate are read."""
+
+    columns: Mapping[str, str | None] = field(default_factory=dict)
+    threshold: float | None = None
+    skip_bad: bool = False
+    base_model: str | None = None  #: of a source that holds several
+    new_model: str | None = None
+
+
+def gate_sources(
+    base: str | Path,
+    new: str | Path,
+    policy: GatePolicy | None = None,
+    reading: Reading | None = None,
+) -> GateResult:
+    """Return whether the model of one source may replace that of another, task by task."""
+    policy, reading = policy or GatePolicy(), reading or Reading()
+    _refuse_same(base, new, reading)
+    votes = _needs_answers(policy)
+    first = _side(base, reading, reading.base_model, "--base-model", answers=votes)
+    second = _side(new, reading, reading.new_model, "--new-model", answers=votes)
+    first, second = _named_alike(first, second)
+    result = gate(
+        first.tasks, second.tasks, policy, sides=(first.as_side(base), second.as_side(new))
+    )
+    remarks = [*first.remarks, *second.remarks, *_remarks(first, second, policy)]
+    return replace(result, remarks=tuple(remarks))
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The tasks of one model."""
+
+    model: str
+    tasks: Mapping[str, Outcomes]
+    readings: Sequence[Groups]
+    remarks: tuple[Remark, ...]
+
+    def as_side(self, source: str | Path) -> GateSide:
+        return GateSide(str(source), self.model)
+
+
+def _side(
+    source: str | Path, reading: Reading, model: str | None, option: str, *, answers: bool
+) -> _Side:
+    paths, remarks = _paths(source)
+    readings = [
+        read(
+            path, columns=reading.columns, threshold=reading.threshold, skip_bad=reading.skip_bad,
+            targets=True, answers=answers,
+        )
+        for path in paths
+    ]  # fmt: skip
+    remarks += [
+        Remark(f"{one.source}: {remark}", remark.important)
+        for one in readings
+        for remark in one.remarks
+    ]
+    remarks += [remark for path in paths if (remark := _being_written(path)) is not None]
+    held = [entry for one in readings for entry in entries(one, None)]
+    name = _model(source, {entry.model for entry in held}, model, option)
+    tasks: dict[str, Outcomes] = {}
+    for entry in held:
+        if entry.model != name:
+            continue
+        for task, outcomes in entry.outcomes.items():
+            if (task or NAMELESS) in tasks:
+                raise InvalidInput(f"{source} holds {task or NAMELESS} twice; name one run.")
+            tasks[task or NAMELESS] = outcomes
+    return _Side(name or Path(source).stem, tasks, readings, tuple(remarks))
+
+
+def _paths(source: str | Path) -> tuple[list[Path], list[Remark]]:
+    """Return the run directories of a folder, or the source; those without trials apart."""
+    if not is_several(source):
+        return [Path(source)], []
+    chosen = chosen_sources(expand_sources([source]), (), ())
+    empty = [Remark(reason, True) for reason in chosen.values() if isinstance(reason, str)]
+    return [path for path, held in chosen.items() if not isinstance(held, str)], empty
+
+
+def _model(
+    source: str | Path, known: set[str | None], wanted: str | None, option: str
+) -> str | None:
+    names = sorted(name for name in known if name is not None)
+    if wanted is None:
+        if len(known) == 1:
+            return next(iter(known))
+        raise InvalidInput(
+            f"{source} holds several models ({', '.join(names)}); choose one with {option}."
+        )
+    if wanted not in known:
+        hint = nearest(wanted, names) or f" It has {', '.join(names) or 'none that is named'}."
+        raise UnknownName(f"{source} has no model named {wanted!r}.{hint}")
+    return wanted
+
+
+def _being_written(path: Path) -> Remark | None:
+    writer = holder(path) if is_run_directory(path) else None
+    if writer is None:
+        return None
+    return Remark(f"{path} is still being written, by {writer}: the verdict may change", True)
+
+
+def _named_alike(base: _Side, new: _Side) -> tuple[_Side, _Side]:
+    """Give a task without a name that of the other side's only one."""
+    if len(base.tasks) == len(new.tasks) == 1 and base.tasks.keys() != new.tasks.keys():
+        (first,), (second,) = base.tasks, new.tasks
+        if NAMELESS in (first, second):
+            name = first if second == NAMELESS else second
+            return (
+                replace(base, tasks={name: base.tasks[first]}),
+                replace(new, tasks={name: new.tasks[second]}),
+            )
+    return base, new
+
+
+def _remarks(base: _Side, new: _Side, policy: GatePolicy) -> list[Remark]:
+    shared = [task for task in base.tasks if task in new.tasks]
+    named: list[str | None] = [task for task in shared if task != NAMELESS]
+    known = named or [None]
+    readings = [*base.readings, *new.readings]
+    models: dict[str | None, dict[str, Outcomes]] = {
+        task: {"BASE": base.tasks[task], "NEW": new.tasks[task]} for task in shared
+    }
+    remarks = scorer_remarks(readings, known) + target_remarks(readings, known)
+    remarks += stopped_remarks(models, "fail" if policy.failed == "wrong" else "drop")
+    remarks += [
+        Remark(f"{task}: both sides have the same scores, problem by problem; is it one run?", True)
+        for task, sides in models.items()
+        if _are_equal(*sides.values())
+    ]
+    alone = [task for task in new.tasks if task not in base.tasks and task not in policy.tasks]
+    if alone:
+        remarks.append(Remark(f"only in NEW, and not compared: {', '.join(alone)}"))
+    return remarks
+
+
+def _are_equal(base: Outcomes, new: Outcomes) -> bool:
+    """Return whether all counts are equal though trials vary, which chance hardly ever does."""
+    if base.successes is None or new.successes is None or base.n_trials < 30:
+        return False
+    same = dict(zip(base.problems, base.successes.tolist(), strict=True)) == dict(
+        zip(new.problems, new.successes.tolist(), strict=True)
+    )
+    return same and bool(((base.successes > 0) & (base.successes < base.trials)).sum() >= 5)
+
+
+def _needs_answers(policy: GatePolicy) -> bool:
+    own = [rule.metrics for rule in policy.tasks.values() if rule.metrics is not None]
+    return needs_answers([name for metrics in (policy.metrics, *own) for name in metrics])
+
+
+def _refuse_same(base: str | Path, new: str | Path, reading: Reading) -> None:
+    if Path(base).resolve() == Path(new).resolve() and reading.base_model == reading.new_model:
+        raise InvalidInput(
+            f"BASE and NEW are the same, {base}; a model cannot be gated by itself. Where one "
+            "source holds both, name them with --base-model and --new-model."
+        )

@@ -1,0 +1,163 @@
+"""The site of the documentation: its navigation, its links, its made pages, and what it loads."""
+
+import doctest
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s#]*)(?:#([^)\s]+))?\)")
+FENCED = re.compile(r"^( *)(`{3,})[^`\n]*\n.*?^\1\2`*[ \t]*$", re.MULTILINE | re.DOTALL)
+LOADING = re.compile(
+    r"""<(?:script|img|iframe|source|object|embed|video|audio)\b[^>]*?\b(?:src|srcset|data)="([^"]*)"
+    | <link\b(?=[^>]*\brel="(?:stylesheet|icon|preload|preconnect|dns-prefetch|modulepreload)")
+      [^>]*?\bhref="([^"]*)"
+    | url\(["']?((?:https?:)?//[^)"']*)
+    | @import\s+["']([^"']*)""",
+    re.VERBOSE,
+)
+
+
+@pytest.fixture(autouse=True)
+def tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+
+
+# -- navigation and links --------------------------------------------------------------------
+
+
+def navigation(entries: list[Any]) -> Iterator[str]:
+    """Yield the pages of a navigation, from top to bottom."""
+    for entry in entries:
+        inner = next(iter(entry.values())) if isinstance(entry, dict) else entry
+        if isinstance(inner, str):
+            yield inner
+        else:
+            yield from navigation(inner)
+
+
+def test_the_navigation_has_every_page_once() -> None:
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    listed = sorted(navigation(settings["nav"]))
+    assert listed == sorted(page.relative_to(DOCS).as_posix() for page in PAGES)
+
+
+def headings(page: Path) -> list[str]:
+    text = FENCED.sub("", page.read_text("utf-8"))
+    return [line.lstrip("#").strip() for line in re.findall(r"^#{1,6} .*$", text, re.MULTILINE)]
+
+
+def plain(heading: str) -> str:
+    """Return the text of a heading in lower case, without marks of links and code."""
+    text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+    return re.sub(r"[^\w\s-]", "", text).strip().lower()
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub and the site make alike of a page's headings."""
+    texts = [plain(heading) for heading in headings(page)]
+    alike = {text.replace(" ", "-") for text in texts} & {re.sub(r"[-\s]+", "-", t) for t in texts}
+    return alike | {*re.findall(r'<a id="([^"]+)">', page.read_text("utf-8"))}
+
+
+def test_links_lead_to_pages_of_the_site_and_to_headings() -> None:
+    """Both in the repository and on the site, which has docs/ and nothing else."""
+    dead = []
+    for page in PAGES:
+        for file, anchor in LINK.findall(FENCED.sub("", page.read_text("utf-8"))):
+            target = (page.parent / file).resolve() if file else page
+            alive = target.is_file() and target.is_relative_to(DOCS)
+            if not alive or (anchor and anchor not in anchors(target)):
+                dead.append(f"{page.relative_to(ROOT)}: {file}#{anchor}")
+    assert not dead
+
+
+# -- pages made from the package -------------------------------------------------------------
+
+
+def test_made_pages_are_up_to_date() -> None:
+    import write_pages
+
+    made = write_pages.made()
+    stale = [
+        path.relative_to(ROOT).as_posix()
+        for path, text in made.items()
+        if not path.is_file() or path.read_text("utf-8") != text
+    ]
+    assert not stale, "run python tools/write_pages.py, or make pages"
+    extra = {*(DOCS / "api").iterdir()} - {*made}
+    assert not extra
+
+
+@pytest.mark.parametrize("name", ["api_pages", "command_page", "fences"])
+def test_examples_of_the_tools(name: str) -> None:
+    if name == "fences":
+        pytest.importorskip("markdown", reason="Python-Markdown comes with the extra docs")
+    assert doctest.testmod(__import__(name)).failed == 0
+
+
+# -- the built site --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site from a copy of what it is made of."""
+    if shutil.which("zensical", path=str(Path(sys.executable).parent)) is None:
+        pytest.skip("zensical is not installed; make docs installs it")
+    copy = tmp_path_factory.mktemp("site")
+    shutil.copytree(DOCS, copy / "docs")
+    shutil.copytree(ROOT / "tools", copy / "tools")
+    shutil.copy(ROOT / "mkdocs.yml", copy)
+    done = subprocess.run(
+        [Path(sys.executable).with_name("zensical"), "build", "--strict"],
+        cwd=copy,
+        env={"PATH": "", "PYTHONPATH": str(copy / "tools"), "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return copy / "build" / "site"
+
+
+@pytest.mark.process
+def test_the_site_has_every_page(site: Path) -> None:
+    for page in PAGES:
+        name = page.relative_to(DOCS).with_suffix(".html").as_posix()
+        html = (site / name.replace("README.html", "index.html")).read_text("utf-8")
+        assert "```" not in re.sub(r"<code>.*?</code>", "", html, flags=re.DOTALL), name
+
+
+@pytest.mark.process
+def test_the_site_loads_nothing_from_another_host(site: Path) -> None:
+    for page in [*site.rglob("*.html"), *site.rglob("*.css")]:
+        loaded = ["".join(match) for match in LOADING.findall(page.read_text("utf-8"))]
+        assert not [address for address in loaded if re.match(r"(https?:)?//", address)], page.name
+        if page.suffix == ".html":
+            # What the theme's scripts could fetch from elsewhere, the browser refuses.
+            assert "default-src 'self'" in page.read_text("utf-8"), page.name
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        '<script defer src="https://unpkg.com/x">',
+        '<link rel="stylesheet" href="//fonts.example/css">',
+        '<img alt="" src="http://example.org/a.png">',
+        "body{background:url(https://example.org/b)}",
+        '@import "https://example.org/c.css"',
+    ],
+)
+def test_what_another_host_serves_is_recognized(tag: str) -> None:
+    found = ["".join(match) for match in LOADING.findall(tag)]
+    assert any(re.match(r"(https?:)?//", address) for address in found)

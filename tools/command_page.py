@@ -1,0 +1,58 @@
+"""Make docs/commands.md from the help texts of the command."""
+
+import re
+from typing import Any
+
+import typer
+
+from passband.cli.app import app
+from passband.cli.help import EXIT_CODES, first_sentence
+
+__all__ = ["page"]
+
+MADE = "<!-- Made from help texts by tools/write_pages.py: change those, then run make pages. -->"
+ABOUT = """\
+What `passband VERB --help` prints, for every verb. `--import MODULE` and `--help` are options of
+all of them, and are left out below."""
+EVERYWHERE = {"imports", "help"}
+
+
+def page() -> str:
+    """Return the text of the page."""
+    group = typer.main.get_command(app)
+    context = typer.Context(group, info_name="passband")
+    verbs = [(name, group.get_command(context, name)) for name in group.list_commands(context)]
+    rows = [f"| [`{name}`](#{name}) | {_cell(first_sentence(verb.help))} |" for name, verb in verbs]
+    parts = ["# Commands", MADE, ABOUT, "| verb | what it does |\n|:--|:--|\n" + "\n".join(rows)]
+    for name, verb in verbs:
+        parts += _verb(name, verb, typer.Context(verb, info_name=f"passband {name}"))
+    codes = EXIT_CODES.partition("\n")[2].rstrip("\n")
+    return "\n\n".join([*parts, "## Exit codes", f"```text\n{codes}\n```"]) + "\n"
+
+
+def _verb(name: str, verb: Any, context: typer.Context) -> list[str]:
+    records = [
+        (each, record)
+        for each in verb.get_params(context)
+        if each.name not in EVERYWHERE and (record := each.get_help_record(context)) is not None
+    ]
+    usage = " ".join([f"passband {name}", *verb.collect_usage_pieces(context)])
+    parts = [f"## {name}", " ".join((verb.help or "").split("\b")[0].split("\n")).strip()]
+    parts += [f"```text\n{usage}\n```", _table(records)]
+    if verb.epilog:
+        examples = verb.epilog.split("\b\n")[1].partition("\n")[2]
+        parts.append("```sh\n" + re.sub(r"^  ", "", examples, flags=re.M).rstrip("\n") + "\n```")
+    return [part for part in parts if part]
+
+
+def _table(records: list[Any]) -> str:
+    rows = []
+    for each, (names, text) in records:
+        if each.param_type_name == "argument":
+            names = re.sub(r"\s+<.*>$", "", names)
+        rows.append(f"| `{_cell(names)}` | {_cell(text).replace('<', '&lt;')} |")
+    return "| option | meaning |\n|:--|:--|\n" + "\n".join(rows) if rows else ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", r"\|")

@@ -1,0 +1,31 @@
+"""Write the pages that are made from the package: the API, and the commands."""
+
+import sys
+from pathlib import Path
+
+import api_pages
+import command_page
+
+__all__ = ["made", "main"]
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def made() -> dict[Path, str]:
+    """Return the text of every made file by its path."""
+    files = {ROOT / "docs" / "api" / name: text for name, text in api_pages.pages().items()}
+    files[ROOT / "docs" / "commands.md"] = command_page.page()
+    return files
+
+
+def main() -> None:
+    """Write what differs, and say what it was."""
+    for path, text in made().items():
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8")
+            print(f"wrote {path.relative_to(ROOT)}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
