@@ -192,9 +192,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     recorded = store.config(task_run.task.name, task_run.subject.name)
     truncated = task_run.grader.truncated
     config = {
-        **_config(
-            store, task_run.task, truncated, task_run.subject, task_run.rule, task_run.n
-        ),
+        **_config(store, task_run.task, truncated, task_run.subject, task_run.rule, task_run.n),
         **{name: recorded[name] for name in ("problems", LABEL) if name in recorded},
     }
     if json.loads(canonical(config)) != recorded:

@@ -33,8 +33,9 @@ class Reading:
     """The trials of a run directory at one moment, and what has been computed of them."""
 
     trials: Trials
-    kept: dict[Hashable, Any] = field(default_factory=dict)
-    paces: dict[int, Pace] = field(default_factory=dict)
+    kept: dict[Hashable, Any] = field(default_factory=dict)  #: until another process writes
+    paces: dict[int, Pace] = field(default_factory=dict)  #: by number of the run
+    looks: dict[Hashable, Any] = field(default_factory=dict)  #: what may be a moment old
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what was computed under this key, or compute it."""

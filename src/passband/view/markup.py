@@ -19,7 +19,7 @@ class Html(str):
     __slots__ = ()
 
 
-Child: TypeAlias = "Html | str | int | None | Iterable[Child]"
+Child: TypeAlias = "Html | str | int | Iterable[Child] | None"
 
 
 def tag(element: str, *children: Child, **attributes: str | int | float | bool | None) -> Html:

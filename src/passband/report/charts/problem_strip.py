@@ -137,12 +137,13 @@ class ProblemStrip(Chart):
 
     def _outline(self) -> list[tuple[float, float]]:
         """Return the outline of the filled area: a step wherever the level changes."""
-        points: list[tuple[float, float]] = [(0, self.tall)]
+        tall = self.tall
+        points: list[tuple[float, float]] = [(0, tall)]
         for index, level in enumerate(self.levels):
-            y = self.tall * (1 - min(max(level, 0.0), 1.0))
+            y = tall * (1 - min(max(level, 0.0), 1.0))
             if index == 0 or y != points[-1][1]:
                 points += [(index, points[-1][1]), (index, y)]
-        return [*points, (len(self.levels), points[-1][1]), (len(self.levels), self.tall)]
+        return [*points, (len(self.levels), points[-1][1]), (len(self.levels), tall)]
 
     def _runs(self) -> Iterator[str]:
         """Yield a rectangle for each run of right cells in a row."""
