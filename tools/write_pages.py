@@ -1,10 +1,12 @@
-"""Write the pages that are made from the package: the API, and the commands."""
+"""Write what is made from the package and its results: pages of the API, commands, pictures."""
 
 import sys
 from pathlib import Path
 
 import api_pages
 import command_page
+import coverage_pictures
+import performance_picture
 
 __all__ = ["made", "main"]
 
@@ -15,6 +17,10 @@ def made() -> dict[Path, str]:
     """Return the text of every made file by its path."""
     files = {ROOT / "docs" / "api" / name: text for name, text in api_pages.pages().items()}
     files[ROOT / "docs" / "commands.md"] = command_page.page()
+    pictures = ROOT / "docs" / "pictures"
+    files[pictures / "coverage.svg"] = coverage_pictures.by_cell()
+    files[pictures / "coverage-by-size.svg"] = coverage_pictures.by_size()
+    files[pictures / "performance.svg"] = performance_picture.ratios()
     return files
 
 

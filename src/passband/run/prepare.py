@@ -79,9 +79,9 @@ def prepare(
     }
     truncated = settings.truncated or task.truncated
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
-    config = _config(store, task, truncated, subject, rule, n)
+    config = _config(store, task, truncated, subject, rule)
     known = {name: earlier[name] for name in ("problems",) if name in earlier}
-    config = {**config, **kept_label(name, earlier)}
+    config = {**config, "n": n, **kept_label(name, earlier)}
     with store.transaction():
         number = store.begin(
             task.name,
@@ -192,15 +192,15 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     recorded = store.config(task_run.task.name, task_run.subject.name)
     truncated = task_run.grader.truncated
     config = {
-        **_config(store, task_run.task, truncated, task_run.subject, task_run.rule, task_run.n),
-        **{name: recorded[name] for name in ("problems", LABEL) if name in recorded},
+        **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
+        **{name: recorded[name] for name in ("problems", "n", LABEL) if name in recorded},
     }
     if json.loads(canonical(config)) != recorded:
         store.set_config(task_run.number, config)
 
 
 def _config(
-    store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None, n: int
+    store: Store, task: Task, truncated: str, subject: Subject, rule: WidthRule | None
 ) -> Mapping[str, Any]:
     own = dict(getattr(subject, "config", {}))
     before = store.config(task.name, subject.name).get("subject", {})
@@ -216,7 +216,6 @@ def _config(
         "version": task.version,
         "num_fewshot": task.num_fewshot,
         "truncated": truncated,
-        **({"n": n} if rule is None and "adaptive" not in task.config else {}),
         **({"subject": own} if own else {}),
         **({} if rule is None else {"until": rule.as_json()}),
         **_groups(task, store.config(task.name, subject.name)),

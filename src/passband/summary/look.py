@@ -146,12 +146,16 @@ class Look:
 
     # -- all of them -----------------------------------------------------------------------
 
-    def shown(self) -> Iterator[Shown]:
-        """Yield each problem and then its wanted trials; what is damaged as such."""
+    def shown(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[Shown]:
+        """Yield each problem and then its wanted trials; what is damaged as such.
+
+        `places` are the numbers of problems and trials, problem by problem; without them, all that
+        are wanted.
+        """
         problem: ShownProblem | None = None
         record: ProblemRecord | None = None
         number: int | None = None
-        for place in self._chosen.places():
+        for place in self._chosen.places() if places is None else places:
             if place[0] != number:
                 number = place[0]
                 record = problem = None

@@ -35,7 +35,13 @@ from passband.summary.until import until_result
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, Trials
 
-__all__ = ["RunSummary", "summarize_run", "summarize_scorers"]
+__all__ = [
+    "RunSummary",
+    "runs_with_trials",
+    "summarize_run",
+    "summarize_scorers",
+    "summarize_trials",
+]
 
 
 def summarize_run(
@@ -52,46 +58,60 @@ def summarize_run(
     Without metrics in the request, each task's own metric list is measured, then pass@k and
     pass^k of its main scorer. With metrics, or a scorer, those alone.
     """
-    request = request or Request()
     with Trials(directory) as trials:
-        runs = _runs(trials, tasks, models)
-        by = _split_by(runs)
-        asked = for_groups(request, len(runs))
-        summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
-        groups = [
-            summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
-        ]
-        groups = [
-            replace(group, notes=(*group.notes, *answer_notes(trials, run, run.scorer(scorer))))
-            for run, group in zip(runs, groups, strict=True)
-        ]
-        check_population(groups, request)
-        definitions = [
-            definition
-            for definition in task_groups(run.config for run in runs)
-            if not tasks or set(definition.tasks) <= set(tasks)
-        ]
-        strata = []
-        if definitions or request.weights is not None:
-            strata = [
-                Stratum(group, summary.samples(group))
-                for group, summary in zip(groups, summaries, strict=True)
-            ]
-        averages = _macro_averages(summaries, groups)
-        groups = [
-            _with_micro_note(group, average)
-            for group, average in zip(groups, averages, strict=True)
-        ]
-        combined = (
-            *(average for average in averages if average is not None),
-            *combine_tasks(definitions, strata, request),
-            *combine_groups(strata, request),
+        return summarize_trials(
+            trials, request, tasks=tasks, models=models, scorer=scorer, plan=plan
         )
-        used = scorers_used(
-            (run.task, run.scorer(scorer).name, [each.name for each in run.scorers]) for run in runs
-        )
+
+
+def summarize_trials(
+    trials: Trials,
+    request: Request | None = None,
+    *,
+    tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
+    scorer: str | None = None,
+    plan: Plan | None = None,
+) -> Summary:
+    """Summarize the runs of an open trials table, as `summarize_run` does those of a directory."""
+    request = request or Request()
+    runs = runs_with_trials(trials, tasks, models)
+    by = _split_by(runs)
+    asked = for_groups(request, len(runs))
+    summaries = [RunSummary(trials, run, asked, scorer) for run in runs]
+    groups = [
+        summary.group(_key(run, by), plan) for run, summary in zip(runs, summaries, strict=True)
+    ]
+    groups = [
+        replace(group, notes=(*group.notes, *answer_notes(trials, run, run.scorer(scorer))))
+        for run, group in zip(runs, groups, strict=True)
+    ]
+    check_population(groups, request)
+    definitions = [
+        definition
+        for definition in task_groups(run.config for run in runs)
+        if not tasks or set(definition.tasks) <= set(tasks)
+    ]
+    strata = []
+    if definitions or request.weights is not None:
+        strata = [
+            Stratum(group, summary.samples(group))
+            for group, summary in zip(groups, summaries, strict=True)
+        ]
+    averages = _macro_averages(summaries, groups)
+    groups = [
+        _with_micro_note(group, average) for group, average in zip(groups, averages, strict=True)
+    ]
+    combined = (
+        *(average for average in averages if average is not None),
+        *combine_tasks(definitions, strata, request),
+        *combine_groups(strata, request),
+    )
+    used = scorers_used(
+        (run.task, run.scorer(scorer).name, [each.name for each in run.scorers]) for run in runs
+    )
     remarks = (Remark(f"run directory: {used}"), *_remarks(runs, by))
-    return Summary(str(directory), request, tuple(groups), remarks, combined=combined)
+    return Summary(str(trials.directory), request, tuple(groups), remarks, combined=combined)
 
 
 def _macro_averages(
@@ -117,7 +137,9 @@ def _remarks(runs: Sequence[RunRecord], by: Sequence[str]) -> Iterator[Remark]:
             yield Remark(f"{name}: {text}" if name else text, important)
 
 
-def _runs(trials: Trials, tasks: Sequence[str] = (), models: Sequence[str] = ()) -> list[RunRecord]:
+def runs_with_trials(
+    trials: Trials, tasks: Sequence[str] = (), models: Sequence[str] = ()
+) -> list[RunRecord]:
     """Return the runs of these tasks and models, or all; those without trials only by name."""
     runs = trials.chosen_runs(tasks, models)
     runs = [run for run in runs if tasks or run.is_imported or trials.statuses(run.number)]

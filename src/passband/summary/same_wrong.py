@@ -20,7 +20,7 @@ the more surprising. It ranks problems; it is not a test of a hypothesis.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import groupby
@@ -91,12 +91,16 @@ def rank_same_wrong(
     problems: Sequence[str] = (),
     limit: int | None = None,
     as_text: bool = False,
+    rows: Iterable[tuple[int, int, ScoreRow]] | None = None,
+    reads_texts: bool = True,
 ) -> Agreement:
     """Rank the problems of a run by how surprising the agreement of their wrong answers is.
 
     Answers are compared as votes compare them, by the scorer's own equality; `as_text` by their
     texts alone, which is fast. All problems are counted, one at a time, and those named in
-    `problems` returned; without names all, up to a `limit`.
+    `problems` returned; without names all, up to a `limit`. `rows` are the scores where they are
+    being read anyway. Without `reads_texts`, answers that are whole completions are left out: each
+    is read by itself, which takes long where there are many.
     """
     chosen = scorer or run.scorer()
     scale = scale_of(run, chosen)
@@ -104,8 +108,9 @@ def rank_same_wrong(
     with ExitStack() as stack:
         equality = None if as_text else stack.enter_context(recorded_equality(chosen))
         same = None if equality is None else equality.same
-        rows = _Answers(trials, run, chosen, reader, scale)
-        counted = [one for one in rows.counted(same) if one.wrong >= 2]
+        answers = _Answers(trials, run, chosen, reader, scale, reads_texts)
+        scores = trials.scores(chosen.number) if rows is None else rows
+        counted = [one for one in answers.counted(scores, same) if one.wrong >= 2]
     ranked = sorted(_ranked(counted), key=lambda pair: (pair[1], -pair[0].times))
     numbers = trials.numbers(run.number) if problems else {}
     named = {numbers[key] for key in problems if key in numbers}
@@ -180,14 +185,17 @@ class _Answers:
         scorer: ScorerRecord,
         reader: ChosenTrials,
         scale: Scale,
+        reads_texts: bool,
     ) -> None:
-        self._trials, self._scorer, self._reader = trials, scorer, reader
+        self._reader = reader
+        self._reads_texts = reads_texts
         self._is_right = scale.is_right
         self._rounds = trials.complete_rounds(run)
 
-    def counted(self, same: Same | None) -> Iterator[_Counted]:
+    def counted(
+        self, rows: Iterable[tuple[int, int, ScoreRow]], same: Same | None
+    ) -> Iterator[_Counted]:
         """Yield the wrong answers of each problem that has one."""
-        rows = self._trials.scores(self._scorer.number)
         for number, of_problem in groupby(rows, key=itemgetter(0)):
             right = scored = 0
             wrong: list[str] = []
@@ -206,8 +214,12 @@ class _Answers:
         if score.status == "no_answer":
             return None
         if score.answer is None:
-            return answer_text(self._reader.trial(number, trial).text)
+            return self._text(number, trial)
         return answer_text(score.answer)
+
+    def _text(self, number: int, trial: int) -> str | None:
+        """Return a completion that is the answer itself, if such are to be read."""
+        return answer_text(self._reader.trial(number, trial).text) if self._reads_texts else None
 
 
 def _count(

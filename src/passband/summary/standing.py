@@ -62,9 +62,9 @@ def standing_of(trials: Trials, run: RunRecord, *, going_on: bool) -> Standing:
 
 
 def _planned(trials: Trials, run: RunRecord) -> int | None:
-    """Return how many trials a run is to have; a rule for its width leaves that open."""
+    """Return how many trials a run is to have; a rule that ends it leaves that open."""
     each = run.imported.planned if run.is_imported else run.config.get("n")
-    if type(each) is not int:
+    if type(each) is not int or run.adaptive is not None or "until" in run.config:
         return None
     counts = trials.recorded(run.number)
     return sum(
@@ -84,8 +84,21 @@ def _state(
         return "empty"
     if planned is not None:
         return "complete" if done >= planned else "stopped"
-    sessions = trials.sessions()
-    return "complete" if sessions and sessions[-1].ended is not None else "stopped"
+    return "complete" if _looks_complete(trials, run) else "stopped"
+
+
+def _looks_complete(trials: Trials, run: RunRecord) -> bool:
+    """Return whether a run that does not say how many trials it is to have seems to have them.
+
+    Where a rule ends it, that is so if its last session has an end; else if every problem has as
+    many trials as any other.
+    """
+    if run.adaptive is not None or "until" in run.config:
+        sessions = trials.sessions()
+        return not sessions or sessions[-1].ended is not None
+    recorded = trials.recorded(run.number)
+    counts = {recorded.get(n, 0).bit_count() for n in trials.numbers(run.number).values()}
+    return len(counts) == 1
 
 
 def is_going_on(trials: Trials) -> bool:

@@ -17,7 +17,7 @@ from passband.trials.reader import RunRecord
 from passband.trials.walk import TrialPlace
 from passband.view.desk import Reading
 from passband.view.here import Here
-from passband.view.pages.trial import TrialPage
+from passband.view.pages.trial import ALONG, TrialPage
 from passband.view.pages.trials import TRIALS_A_PAGE, TrialsPage
 from passband.view.scans import MOST, Extremes
 
@@ -156,7 +156,7 @@ def trial(reading: Reading, run: RunRecord, place: TrialPlace, show: str) -> Tri
     """Return a trial, its neighbours, and the other trials of its problem."""
     look = look_at(reading, run, "all")
     wrong = look_at(reading, run, "wrong") if run.scorers else None
-    along = look if show in COLUMNS else look_at(reading, run, show)
+    along = look if show in ALONG else look_at(reading, run, show)
     ways = {"j": along.after(place, 1), "k": along.before(place, 1)}
     if wrong is not None:
         ways |= {"n": wrong.after(place, 1), "p": wrong.before(place, 1)}

@@ -36,7 +36,8 @@
     for (const holder of document.querySelectorAll("[data-live]")) {
       const value = changes[holder.dataset.live];
       if (value === undefined) continue;
-      if (holder.dataset.live.startsWith("bar ")) move(holder, value);
+      if (holder.tagName === "PROGRESS") holder.value = value;
+      else if (holder.dataset.live.startsWith("bar ")) move(holder, value);
       else holder.textContent = value;
     }
     const list = document.querySelector("[data-runs]");

@@ -6,7 +6,7 @@ from passband.report.words import counted, duration, money, pace
 from passband.summary.run_numbers import RunNumbers
 from passband.summary.standing import Standing
 
-__all__ = ["FILTERS", "cost", "done", "failures", "percent", "status_words", "time_left"]
+__all__ = ["FILTERS", "cost", "done", "failures", "percent", "share", "status_words", "time_left"]
 
 _STATES = {
     "running": "running",
@@ -51,6 +51,11 @@ def percent(standing: Standing) -> str:
     if not standing.planned:
         return ""
     return f"{100 * standing.done // standing.planned} %"
+
+
+def share(standing: Standing) -> str:
+    """Return the same as a number from 0 to 1."""
+    return f"{standing.done / standing.planned:.4f}" if standing.planned else ""
 
 
 def time_left(numbers: RunNumbers) -> str:

@@ -35,7 +35,15 @@ from passband.stats.sequential.spending import (
     spent,
 )
 
-__all__ = ["LookPlan", "LookResult", "Verdict", "geometric_looks", "plan_looks", "take_look"]
+__all__ = [
+    "LookPlan",
+    "LookResult",
+    "Verdict",
+    "geometric_looks",
+    "looks_from",
+    "plan_looks",
+    "take_look",
+]
 
 FORMAT = "passband looks 1"
 Verdict = Literal["regression", "no-regression", "worse-within-tolerance", "undecided"]
@@ -51,6 +59,16 @@ def geometric_looks(rounds: int, first: int = 2) -> tuple[int, ...]:
     if rounds < first:
         raise InvalidInput(f"there must be at least {first} rounds to look at; got {rounds}.")
     return tuple(sorted({max(first, math.ceil(rounds * share)) for share in _SHARES}))
+
+
+def looks_from(there: int, rounds: int, first: int = 2) -> tuple[int, ...]:
+    """Return the looks where some rounds are there already: these first, then as usual.
+
+    >>> looks_from(8, 32), looks_from(1, 5), looks_from(4, 32, first=5)
+    ((8, 12, 16, 24, 32), (2, 3, 4, 5), (5, 6, 8, 12, 16, 24, 32))
+    """
+    later = tuple(look for look in geometric_looks(rounds, first) if look > there)
+    return (there, *later) if there >= first else later
 
 
 @dataclass(frozen=True)
@@ -93,9 +111,18 @@ class LookPlan:
 
     def level_if_last(self, number: int, alpha: float) -> float:
         """Return the level of a look after which there will be none, though more were planned."""
-        cumulative = [spent(self.spending, f, alpha) for f in self.fractions[: number - 1]]
-        bounds = boundaries_spending(self.looks[:number], [*cumulative, alpha])
-        return level_of(bounds[-1])
+        return self.level_at_end(self.looks[number - 1], alpha)
+
+    def level_at_end(self, rounds: int, alpha: float) -> float:
+        """Return the level of a last look after these rounds, planned or not: alpha ends there.
+
+        >>> plan = plan_looks(32, tolerance=0.02)
+        >>> round(plan.level_at_end(32, 0.05), 4), round(plan.level_at_end(20, 0.05), 4)
+        (0.9688, 0.9567)
+        """
+        before = [look for look in self.looks if look < rounds]
+        cumulative = [spent(self.spending, look / self.looks[-1], alpha) for look in before]
+        return level_of(boundaries_spending([*before, rounds], [*cumulative, alpha])[-1])
 
     @property
     def sha256(self) -> str:

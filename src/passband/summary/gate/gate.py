@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.compare import compare
-from passband.stats.decision.gate.check import Check, check
-from passband.stats.decision.gate.ruling import Ruling, rule
+from passband.stats.decision.gate.check import Check, Evidence, check
+from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
 from passband.stats.decision.more_data import MoreData, goal_of
 from passband.summary.gate.certified import failed_reason, left_out_reason
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
@@ -52,16 +52,20 @@ def gate(
     return GateResult(verdict_of(lines), policy, *sides, lines)
 
 
-def gate_lines(pairs: Mapping[str, Pair], policy: GatePolicy) -> tuple[GateLine, ...]:
+def gate_lines(
+    pairs: Mapping[str, Pair], policy: GatePolicy, errors: LookErrors | None = None
+) -> tuple[GateLine, ...]:
     """Return a line for each task and metric, with its verdict.
 
     Comparisons that can shut the gate are one family, and advisory ones another: what decides
-    nothing costs the others no power.
+    nothing costs the others no power. `errors` are those of one of several planned looks, and
+    intervals are at its level.
     """
-    items = [item for task, pair in pairs.items() for item in _items(task, pair, policy)]
+    level = policy.level if errors is None else errors.level
+    items = [item for task, pair in pairs.items() for item in _items(task, pair, policy, level)]
     for is_advisory in (False, True):
         family = [i for i in items if i.check and (i.line.tier == "advisory") == is_advisory]
-        _rule(family, policy)
+        _rule(family, policy, errors)
     return tuple(item.line for item in items)
 
 
@@ -77,21 +81,21 @@ class _Item:
     sides: tuple[Outcomes, Outcomes] | None = None
 
 
-def _items(task: str, pair: Pair, policy: GatePolicy) -> list[_Item]:
+def _items(task: str, pair: Pair, policy: GatePolicy, level: float) -> list[_Item]:
     known = [side for side in (pair.base, pair.new) if side is not None]
     if pair.base is None and task not in policy.tasks:
         return []  # nothing to be worse than, and nobody asks for it
     most = min((side.most_trials() for side in known), default=1)
     texts = [*policy.metrics_of(task)] or [_default(known)]
     names = dict.fromkeys(name for text in texts for name in metric_names(text, max(most, 1)))
-    return [_item(task, name, pair, policy) for name in names]
+    return [_item(task, name, pair, policy, level) for name in names]
 
 
 def _default(sides: list[Outcomes]) -> str:
     return "pass@1" if all(side.is_binary for side in sides) else "avg"
 
 
-def _item(task: str, metric: str, pair: Pair, policy: GatePolicy) -> _Item:
+def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) -> _Item:
     tier = policy.tier_of(task, metric)
     given = policy.tolerance_of(task, metric)
     open_line = GateLine(task, metric, tier, "not-certified", given or TOLERANCE)
@@ -112,7 +116,7 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy) -> _Item:
     )
     try:
         result = check(
-            *sides, metric, tolerance=line.tolerance, over=policy.over, level=policy.level,
+            *sides, metric, tolerance=line.tolerance, over=policy.over, level=level,
             failed=policy.failed,
         )  # fmt: skip
     except InvalidInput as error:
@@ -151,16 +155,24 @@ def _measured(line: GateLine, result: Check) -> GateLine:
 # -- all of them -----------------------------------------------------------------------------
 
 
-def _rule(family: list[_Item], policy: GatePolicy) -> None:
+def _rule(family: list[_Item], policy: GatePolicy, errors: LookErrors | None) -> None:
     """Give each line of a family its verdict, and what would settle it if it is open."""
     checks = [item.check for item in family if item.check is not None]
-    rulings = rule([one.evidence for one in checks], error=policy.error)
-    plain = rule([one.plain for one in checks], error=policy.error)
+    rulings = _rulings([one.evidence for one in checks], policy, errors)
+    plain = _rulings([one.plain for one in checks], policy, errors)
     for item, ruling, without in zip(family, rulings, plain, strict=True):
         line = replace(item.line, verdict=ruling.verdict, p_adjusted=ruling.p_adjusted)
         if ruling.verdict == "undecided":
             line = _opened(line, item, without, policy, len(family))
         item.line = line
+
+
+def _rulings(
+    evidence: list[Evidence], policy: GatePolicy, errors: LookErrors | None
+) -> list[Ruling]:
+    if errors is None:
+        return rule(evidence, error=policy.error)
+    return rule_at_look(evidence, errors)
 
 
 def _opened(

@@ -15,7 +15,7 @@ from passband.stats.interval.rounding import Rounding
 from passband.summary.compare import ComparisonSummary, TaskComparison
 from passband.view.here import Here
 from passband.view.links import Links
-from passband.view.markup import Child, Html, fragment, name, tag
+from passband.view.markup import Child, Html, name, tag
 from passband.view.shell import Crumb, page
 
 __all__ = ["Side", "comparison_page"]
@@ -37,7 +37,7 @@ def comparison_page(links: Links, sides: tuple[Side, Side], summary: ComparisonS
         f"{first.here.title} → {second.here.title}",
         [Crumb("runs", links.home)],
         _header(links, sides),
-        _lead(task),
+        _lead(summary, task),
         _forest(summary, task),
         _flips(sides, task),
         _notes(summary),
@@ -55,14 +55,30 @@ def _header(links: Links, sides: tuple[Side, Side]) -> Html:
     return tag("header", tag("h1", "Comparison"), names, turn)
 
 
-def _lead(task: TaskComparison) -> Html:
-    """Return the verdict on the first metric in a sentence."""
+def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
+    """Return the difference by the first metric in a sentence, and what would settle it."""
     first = task.comparisons[0]
-    text = f"{first.metric}: {first.decision.words(*task.models)}."
+    figure = Figure(first.value, first.low, first.high, summary.is_share(task))
+    (rounding,) = Style().roundings([figure])
+    values = [rounding.value(value) for value in (first.value_a, first.value_b, first.value)]
+    text = f"{first.metric} goes from {values[0]} to {values[1]}: {_signed(values[2])}"
+    if first.low is not None and first.high is not None:
+        low, high = rounding.value(first.low), rounding.value(first.high)
+        text += f", between {_signed(low)} and {_signed(high)}"
+    verdict = first.decision.words(*task.models)
     more = first.decision.more
-    return tag("section", tag("p", text, class_="verdict"),
-               None if more is None else tag("p", str(more), class_="finding"),
-               class_="first")  # fmt: skip
+    settle = None if more is None else tag("p", f"To settle it: {more}.", class_="finding")
+    return tag("section", tag("p", f"{text}. ", tag("bdi", f"{verdict[:1].upper()}{verdict[1:]}."),
+               class_="verdict"), settle, class_="first")  # fmt: skip
+
+
+def _signed(number: str) -> str:
+    """Return a number with its sign.
+
+    >>> _signed("0.02"), _signed("-0.02")
+    ('+0.02', '-0.02')
+    """
+    return number if number.startswith("-") else f"+{number}"
 
 
 def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
@@ -133,4 +149,5 @@ def _linked(side: Side, key: str, value: float) -> Html:
 def _notes(summary: ComparisonSummary) -> Html:
     remarks: Sequence[str] = [str(one) for one in summary.remarks if one.important]
     lines = [tag("li", line) for line in (*remarks, *explanation(summary))]
-    return fragment(tag("section", tag("div", tag("ul", lines), class_="notes quiet")))
+    notes = tag("div", tag("ul", lines), class_="notes quiet")
+    return tag("section", tag("details", tag("summary", "Notes"), notes, open=bool(remarks)))

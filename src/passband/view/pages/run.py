@@ -14,7 +14,7 @@ from passband.view.markup import Html, fragment, name, tag
 from passband.view.pages.strip import strip_section
 from passband.view.pages.trials import TrialsPage, filter_links, search_form, trials_section
 from passband.view.shell import page
-from passband.view.words import cost, done, failures, percent, status_words, time_left
+from passband.view.words import cost, done, failures, percent, share, status_words, time_left
 
 __all__ = ["run_page", "run_texts"]
 
@@ -47,6 +47,7 @@ def run_texts(numbers: RunNumbers) -> dict[str, str]:
         "state": status_words(standing),
         "done": done(standing),
         "percent": percent(standing),
+        "share": share(standing),
         "left": time_left(numbers),
         "failed": failures(standing),
         "cost": cost(standing),
@@ -73,10 +74,15 @@ def _header(here: Here, numbers: RunNumbers) -> Html:
         parts.append(_live("left", texts))
     parts.append(_live("failed", texts))
     line = [fragment(part, " · ") for part in parts[:-1]]
+    progress = None
+    if standing.planned and standing.state == "running":
+        progress = tag("progress", value=texts["share"], max=1, data_live="share",
+                       aria_label="trials recorded")  # fmt: skip
     return tag(
         "header",
         tag("h1", here.heading),
         tag("p", line, parts[-1], " · ", name(here.folder.label), class_="run-line"),
+        progress,
     )
 
 

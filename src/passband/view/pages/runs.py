@@ -55,7 +55,7 @@ def _notice() -> Html:
 
 
 def _optional(column: int) -> str | None:
-    return "optional" if column == 4 else None
+    return "optional" if column >= 4 else None
 
 
 def _key(card: Card) -> str:
@@ -85,7 +85,7 @@ def _row(card: Card, links: Links) -> Html:
         tag("td", texts[f"estimate {key}"], data_live=f"estimate {key}", class_="nowrap"),
         tag("td", "" if first is None else first.bar, data_live=f"bar {key}",
             class_="small-bar optional"),
-        tag("td", texts[f"about {key}"], data_live=f"about {key}", class_="words"),
+        tag("td", texts[f"about {key}"], data_live=f"about {key}", class_="words optional"),
     )  # fmt: skip
 
 

@@ -16,9 +16,10 @@ from passband.view.markup import Child, Html, fragment, name, tag
 from passband.view.pages.trials import TrialsPage, trials_section
 from passband.view.shell import Crumb, page
 
-__all__ = ["PART", "TrialPage", "difference_page", "problem_page", "text_page", "texts_of",
+__all__ = ["ALONG", "PART", "TrialPage", "difference_page", "problem_page", "text_page", "texts_of",
            "trial_page"]  # fmt: skip
 
+ALONG = ("all", "wrong", "slow", "long")  #: filters whose keys j and k go through all trials
 PART = 200_000  # characters of a text on a page of its own
 _CONTEXT = 2_000  # characters of what both texts have, before and after a change
 _LONGEST = 20_000  # characters of what only one text has
@@ -35,7 +36,7 @@ class TrialPage:
     others: Sequence[tuple[TrialPlace, ShownTrial | Damaged]] = ()
 
 
-_WAYS = {"p": "previous wrong", "n": "next wrong", "k": "previous", "j": "next"}
+_WAYS = {"p": "previous wrong", "n": "next wrong", "k": "previous {}", "j": "next {}"}
 
 
 def trial_page(here: Here, of: TrialPage) -> str:
@@ -72,10 +73,9 @@ def _solved(problem: ShownProblem) -> Html:
 def _ways(here: Here, of: TrialPage) -> Html:
     """Return links to neighbours, with the keys that follow them."""
     steps: list[Child] = []
+    along = "trial" if of.show in ALONG else of.show.replace("_", " ")
     for key, text in _WAYS.items():
-        label = fragment(tag("kbd", key), " ", text)
-        if key in ("j", "k") and of.show != "all":
-            label = fragment(label, f" ({of.show.replace('_', ' ')})")
+        label = fragment(tag("kbd", key), " ", text.format(along))
         if key in of.ways:
             href = here.run.trial(of.ways[key], of.show)
             steps.append(tag("a", label, href=href, data_key=key))

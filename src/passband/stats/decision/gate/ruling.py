@@ -17,7 +17,7 @@ from typing import Literal
 from passband.stats.decision.gate.check import Evidence
 from passband.stats.decision.ranking.adjusted import holm
 
-__all__ = ["Ruling", "Verdict", "rule"]
+__all__ = ["LookErrors", "Ruling", "Verdict", "rule", "rule_at_look"]
 
 Verdict = Literal["pass", "worse-within-tolerance", "regression", "undecided"]
 
@@ -28,6 +28,19 @@ class Ruling:
 
     verdict: Verdict
     p_adjusted: float | None  #: of being worse, allowing for the number of checks
+
+
+@dataclass(frozen=True)
+class LookErrors:
+    """The errors that one of several planned looks may make, on each comparison by itself."""
+
+    regression: float  #: a comparison that is no worse, called a regression
+    passing: float  #: a loss of the tolerance or more, passed
+
+    @property
+    def level(self) -> float:
+        """The level of the interval whose lower end decides whether a comparison passes."""
+        return 1.0 - 2.0 * self.passing
 
 
 def rule(
@@ -50,6 +63,27 @@ def rule(
             None if one.p_worse is None else p,
         )
         for one, p in zip(family, adjusted, strict=True)
+    ]
+
+
+def rule_at_look(family: Sequence[Evidence], errors: LookErrors) -> list[Ruling]:
+    """Return the verdicts on a family of checks at one of several looks.
+
+    The errors allow for the number of checks already; Holm's steps are not taken, as the levels of
+    later looks depend on what was spent on a check before.
+
+    >>> [one.verdict for one in rule_at_look([Evidence(0.001, 0.9)], LookErrors(0.0005, 0.01))]
+    ['undecided']
+    """
+    return [
+        Ruling(
+            _verdict(
+                one.p_worse is not None and one.p_worse <= errors.regression,
+                one.p_beyond is not None and one.p_beyond <= errors.passing,
+            ),
+            None,
+        )
+        for one in family
     ]
 
 

@@ -1,0 +1,157 @@
+"""Trials made until a verdict: of one function, over several cases, of two functions in turn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.pytest.plugin import session
+from passband.pytest.result import RateResult
+from passband.pytest.rounds import RoundsTest
+from passband.pytest.trial import Caller, Errors, Outcome, Trial, seed_of
+from passband.stats.checks import as_whole
+from passband.stats.sequential.rate import RatePlan, rate_interval
+from passband.types import Floats
+
+__all__ = ["measure_cases", "measure_pair", "measure_rate", "measure_results", "rounds_of"]
+
+_KEPT = 3  # examples of failed trials
+_WITH_CASES = 200  # trials in all, by default, and at least four of each case
+_BOLDEST = 0.1  # the widest half-width that bets aim at
+
+
+def measure_rate(
+    function: Callable[..., Any], plan: RatePlan, *, errors: Errors = "raise"
+) -> RateResult:
+    """Try a function until the plan's verdict."""
+    successes, number = 0, 0
+    examples: list[str] = []
+    with Caller(function, errors=errors, graded=False) as caller:
+        while number < plan.trials:
+            trial = Trial(number, seed_of(session.test, session.seed, number))
+            outcome = caller.outcome(trial)
+            number, successes = number + 1, successes + int(outcome.score)
+            _keep(examples, trial, outcome)
+            if plan.verdict(number, successes) != "undecided":
+                break
+    return _of_plan(plan, number, successes, examples)
+
+
+def measure_results(
+    results: Sequence[Any], at_least: float, tolerance: float, level: float
+) -> RateResult:
+    """Return the verdict on trials that were made before, in one look."""
+    scores = [_score(value) for value in results]
+    plan = RatePlan(at_least, len(scores), tolerance, level, looks=(len(scores),))
+    return _of_plan(plan, len(scores), sum(scores), [])
+
+
+def _score(value: Any) -> int:
+    if isinstance(value, str) or value not in (0, 1):
+        raise InvalidInput(f"every result must be True, False, 1 or 0; got {value!r}.")
+    return int(value)
+
+
+def _of_plan(plan: RatePlan, number: int, successes: int, examples: list[str]) -> RateResult:
+    low, high = rate_interval(plan, number, successes)
+    return RateResult(
+        verdict=plan.verdict(number, successes),
+        value=successes / number,
+        low=low,
+        high=high,
+        level=plan.level,
+        trials=number,
+        most=plan.trials,
+        threshold=plan.at_least,
+        lowest=plan.lowest,
+        examples=tuple(examples),
+    )
+
+
+def rounds_of(cases: Sequence[Any] | None, trials: int | None) -> int:
+    """Return how many rounds there may be."""
+    if cases is not None and not len(cases):
+        raise InvalidInput("there must be at least one case; got none.")
+    if trials is not None:
+        return as_whole("trials", trials)
+    return max(4, math.ceil(_WITH_CASES / (1 if cases is None else len(cases))))
+
+
+def measure_cases(
+    function: Callable[..., Any],
+    cases: Sequence[Any],
+    plan: RatePlan,
+    rounds: int,
+    *,
+    errors: Errors = "raise",
+) -> RateResult:
+    """Try a function on every case, round by round, until its mean rate is decided."""
+    width = min(_BOLDEST, 0.75 * (1.0 - plan.lowest))
+    test = RoundsTest(plan.at_least, plan.lowest, width, plan.level, rounds)
+    test.check(len(cases))
+    examples: list[str] = []
+    with Caller(function, errors=errors, graded=True) as caller:
+        while test.goes_on:
+            test.add(_round(caller, test.made, cases, examples))
+    return _of_rounds(test, len(cases), examples)
+
+
+def measure_pair(
+    new: Callable[..., Any],
+    base: Callable[..., Any],
+    test: RoundsTest,
+    cases: Sequence[Any] | None,
+    *,
+    errors: Errors = "raise",
+) -> RateResult:
+    """Try two functions in turn, with the same seeds, until their difference is decided."""
+    count = 1 if cases is None else len(cases)
+    test.check(count)
+    examples: list[str] = []
+    with (
+        Caller(new, errors=errors, graded=True) as one,
+        Caller(base, errors=errors, graded=True) as other,
+    ):
+        while test.goes_on:
+            before = _round(other, test.made, cases, [])
+            test.add(_round(one, test.made, cases, examples), before)
+    return _of_rounds(test, count, examples)
+
+
+def _round(caller: Caller, number: int, cases: Sequence[Any] | None, examples: list[str]) -> Floats:
+    """Make one trial of every case."""
+    listed = [None] if cases is None else cases
+    scores = np.empty(len(listed))
+    for index, case in enumerate(listed):
+        trial = Trial(number, seed_of(session.test, session.seed, number, index), case)
+        outcome = caller.outcome(trial, has_case=cases is not None)
+        scores[index] = outcome.score
+        _keep(examples, trial, outcome, has_case=cases is not None)
+    return scores
+
+
+def _keep(examples: list[str], trial: Trial, outcome: Outcome, *, has_case: bool = False) -> None:
+    if outcome.score < 1.0 and len(examples) < _KEPT:
+        case = f", case {trial.case!r}"[:80] if has_case else ""
+        examples.append(f"trial {trial.number}{case} (seed {trial.seed}): {outcome.reason}")
+
+
+def _of_rounds(test: RoundsTest, cases: int, examples: list[str]) -> RateResult:
+    low, high = test.ends
+    return RateResult(
+        verdict=test.verdict,
+        value=test.value,
+        low=low,
+        high=high,
+        level=test.level,
+        trials=test.made * cases,
+        most=test.rounds * cases,
+        threshold=test.threshold,
+        lowest=test.lowest,
+        cases=cases,
+        examples=tuple(examples),
+    )

@@ -1,0 +1,245 @@
+"""`findings_of`: everything that a report says of one run, as numbers and names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from passband.errors import InvalidInput
+from passband.notes import Note
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.interval.estimate import Estimate
+from passband.summary.findings.kinds import Kinds, kinds_of
+from passband.summary.findings.progress import Progress, progress_of
+from passband.summary.findings.provenance import Provenance, provenance_of
+from passband.summary.findings.sample import Transcripts, chosen_places, sample_transcripts
+from passband.summary.findings.scan import Scan
+from passband.summary.findings.strip import Strip, by_ease, strip_of
+from passband.summary.findings.tries import Tries, tries_of
+from passband.summary.findings.uncertainty import Uncertainty, uncertainty_of
+from passband.summary.findings.usage import Usage, usage_of
+from passband.summary.look import Look, Wanted
+from passband.summary.run_summary import RunSummary, runs_with_trials, summarize_trials
+from passband.summary.same_wrong import Agreement, rank_same_wrong
+from passband.summary.scale import scale_of
+from passband.summary.summary import Group, Line, Request, Summary
+from passband.trials.reader import RunRecord, Trials
+
+__all__ = ["Findings", "ReportRequest", "SourceFindings", "findings_of", "source_findings"]
+
+_MOST_COMPARED = 20_000  # trials whose answers the scorer compares; beyond, texts are
+_AGREEING = 8  # problems whose wrong answers agree
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """What a report is to show."""
+
+    summary: Request = field(default_factory=Request)
+    scorer: str | None = None  #: None: the main one
+    by: str | None = None  #: column that tells kinds of problems apart; None: to be found
+    transcripts: int = 400_000  #: bytes of transcripts; 0: none
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that a report says of one run; None where the data do not allow it."""
+
+    task: str
+    model: str
+    scorer: str
+    summary: Summary  #: of this run alone
+    progress: Progress
+    headline: Line | None  #: the line that leads: the first that has an estimate
+    inner: Mapping[str, Estimate]  #: over trials, by label of the line
+    tries: tuple[Tries, ...]
+    strip: Strip | None
+    uncertainty: Uncertainty | None
+    kinds: Kinds | None
+    agreement: Agreement | None
+    usage: Usage
+    provenance: Provenance
+    transcripts: Transcripts
+    notes: tuple[Note, ...] = ()  #: on the findings beyond those of the summary
+
+    @property
+    def group(self) -> Group:
+        """The run's counts, notes and lines."""
+        return self.summary.groups[0]
+
+
+@dataclass(frozen=True)
+class SourceFindings:
+    """The findings on every run of a source, and the summary of all of them."""
+
+    summary: Summary
+    runs: tuple[Findings, ...]
+
+
+def source_findings(
+    trials: Trials,
+    request: ReportRequest | None = None,
+    *,
+    tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
+) -> SourceFindings:
+    """Return the findings on the runs of some tasks and models, or on all."""
+    request = request or ReportRequest()
+    runs = runs_with_trials(trials, tasks, models)
+    summary = summarize_trials(
+        trials, request.summary, tasks=tasks, models=models, scorer=request.scorer
+    )
+    share = replace(request, transcripts=request.transcripts // len(runs))
+    return SourceFindings(
+        summary,
+        tuple(
+            findings_of(trials, run, share, replace(summary, groups=(group,), combined=()))
+            for run, group in zip(runs, summary.groups, strict=True)
+        ),
+    )
+
+
+def findings_of(
+    trials: Trials, run: RunRecord, request: ReportRequest, summary: Summary
+) -> Findings:
+    """Return the findings on one run; `summary` is that of the run alone."""
+    scorer = run.scorer(request.scorer)
+    (group,) = summary.groups
+    lead = headline_of(group, scorer.name)
+    found = Findings(
+        task=run.task,
+        model=run.label,
+        scorer=scorer.name,
+        summary=replace(summary, groups=(replace(group, by={}),)),
+        progress=progress_of(trials, run),
+        headline=lead,
+        inner={},
+        tries=(),
+        strip=None,
+        uncertainty=None,
+        kinds=None,
+        agreement=None,
+        usage=usage_of(trials, run),
+        provenance=provenance_of(trials, run),
+        transcripts=Transcripts(),
+    )
+    if run.adaptive is not None:
+        return found
+    return _Measured(trials, run, request, found).findings()
+
+
+def headline_of(group: Group, scorer: str) -> Line | None:
+    """Return the line that leads a report: one try, by the main scorer, or the first there is."""
+    measured = [line for line in group.lines if line.estimate is not None]
+    first = [line for line in measured if line.scorer == scorer and _is_one_try(line)]
+    return next(iter((*first, *measured)), None)
+
+
+def _is_one_try(line: Line) -> bool:
+    """Return whether a line is the mean of single trials."""
+    if line.name is not None:
+        return line.reduction == "mean"
+    return line.estimate is not None and line.estimate.metric in ("pass@1", "avg")
+
+
+class _Measured:
+    """The findings that need outcomes and scores."""
+
+    def __init__(
+        self, trials: Trials, run: RunRecord, request: ReportRequest, found: Findings
+    ) -> None:
+        self._trials, self._run, self._request, self._found = trials, run, request, found
+        self._scorer = run.scorer(request.scorer)
+        self._outcomes: Outcomes = trials.outcomes(run, self._scorer)
+        self._numbers = trials.numbers(run.number)
+
+    def findings(self) -> Findings:
+        """Return the findings with all that the outcomes allow."""
+        order = by_ease(self._outcomes)
+        keys = [self._outcomes.problems[place] for place in order]
+        unscored = [key for key in self._outcomes.problems if key not in set(keys)]
+        everything = [*keys, *unscored]
+        recorded = self._found.progress.recorded
+        chosen = chosen_places(len(everything), recorded, self._request.transcripts)
+        places = {everything[at]: at for at in chosen}
+        scan = self._scan(frozenset(self._numbers[key] for key in places))
+        agreement, notes = self._agreement(scan)
+        places |= self._agreeing(agreement, everything)
+        return replace(
+            self._found,
+            inner=self._inner(),
+            tries=tries_of(self._outcomes, self._request.summary),
+            strip=strip_of(self._outcomes, self._numbers, scan.marks),
+            uncertainty=self._uncertainty(),
+            kinds=self._kinds(),
+            agreement=agreement,
+            transcripts=self._transcripts(scan, places, (len(everything), recorded)),
+            notes=notes,
+        )
+
+    def _scan(self, wanted: frozenset[int]) -> Scan:
+        scale = scale_of(self._run, self._scorer)
+        return Scan(self._trials, self._run, self._scorer, scale, wanted)
+
+    def _agreement(self, scan: Scan) -> tuple[Agreement | None, tuple[Note, ...]]:
+        """Return the problems whose wrong answers agree, read along with the scores."""
+        is_large = self._found.progress.recorded > _MOST_COMPARED
+        agreement = rank_same_wrong(
+            self._trials,
+            self._run,
+            self._scorer,
+            limit=_AGREEING,
+            as_text=is_large,
+            rows=scan.rows(),
+            reads_texts=not is_large,
+        )
+        return (None if is_large and scan.is_whole else agreement), agreement.notes
+
+    def _agreeing(self, agreement: Agreement | None, everything: Sequence[str]) -> dict[str, int]:
+        """Return the places of the problems whose wrong answers agree."""
+        if agreement is None or not self._request.transcripts:
+            return {}
+        wanted = {one.problem for one in agreement.found}
+        return {key: place for place, key in enumerate(everything) if key in wanted}
+
+    def _inner(self) -> dict[str, Estimate]:
+        """Return every line's estimate for these very problems, by its label."""
+        request = replace(self._request.summary, over="trials", certify=False)
+        try:
+            group = RunSummary(self._trials, self._run, request, self._request.scorer).group({})
+        except InvalidInput:
+            return {}
+        return {line.metric: line.estimate for line in group.lines if line.estimate is not None}
+
+    def _metric(self) -> str | None:
+        """Return the metric of a single try, if that is what leads."""
+        lead = self._found.headline
+        if lead is None or not _is_one_try(lead):
+            return None
+        return "pass@1" if self._outcomes.is_binary else "avg"
+
+    def _uncertainty(self) -> Uncertainty | None:
+        lead, metric = self._found.headline, self._metric()
+        if lead is None or lead.estimate is None or metric is None:
+            return None
+        cost = self._found.usage.cost or 0.0
+        return uncertainty_of(self._outcomes, metric, lead.estimate, self._request.summary, cost)
+
+    def _kinds(self) -> Kinds | None:
+        metric = self._metric()
+        if metric is None:
+            return None
+        return kinds_of(
+            self._trials, self._run, self._outcomes, metric, self._request.summary,
+            self._request.by,
+        )  # fmt: skip
+
+    def _transcripts(
+        self, scan: Scan, places: Mapping[str, int], totals: tuple[int, int]
+    ) -> Transcripts:
+        if not self._request.transcripts:
+            return Transcripts((), *totals)
+        look = Look(self._trials, self._run, Wanted(scorer=self._scorer.name))
+        return sample_transcripts(
+            look, scan, places, self._numbers, self._request.transcripts, totals
+        )

@@ -1,0 +1,89 @@
+"""Where the trials of a run come from, and the command that asks for the same again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any
+
+from passband.trials.reader import RunRecord, SourceRecord, Trials
+
+__all__ = ["Provenance", "provenance_of"]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """The command, the versions, the seed and the digest of the data."""
+
+    command: str | None  #: None where the trials were imported
+    name: str  #: of the run
+    versions: tuple[str, ...]  #: of passband that asked
+    seed: str | None
+    digest: str | None  #: sha256 of the problems as they were asked
+    created: str
+    sources: tuple[SourceRecord, ...] = ()  #: files that trials were imported from
+
+
+def provenance_of(trials: Trials, run: RunRecord) -> Provenance:
+    """Return what the trials table says about how its trials were made."""
+    versions = tuple(dict.fromkeys(session.version for session in trials.sessions()))
+    entered = run.config.get("problems")
+    made = entered.get("made") if isinstance(entered, Mapping) else None
+    seed = run.spec.get("seed")
+    sources = trials.sources()
+    own = [one for one in sources if run.source == one.number or one.sha256 in run.imported.files]
+    return Provenance(
+        command=None if run.is_imported else command_of(run),
+        name=run.name,
+        versions=() if run.is_imported else versions,
+        seed=None if seed is None else str(seed),
+        digest=made if isinstance(made, str) else None,
+        created=run.created,
+        sources=tuple(own),
+    )
+
+
+def command_of(run: RunRecord) -> str:
+    """Return a command that asks the same task of the same model in the same way.
+
+    Files are named without their folders, which are those of another machine.
+    """
+    return shlex.join(["passband", "run", *_words(run)])
+
+
+def _words(run: RunRecord) -> Iterator[str]:
+    yield _task(run)
+    yield from ("--model", str(run.spec.get("model", run.model)))
+    if run.addresses:
+        yield from ("--base-url", run.addresses[-1])
+    if isinstance(n := run.config.get("n"), int):
+        yield from ("-n", str(n))
+    yield from _sampling(run)
+    if (seed := run.spec.get("seed")) is not None:
+        yield from ("--seed", str(seed))
+
+
+def _task(run: RunRecord) -> str:
+    path = run.config.get("path")
+    if not isinstance(path, str):
+        return run.task
+    file = PurePath(path)
+    builtin = Path(__file__).parents[2] / "tasks" / "builtin"
+    is_builtin = (builtin / file.name).exists() and file.parent.name == "builtin"
+    return run.task if is_builtin else file.name
+
+
+def _sampling(run: RunRecord) -> Iterator[str]:
+    """Yield the sampling options that the task itself does not set so."""
+    sampling: Mapping[str, Any] = run.spec.get("sampling") or {}
+    own: Mapping[str, Any] = (run.config.get("task") or {}).get("generation_kwargs") or {}
+    for name, option, theirs in (
+        ("temperature", "--temperature", "temperature"),
+        ("top_p", "--top-p", "top_p"),
+        ("max_tokens", "--max-tokens", "max_gen_toks"),
+    ):
+        value = sampling.get(name)
+        if value is not None and value != own.get(theirs):
+            yield from (option, f"{value:g}" if isinstance(value, float) else str(value))

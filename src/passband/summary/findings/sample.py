@@ -1,0 +1,133 @@
+"""Transcripts that are shown with a report: as many as a number of bytes allows, spread evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from passband.summary.findings.scan import RIGHT, WRONG, Answer, Scan
+from passband.summary.look import Look
+from passband.summary.shown import Damaged, ShownProblem, ShownTrial
+
+__all__ = ["SampledProblem", "Transcripts", "chosen_places", "sample_transcripts"]
+
+_CHIP = 16  # bytes that the answer of a trial takes, about
+_QUESTION = 300  # bytes that a problem takes beside its trials, about
+LONGEST = 1_500  #: characters of a completion that are shown, about
+
+
+@dataclass(frozen=True)
+class SampledProblem:
+    """A problem with the answers of all its trials, and some trials in full."""
+
+    problem: ShownProblem
+    place: int  #: among the problems, easiest first
+    answers: tuple[Answer, ...]
+    texts: Mapping[int, ShownTrial]  #: by number of the trial
+
+
+@dataclass(frozen=True)
+class Transcripts:
+    """The problems that are shown, and how many there are."""
+
+    problems: tuple[SampledProblem, ...] = ()
+    n_problems: int = 0
+    n_trials: int = 0
+    damaged: int = 0  #: trials or problems that could not be read
+
+    @property
+    def n_texts(self) -> int:
+        """The completions that are shown."""
+        return sum(len(problem.texts) for problem in self.problems)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether some problem or some text is left out."""
+        return len(self.problems) < self.n_problems or self.n_texts < self.n_trials
+
+
+def chosen_places(n_problems: int, n_trials: int, budget: int) -> list[int]:
+    """Return which of the problems, easiest first, are shown: all, or as many as fit, evenly.
+
+    Three quarters of the bytes are for questions and answers, the others for texts.
+
+    >>> chosen_places(3, 12, 100_000), chosen_places(1000, 64_000, 9_000)
+    ([0, 1, 2], [100, 300, 500, 700, 900])
+    """
+    if not n_problems or not budget:
+        return []
+    each = _QUESTION + _CHIP * n_trials // n_problems
+    count = min(n_problems, max(1, budget * 3 // 4 // each))
+    return [(2 * at + 1) * n_problems // (2 * count) for at in range(count)]
+
+
+def sample_transcripts(
+    look: Look,
+    scan: Scan,
+    places: Mapping[str, int],
+    numbers: Mapping[str, int],
+    budget: int,
+    totals: tuple[int, int],
+) -> Transcripts:
+    """Read the chosen problems, and of each as many texts as its share of the bytes allows.
+
+    `places` has the key of each chosen problem and its place among all of them. Wrong and right
+    trials take turns, so that a problem that has both shows both. `totals` are the problems and
+    trials of the run.
+    """
+    used = sum(_QUESTION + _CHIP * len(scan.answers.get(numbers[key], ())) for key in places)
+    share = max(0, budget - used) // max(len(places), 1)
+    problems: list[SampledProblem] = []
+    damaged = 0
+    for key, place in sorted(places.items(), key=lambda pair: pair[1]):
+        number = numbers[key]
+        answers = sorted(scan.answers.get(number, ()))
+        shown = _read(look, number, _turns(answers, len(scan.marks.get(number, ()))), share)
+        if shown is None:
+            damaged += 1
+            continue
+        problem, texts, bad = shown
+        damaged += bad
+        problems.append(SampledProblem(problem, place, tuple(answers), texts))
+    return Transcripts(tuple(problems), *totals, damaged)
+
+
+def _turns(answers: Sequence[Answer], length: int) -> list[int]:
+    """Return the trials in the order they are read: wrong and right in turn, then all others.
+
+    >>> answers = [Answer(trial, mark, None, "ok") for trial, mark in enumerate([1, 1, 1, 0])]
+    >>> _turns(answers, 5)
+    [3, 0, 1, 2, 4]
+    """
+    sides = [[one.trial for one in answers if one.mark == mark] for mark in (WRONG, RIGHT)]
+    turns: list[int] = []
+    for at in range(max(map(len, sides))):
+        turns += [side[at] for side in sides if at < len(side)]
+    known = set(turns)
+    return [*turns, *(trial for trial in range(length) if trial not in known)]
+
+
+def _read(
+    look: Look, number: int, trials: Sequence[int], share: int
+) -> tuple[ShownProblem, dict[int, ShownTrial], int] | None:
+    """Return a problem, its texts up to a number of bytes, and how many could not be read."""
+    problem: ShownProblem | None = None
+    texts: dict[int, ShownTrial] = {}
+    damaged = 0
+    left = share
+    for one in look.shown(_places(number, trials)):
+        if isinstance(one, ShownProblem):
+            problem = one
+        elif isinstance(one, Damaged):
+            damaged += 1
+        else:
+            left -= min(len(one.text or ""), LONGEST) + _CHIP
+            if left < 0 and texts:
+                break
+            texts[one.trial] = one
+    return None if problem is None else (problem, dict(sorted(texts.items())), damaged)
+
+
+def _places(number: int, trials: Sequence[int]) -> Iterator[tuple[int, int]]:
+    for trial in trials:
+        yield number, trial

@@ -1,0 +1,71 @@
+"""Where the uncertainty of a metric comes from, and what more data would bring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from passband.errors import InvalidInput
+from passband.notes import Note
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.decision.variance import split_variance
+from passband.stats.interval.estimate import Estimate
+from passband.summary.summary import Request
+
+__all__ = ["Purchase", "Uncertainty", "uncertainty_of"]
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """The half-width of the interval now, or with twice the trials or twice the problems."""
+
+    what: str  #: "now", "trials" or "problems"
+    count: int  #: trials of each problem, or problems
+    half_width: float
+    is_useful: bool = False  #: whether it is the better one to buy
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """The parts of the variance of a metric, and the half-widths that more data would give."""
+
+    metric: str
+    share_problems: float | None  #: of the variance: which problems were asked
+    share_trials: float | None  #: sampling
+    purchases: tuple[Purchase, ...]
+    more_trials: int  #: that either purchase takes
+    price: float | None  #: of them, at the price of those there are; None where it is not known
+    notes: tuple[Note, ...] = ()
+
+
+def uncertainty_of(
+    outcomes: Outcomes, metric: str, estimate: Estimate, request: Request, cost: float
+) -> Uncertainty | None:
+    """Return the variance of a metric split in two, and what to buy next.
+
+    Half-widths shrink from that of the estimate as the standard errors do. Twice the trials and
+    twice the problems take as many trials, and so the same price.
+    """
+    try:
+        split = split_variance(outcomes, metric, policy=request.policy)
+    except InvalidInput:
+        return None
+    if estimate.low is None or estimate.high is None or not split.se:
+        return None
+    half = (estimate.high - estimate.low) / 2
+    errors = {"trials": split.se_double_trials, "problems": split.se_double_problems}
+    known = {what: half * error / split.se for what, error in errors.items() if error is not None}
+    best = min(known, key=lambda what: known[what], default=None)
+    counts = {"trials": 2 * split.most_trials, "problems": 2 * split.n_problems}
+    purchases = (
+        Purchase("now", split.n_problems, half),
+        *(Purchase(what, counts[what], width, what == best) for what, width in known.items()),
+    )
+    return Uncertainty(
+        metric=metric,
+        share_problems=split.share_between,
+        share_trials=split.share_within,
+        purchases=purchases,
+        more_trials=estimate.n_trials,
+        price=cost or None,
+        notes=split.notes,
+    )

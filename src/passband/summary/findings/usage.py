@@ -1,0 +1,37 @@
+"""What the trials of a run took: tokens, time and cost, as far as they are recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from passband.trials.reader import RunRecord, Trials
+
+__all__ = ["Usage", "usage_of"]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens, seconds and cost; None where that is not known."""
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    reasoning_tokens: int | None
+    seconds: float | None  #: of all sessions of the directory
+    shares_time: bool  #: whether other runs of the directory took part of the time
+    cost: float | None
+
+
+def usage_of(trials: Trials, run: RunRecord) -> Usage:
+    """Add up what the rows and the sessions of a run say."""
+    tokens_in, tokens_out = trials.tokens(run.number)
+    reasoning, _ = trials.reasoning_tokens(run.number)
+    counted = bool(tokens_in or tokens_out)
+    seconds = [one.seconds for one in trials.sessions() if one.seconds is not None]
+    return Usage(
+        prompt_tokens=tokens_in if counted else None,
+        completion_tokens=tokens_out if counted else None,
+        reasoning_tokens=reasoning or None,
+        seconds=sum(seconds) if seconds and not run.is_imported else None,
+        shares_time=len(trials.runs()) > 1,
+        cost=trials.cost(run.number) or None,
+    )
