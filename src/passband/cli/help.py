@@ -39,7 +39,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "passband stats trials.csv --by model --format latex",
     ),
     "compare": ("passband compare runs/a runs/b", "passband compare trials.csv --by checkpoint"),
-    "gate": ("passband gate runs/base runs/new -m pass@1 --tolerance 0.02",),
+    "gate": (
+        "passband gate runs/base runs/new -m pass@1 --tolerance 0.02",
+        "passband gate runs/base runs/new --policy gate.yaml --markdown gate.md",
+    ),
     "score": (
         "passband score runs/tiny                          # as its task says now",
         "passband score runs/tiny --scorer math --extract boxed,marker",

@@ -97,8 +97,10 @@ def _refuse_same(sources: Sequence[str | Path]) -> None:
     """Raise `InvalidInput` if a source is given twice, however its path is written."""
     places: dict[Path, str | Path] = {}
     for source in sources:
-        other = places.setdefault(Path(source).resolve(), source)
-        if other is not source:
+        place = Path(source).resolve()
+        if place in places:
             raise InvalidInput(
-                f"{other} and {source} are the same; a model cannot be compared with itself."
+                f"{places[place]} and {source} are the same; a model cannot be compared with "
+                "itself."
             )
+        places[place] = source

@@ -87,19 +87,26 @@ class AbilityPath(Chart):
         banded = [(i, s.low, s.high) for i, s in known if s.low is not None and s.high is not None]
         upper = [(x(i), y(high)) for i, _, high in banded]
         lower = [(x(i), y(low)) for i, low, _ in reversed(banded)]
-        canvas.polygon([*upper, *lower], "blue_outer", 0.55)
+        if len(banded) == 1:
+            (place, top), (_, bottom) = upper[0], lower[0]
+            canvas.rect(place - 6, top, 12, bottom - top, "blue_outer", radius=6)
+        elif banded:
+            canvas.polygon([*upper, *lower], "blue_outer", 0.55)
         for i, step in enumerate(self.steps, 1):
             filled = "blue" if step.score is not None and step.score >= 0.5 else "background"
             canvas.circle(x(i), y(step.difficulty), 3, filled, stroke="blue", width=1.2)
         line = [(x(i), y(s.theta)) for i, s in known if s.theta is not None]
-        canvas.polyline(line, "text", 2)
+        if len(line) > 1:
+            canvas.polyline(line, "text", 2)
         if line:
             canvas.circle(*line[-1], 4.5, "text")
 
     def _span(self) -> tuple[float, float]:
         """Return the range of abilities and difficulties; wide bands of first items are cut."""
         core = finite([n for step in self.steps for n in (step.theta, step.difficulty)])
-        ends = finite([n for step in self.steps[3:] for n in (step.low, step.high)])
+        ends = finite(
+            [n for step in self.steps[min(3, len(self.steps) - 1) :] for n in (step.low, step.high)]
+        )
         return number_range([*core, *ends])
 
     def vega(self) -> dict[str, Any]:

@@ -11,7 +11,16 @@ from passband.report.charts.canvas import Canvas
 from passband.report.charts.scale import Scale, finite
 from passband.stats.interval.rounding import Rounding, common_rounding
 
-__all__ = ["Bar", "Ends", "Hue", "bars_caption", "bars_rounding", "draw_bar", "level_text"]
+__all__ = [
+    "Bar",
+    "Ends",
+    "Hue",
+    "bars_caption",
+    "bars_rounding",
+    "draw_bar",
+    "ends_text",
+    "level_text",
+]
 
 Ends = tuple[float | None, float | None]  #: of an interval; None: there is no such end
 Hue = Literal["blue", "orange"]
@@ -52,6 +61,20 @@ def bars_rounding(bars: Iterable[Bar], *, percent: bool = False) -> Rounding:
     )
 
 
+def ends_text(ends: Ends, rounding: Rounding) -> str:
+    """Return an interval as text; it may be open on one side.
+
+    >>> ends_text((0.3, 0.5), Rounding(2)), ends_text((None, 0.5), Rounding(2))
+    ('[0.30, 0.50]', 'below 0.50')
+    """
+    low, high = ends
+    if low is not None and high is None:
+        return f"above {rounding.value(low)}"
+    if high is not None and low is None:
+        return f"below {rounding.value(high)}"
+    return rounding.interval(low, high)
+
+
 def draw_bar(canvas: Canvas, bar: Bar, scale: Scale, y: float) -> None:
     """Draw a bar around a height: outer interval, inner interval, and a line for the estimate."""
     _interval(canvas, bar.outer, scale, y, 12, f"{bar.hue}_outer")
@@ -79,19 +102,19 @@ def _closed(ends: Ends, scale: Scale) -> tuple[float, float]:
 
 
 def level_text(level: float) -> str:
-    """Return a level as a percentage.
+    r"""Return a level as a percentage, which is not broken across lines.
 
     >>> level_text(0.95), level_text(0.999)
-    ('95 %', '99.9 %')
+    ('95\xa0%', '99.9\xa0%')
     """
-    return f"{100 * level:.6g} %"
+    return f"{100 * level:.6g}\N{NO-BREAK SPACE}%"
 
 
 def bars_caption(bars: Sequence[Bar], level: float) -> str:
-    """Return what the bars mean, and their level.
+    r"""Return what the bars mean, and their level.
 
     >>> bars_caption([Bar("pass@1", 0.4, outer=(0.3, 0.5))], 0.95)
-    'Bar: the 95 % interval for problems like these, asked the same way. Line: the estimate.'
+    'Bar: the 95\xa0% interval for problems like these, asked the same way. Line: the estimate.'
     """
     outer, inner = any(b.outer for b in bars), any(b.inner for b in bars)
     sure = level_text(level)

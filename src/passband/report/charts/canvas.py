@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from html import escape as html_escape
 from typing import Literal
 
 from passband.report.charts.theme import Theme
 
-__all__ = ["Anchor", "Canvas", "escape", "fitted", "number", "text_width"]
+__all__ = ["Anchor", "Canvas", "escape", "fitted", "number", "short", "text_width"]
 
 Anchor = Literal["start", "middle", "end"]
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
+_LONGEST = 1000  # letters of a text that are looked at
+_MARGIN = 12.0  # around a drawing that stands alone
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 _WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U0001f000-]")
@@ -25,6 +28,16 @@ def escape(text: str) -> str:
     'a&lt;b &amp; &quot;c&quot;\ufffd'
     """
     return html_escape(_UNWRITABLE.sub("\ufffd", text))
+
+
+def short(text: str, most: int = 80) -> str:
+    """Cut a label to a number of letters that can be written, for a sentence.
+
+    >>> short("a long label", 8)
+    'a long …'
+    """
+    text = _UNWRITABLE.sub("\ufffd", text[: most + 1])
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def number(value: float) -> str:
@@ -49,12 +62,13 @@ def fitted(text: str, size: float, width: float, *, bold: bool = False) -> str:
     >>> fitted("a problem with a long name", 14, 80)
     'a proble…'
     """
-    text = " ".join(text.split())
+    text = " ".join(text[:_LONGEST].split())
     if text_width(text, size, bold=bold) <= width:
         return text
-    while text and text_width(text + "…", size, bold=bold) > width:
-        text = text[:-1]
-    return text.rstrip() + "…"
+    fits = bisect_right(
+        range(len(text)), width, key=lambda end: text_width(text[:end] + "…", size, bold=bold)
+    )
+    return text[: max(fits - 1, 0)].rstrip() + "…"
 
 
 class Canvas:
@@ -134,10 +148,14 @@ class Canvas:
         if anchor != "start":
             place["text-anchor"] = anchor
         if bold:
-            place["font-weight"] = 650
+            place["font-weight"] = 600
         if _RIGHT_TO_LEFT.search(shown):
             shown = f"\u2068{shown}\u2069"  # isolated, so that it turns nothing around it
-        whole = "" if room is None or shown in (text, f"\u2068{text}\u2069") else tooltip(text)
+        whole = (
+            ""
+            if room is None or shown in (text, f"\u2068{text}\u2069")
+            else tooltip(short(text, 300))
+        )
         self._add("text", place, fill, None, content=escape(shown) + whole)
 
     def raw(self, markup: str) -> None:
@@ -164,25 +182,28 @@ class Canvas:
 
     def svg(self, title: str, description: str) -> str:
         """Return the whole drawing, with its title and description for those who do not see it."""
-        size = {"width": self.width, "height": self.height}
+        margin = _MARGIN if self.theme.in_file else 0.0
+        size = {"width": self.width + 2 * margin, "height": self.height + 2 * margin}
+        box = (-margin, -margin, *size.values())
         frame = _attributes(
             {
                 "xmlns": "http://www.w3.org/2000/svg",
                 "class": "chart",
                 "role": "img",
-                "viewBox": f"0 0 {number(self.width)} {number(self.height)}",
+                "viewBox": " ".join(map(number, box)),
                 **size,
                 **({"font-family": FONT} if self.theme.in_file else {}),
             }
         )
         words = f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-        return f"<svg{frame}>{words}{self._background()}{self.shapes()}</svg>"
+        return f"<svg{frame}>{words}{self._background(margin)}{self.shapes()}</svg>"
 
-    def _background(self) -> str:
+    def _background(self, margin: float) -> str:
         if not self.theme.in_file or self.theme.background == "none":
             return ""
-        size = {"width": self.width, "height": self.height}
-        return f"<rect{_attributes({**size, 'fill': self.theme.background})}/>"
+        place = {"x": -margin, "y": -margin}
+        size = {"width": self.width + 2 * margin, "height": self.height + 2 * margin}
+        return f"<rect{_attributes({**place, **size, 'fill': self.theme.background})}/>"
 
 
 def tooltip(text: str) -> str:

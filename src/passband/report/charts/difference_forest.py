@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passband.report.charts.bar import Bar, bars_rounding, level_text
-from passband.report.charts.canvas import Canvas
+from passband.report.charts.bar import Bar, bars_caption, bars_rounding, ends_text
+from passband.report.charts.canvas import Canvas, short
 from passband.report.charts.chart import Chart
 from passband.report.charts.interval_bars import describe
 from passband.report.charts.rows import MOST_ROWS, Column, Rows, rows_note
-from passband.report.charts.scale import Scale, finite, number_range, tick_text
+from passband.report.charts.scale import finite, number_range, tick_text
 from passband.report.charts.theme import LIGHT, Theme
 from passband.report.charts.vega import bars_spec
 from passband.stats.interval.rounding import Rounding
@@ -54,12 +54,9 @@ class DifferenceForest(Chart):
     @property
     def caption(self) -> str:
         """What the bars, the line and the stripe mean."""
-        words = (
-            f"{self.new} minus {self.base}: to the right of the line at zero {self.new} is better. "
-            f"Outer bar: the {level_text(self.level)} interval for problems like these."
-        )
-        if any(bar.inner for bar in self.bars):
-            words += " Inner bar: these very problems, sampled again."
+        base, new = short(self.base), short(self.new)
+        words = f"{new} minus {base}: to the right of the line at zero {new} is better. "
+        words += bars_caption(self.bars, self.level).replace("estimate", "difference")
         if self.tolerance is not None:
             low, high = (tick_text(end) for end in self.tolerance)
             words += f" Grey stripe: the tolerance, {low} to {high}."
@@ -69,7 +66,7 @@ class DifferenceForest(Chart):
     def description(self) -> str:
         """The differences in words."""
         bars = self.bars[:MOST_ROWS]
-        return f"{self.new} minus {self.base}. " + describe(bars, self.written)
+        return f"{short(self.new)} minus {short(self.base)}. " + describe(bars, self.written)
 
     def draw(self, theme: Theme, *, narrow: bool) -> Canvas:
         """Draw label, bar, difference with its interval, and verdict of every row."""
@@ -78,17 +75,12 @@ class DifferenceForest(Chart):
         after = [Column("difference", self._cells(bars), right=True, most=220)]
         if not narrow and any(bar.words for bar in bars):
             after.append(Column("", [bar.words for bar in bars], muted=True, most=130))
-        rows = Rows(bars, before, after, self.span, self.written.percent, behind=self._behind)
+        percent = self.written.percent
+        rows = Rows(bars, before, after, self.span, percent, stripe=self.tolerance, zero=True)
         return rows.draw(theme, narrow=narrow)
 
     def _cells(self, bars: Sequence[Bar]) -> list[str]:
         return [_signed(bar, self.written) for bar in bars]
-
-    def _behind(self, canvas: Canvas, scale: Scale, top: float, bottom: float) -> None:
-        if self.tolerance is not None:
-            low, high = map(scale, self.tolerance)
-            canvas.rect(low, top, high - low, bottom - top, "empty")
-        canvas.line(scale(0), top, scale(0), bottom, "text", 1.5)
 
     def vega(self) -> dict[str, Any]:
         """Return bars and ticks in layers, over the line at zero and the stripe."""
@@ -118,5 +110,5 @@ def _signed(bar: Bar, rounding: Rounding) -> str:
     """Return a difference with its sign, and its interval."""
     if bar.value is None:
         return "-"
-    text = rounding.text(bar.value, *bar.wide)
+    text = f"{rounding.value(bar.value)} {ends_text(bar.wide, rounding)}".removesuffix(" -")
     return text if text.startswith("-") else f"+{text}"

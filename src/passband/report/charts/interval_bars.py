@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passband.report.charts.bar import Bar, bars_caption, bars_rounding, draw_bar
-from passband.report.charts.canvas import Canvas
+from passband.report.charts.bar import (
+    Bar,
+    bars_caption,
+    bars_rounding,
+    draw_bar,
+    ends_text,
+    level_text,
+)
+from passband.report.charts.canvas import Canvas, short
 from passband.report.charts.chart import Chart
 from passband.report.charts.rows import MOST_ROWS, Column, Rows, rows_note
-from passband.report.charts.scale import Scale, share_range, tick_text, ticks
+from passband.report.charts.scale import Scale, finite, share_range, tick_text, ticks
 from passband.report.charts.theme import PAGE, Theme
 from passband.report.charts.vega import bars_spec
 from passband.stats.interval.rounding import Rounding
@@ -61,9 +68,9 @@ class IntervalBars(Chart):
             Column("metric", [bar.label for bar in bars], bold=True),
             Column("value", value_cells(bars, self.written), right=True, bold=True),
         ]
-        after = [Column("in words", [bar.words for bar in bars], muted=True)]
+        after = [Column("in words", [bar.words for bar in bars], muted=True, most=280)]
         if any(bar.wide != (None, None) for bar in bars):
-            head = f"{100 * self.level:.6g} % interval"
+            head = f"{level_text(self.level)} interval"
             before.append(Column(head, interval_cells(bars, self.written), right=True))
         if narrow or not any(bar.words for bar in bars):
             after = []
@@ -112,7 +119,7 @@ def value_cells(bars: Sequence[Bar], rounding: Rounding) -> list[str]:
 
 def interval_cells(bars: Sequence[Bar], rounding: Rounding) -> list[str]:
     """Return the intervals as a table writes them."""
-    return [rounding.interval(*bar.wide) for bar in bars]
+    return [ends_text(bar.wide, rounding) for bar in bars]
 
 
 def describe(bars: Sequence[Bar], rounding: Rounding) -> str:
@@ -122,9 +129,9 @@ def describe(bars: Sequence[Bar], rounding: Rounding) -> str:
 
 def _sentence(bar: Bar, rounding: Rounding) -> str:
     if bar.value is None:
-        return f"{bar.label}: no value."
-    low, high = bar.wide
-    text = f"{bar.label} {rounding.value(bar.value)}"
-    if low is None or high is None:
+        return f"{short(bar.label)}: no value."
+    text = f"{short(bar.label)} {rounding.value(bar.value)}"
+    if not finite(bar.wide):
         return f"{text}, no interval."
-    return f"{text}, interval {rounding.value(low)} to {rounding.value(high)}."
+    ends = ends_text(bar.wide, rounding).strip("[]").replace(", ", " to ")
+    return f"{text}, interval {ends}."

@@ -62,7 +62,7 @@ class KindBars(Chart):
         counts = ["" if bar.count is None else f"{bar.count:,}" for bar in bars]
         before = [Column(self.kind, [bar.label for bar in bars])]
         if any(counts):
-            before.append(Column("problems", counts, right=True, muted=True))
+            before.append(Column("problems", counts, right=True, muted=True, alone="{} problems"))
         after = [Column(self.metric, value_cells(bars, self.written), right=True, bold=True)]
         return Rows(bars, before, after, self.span, self.written.percent).draw(theme, narrow=narrow)
 

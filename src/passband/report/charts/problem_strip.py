@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from passband.report.charts.canvas import Canvas, escape, number
+from passband.report.charts.canvas import Anchor, Canvas, escape, number
 from passband.report.charts.chart import Chart
 from passband.report.charts.png import data_uri, two_colour_png
 from passband.report.charts.rows import NARROW, WIDE
 from passband.report.charts.theme import LIGHT, NOTEBOOK, PAGE, Theme
-from passband.report.charts.vega import SCHEMA
+from passband.report.charts.vega import head
 from passband.report.words import counted
 
 __all__ = ["MOST_CELLS", "Order", "ProblemStrip", "problem_strip"]
@@ -69,6 +69,13 @@ class ProblemStrip(Chart):
         count = counted(len(self.levels), "problem")
         return f"{count}: {always:,} always right, {some:,} sometimes, {never:,} never."
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Words for the left and the right end of the strip."""
+        always = bool(self.levels) and self.levels[0] >= 1
+        never = bool(self.levels) and self.levels[-1] <= 0
+        return ("always solved" if always else "easiest"), ("never solved" if never else "hardest")
+
     def draw(self, theme: Theme, *, narrow: bool) -> Canvas:
         """Draw the strip with words below it."""
         width, height = (NARROW, 130.0) if narrow else (WIDE, 170.0)
@@ -76,10 +83,11 @@ class ProblemStrip(Chart):
         canvas.raw(
             self._strip(theme, self.order, f'width="{number(width)}" height="{number(height)}"')
         )
-        words: tuple[tuple[float, str, Any], ...] = (
-            (0.0, "always solved", "start"),
+        easiest, hardest = self.ends
+        words: tuple[tuple[float, str, Anchor], ...] = (
+            (0.0, easiest, "start"),
             (width / 2, "problems, easiest first", "middle"),
-            (width, "never solved", "end"),
+            (width, hardest, "end"),
         )
         for x, text, anchor in words:
             canvas.text(x, height + 18, text, 12.5, fill="muted", anchor=anchor)
@@ -97,11 +105,10 @@ class ProblemStrip(Chart):
         canvas = Canvas(theme, len(self.marks) or 1, self.tall)
         canvas.rect(0, 0, canvas.width, canvas.height, "empty")
         if order == "stacked":
-            canvas.polygon(self._outline(), "blue")
+            canvas.raw(self._path(theme, _outline(self.levels, self.tall)))
         elif not self.needs_mask(order):
-            paint = "".join(f' {k}="{v}"' for k, v in theme.paint("blue", None).items())
-            canvas.raw(f'<path d="{"".join(self._runs())}"{paint}/>')
-        elif not theme.on_page:
+            canvas.raw(self._path(theme, "".join(self._runs())))
+        elif not (theme.on_page and words):
             canvas.raw(self._image(theme))
         box = f"0 0 {number(canvas.width)} {number(canvas.height)}"
         head = f"<title>{escape(self.title)}</title><desc>{escape(self.description)}</desc>"
@@ -135,14 +142,10 @@ class ProblemStrip(Chart):
             f'image-rendering="pixelated" href="{uri}"/>'
         )
 
-    def _outline(self) -> list[tuple[float, float]]:
-        """Return the outline of the filled area: a step wherever the level changes."""
-        points: list[tuple[float, float]] = [(0, self.tall)]
-        for index, level in enumerate(self.levels):
-            y = self.tall * (1 - min(max(level, 0.0), 1.0))
-            if index == 0 or y != points[-1][1]:
-                points += [(index, points[-1][1]), (index, y)]
-        return [*points, (len(self.levels), points[-1][1]), (len(self.levels), self.tall)]
+    @staticmethod
+    def _path(theme: Theme, path: str) -> str:
+        paint = "".join(f' {name}="{value}"' for name, value in theme.paint("blue", None).items())
+        return f'<path d="{path}"{paint}/>'
 
     def _runs(self) -> Iterator[str]:
         """Yield a rectangle for each run of right cells in a row."""
@@ -158,11 +161,11 @@ class ProblemStrip(Chart):
 
     def _pixels(self, order: Order) -> list[str]:
         """Return rows of letters, "1" where a cell is filled."""
-        columns = self.marks
+        columns, tall = self.marks, self.tall
         if order == "stacked":
-            filled = [round(level * self.tall) for level in self.levels]
-            columns = ["0" * (self.tall - count) + "1" * count for count in filled]
-        padded = [column.ljust(self.tall, "0") for column in columns]
+            filled = [round(level * tall) for level in self.levels]
+            columns = ["0" * (tall - count) + "1" * count for count in filled]
+        padded = [column.ljust(tall, "0") for column in columns]
         return ["".join(row) for row in zip(*padded, strict=True)]
 
     def vega(self) -> dict[str, Any]:
@@ -173,12 +176,11 @@ class ProblemStrip(Chart):
                 zip(self.problems, self.marks, self.levels, strict=True)
             )
         ]
+        rows += [{**rows[-1], "position": len(rows)}] if rows else []  # the end of the last step
         x = {"field": "position", "type": "quantitative", "title": "problems, easiest first"}
         y = {"field": "level", "type": "quantitative", "title": "success rate"}
         return {
-            "$schema": SCHEMA,
-            "title": {"text": self.title, "subtitle": self.caption},
-            "description": self.description,
+            **head(replace(self, order="stacked")),
             "width": 600,
             "height": 150,
             "data": {"values": rows},
@@ -188,6 +190,21 @@ class ProblemStrip(Chart):
                 "y": {**y, "scale": {"domain": [0, 1]}},
             },
         }
+
+
+def _outline(levels: Sequence[float], tall: int) -> str:
+    """Return the outline of columns that are filled from below: a step where the level changes.
+
+    >>> _outline([1, 1, 0.25], 4)
+    'M0 4V0H2V3H3V4z'
+    """
+    steps, last = [f"M0 {tall}"], None
+    for index, level in enumerate(levels):
+        y = tall * (1 - min(max(level, 0.0), 1.0))
+        if y != last:
+            steps.append(f"H{index}V{y:.4g}" if index else f"V{y:.4g}")
+            last = y
+    return "".join([*steps, f"H{len(levels)}V{tall}z"])
 
 
 def problem_strip(marks: dict[str, str], **more: Any) -> ProblemStrip:

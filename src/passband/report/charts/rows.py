@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from passband.report.charts.bar import Bar, draw_bar
-from passband.report.charts.canvas import Canvas, fitted, text_width
+from passband.report.charts.canvas import Anchor, Canvas, fitted, text_width
 from passband.report.charts.scale import Scale, tick_text, ticks
 from passband.report.charts.theme import Theme
 
@@ -15,6 +15,7 @@ __all__ = ["MOST_ROWS", "NARROW", "WIDE", "Column", "Rows", "rows_note"]
 WIDE, NARROW = 760.0, 380.0  #: pixels of the two drawings of a chart
 MOST_ROWS = 60  #: drawn; more are unreadable
 _GAP = 18.0
+_LEAST_AXIS = 220.0
 _HEAD = 26.0
 _ROW, _TALL_ROW = 30.0, 46.0
 _SIZE = 14.0
@@ -30,12 +31,18 @@ class Column:
     bold: bool = False
     muted: bool = False
     most: float = 200.0  #: pixels at most
+    alone: str = "{}"  #: a cell where there is no head: "{} problems"
 
     @property
     def width(self) -> float:
         """The room that it takes."""
         texts = [text_width(cell, _SIZE, bold=self.bold) for cell in self.cells]
         return min(max([text_width(self.head, 12.5), *texts]), self.most)
+
+    @property
+    def anchor(self) -> Anchor:
+        """The side on which its texts are aligned."""
+        return "end" if self.right else "start"
 
 
 @dataclass(frozen=True)
@@ -48,7 +55,8 @@ class Rows:
     span: tuple[float, float]  #: the ends of the axis
     percent: bool = False
     marks: Sequence[float] | None = None  #: ticks of the axis; None: round numbers
-    behind: Callable[[Canvas, Scale, float, float], None] | None = None  #: drawn below the bars
+    stripe: tuple[float, float] | None = None  #: shaded behind the bars
+    zero: bool = False  #: whether zero is a line in the colour of text
 
     def draw(self, theme: Theme, *, narrow: bool) -> Canvas:
         """Draw all rows, in one line each or, where it is narrow, in two."""
@@ -56,65 +64,89 @@ class Rows:
 
     def _wide(self, theme: Theme) -> Canvas:
         canvas = Canvas(theme, WIDE, _HEAD + _ROW * len(self.bars) + 4)
-        left = sum(column.width + _GAP for column in self.before)
-        right = sum(column.width + _GAP for column in self.after)
+        before, after = self._fitting()
+        left, right = (sum(c.width + _GAP for c in side) for side in (before, after))
         scale = Scale(*self.span, left + 6, WIDE - right - 6)
-        self._axis(canvas, scale)
-        x = 0.0
-        for column in self.before:
-            self._column(canvas, column, x)
-            x += column.width + _GAP
-        x = WIDE - right + _GAP
-        for column in self.after:
-            self._column(canvas, column, x)
-            x += column.width + _GAP
+        self._head(canvas, scale)
+        self._grid(canvas, scale, _HEAD, canvas.height - 2)
+        self._columns(canvas, before, 0.0)
+        self._columns(canvas, after, WIDE - right + _GAP)
         for index, bar in enumerate(self.bars):
             draw_bar(canvas, bar, scale, _HEAD + _ROW * (index + 0.5))
         return canvas
 
-    def _column(self, canvas: Canvas, column: Column, x: float) -> None:
-        place = x + column.width if column.right else x
-        anchor = "end" if column.right else "start"
+    def _fitting(self) -> tuple[list[Column], list[Column]]:
+        """Return the columns, the widest of them cut until the bars have room."""
+        columns = [*self.before, *self.after]
+        while sum(column.width + _GAP for column in columns) > WIDE - _LEAST_AXIS:
+            widest = max(range(len(columns)), key=lambda index: columns[index].width)
+            columns[widest] = replace(columns[widest], most=columns[widest].width * 0.9)
+        return columns[: len(self.before)], columns[len(self.before) :]
+
+    def _columns(self, canvas: Canvas, columns: Sequence[Column], x: float) -> None:
+        for column in columns:
+            place = x + column.width if column.right else x
+            canvas.text(place, 15, column.head, 12.5, fill="muted", anchor=column.anchor)
+            self._cells(canvas, column, place)
+            x += column.width + _GAP
+
+    def _cells(self, canvas: Canvas, column: Column, x: float) -> None:
         fill = "muted" if column.muted else "text"
-        canvas.text(place, 15, column.head, 12.5, fill="muted", anchor=anchor)  # type: ignore[arg-type]
         for index, cell in enumerate(column.cells):
             y = _HEAD + _ROW * (index + 0.5) + 5
             canvas.text(
-                place, y, cell, _SIZE, fill=fill, anchor=anchor, bold=column.bold,  # type: ignore[arg-type]
+                x,
+                y,
+                cell,
+                _SIZE,
+                fill=fill,
+                anchor=column.anchor,
+                bold=column.bold,
                 room=column.width + 1,
-            )  # fmt: skip
-
-    def _axis(self, canvas: Canvas, scale: Scale) -> None:
-        bottom = canvas.height - 2
-        if self.behind is not None:
-            self.behind(canvas, scale, _HEAD, bottom)
-        marks = ticks(*self.span) if self.marks is None else self.marks
-        labelled = _labelled(marks, scale)
-        for mark in marks:
-            canvas.line(scale(mark), _HEAD, scale(mark), bottom, "rule")
-            if mark in labelled:
-                text = tick_text(mark, percent=self.percent)
-                canvas.text(scale(mark), 15, text, 12.5, fill="muted", anchor="middle")
+            )
 
     def _narrow(self, theme: Theme) -> Canvas:
         """Draw labels and numbers above each bar, which has the whole width."""
         canvas = Canvas(theme, NARROW, _HEAD + _TALL_ROW * len(self.bars) + 4)
         scale = Scale(*self.span, 8, NARROW - 8)
-        self._axis(canvas, scale)
+        self._head(canvas, scale)
         for index, bar in enumerate(self.bars):
             top = _HEAD + _TALL_ROW * index
+            self._grid(canvas, scale, top + 23, top + 43)
             self._words(canvas, index, top + 17)
             draw_bar(canvas, bar, scale, top + 33)
         return canvas
 
     def _words(self, canvas: Canvas, index: int, y: float) -> None:
-        """Write the label at the left, the numbers at the right, further words between them."""
-        label, *notes = self.before[0].cells[index], *(c.cells[index] for c in self.before[1:])
-        numbers = "  ".join(filter(None, [*notes, *(c.cells[index] for c in self.after)]))
+        """Write the label at the left, and the numbers at the right."""
+        columns = [*self.before[1:], *self.after]
+        cells = [(column, column.cells[index]) for column in columns if column.cells[index]]
+        numbers = " · ".join(column.alone.format(cell) for column, cell in cells)
         numbers = fitted(numbers, 13, NARROW * 0.66)
-        taken = text_width(numbers, 13)
         canvas.text(NARROW - 2, y, numbers, 13, fill="muted", anchor="end")
-        canvas.text(2, y, label, _SIZE, bold=True, room=NARROW - taken - 16)
+        room = NARROW - text_width(numbers, 13) - 16
+        canvas.text(2, y, self.before[0].cells[index], _SIZE, bold=True, room=room)
+
+    def _head(self, canvas: Canvas, scale: Scale) -> None:
+        """Write the numbers of the axis; those at the edges stay within the drawing."""
+        for mark in _labelled(self._marks(), scale):
+            text = tick_text(mark, percent=self.percent)
+            half = text_width(text, 12.5) / 2
+            x = min(max(scale(mark), half), canvas.width - half)
+            canvas.text(x, 15, text, 12.5, fill="muted", anchor="middle")
+
+    def _grid(self, canvas: Canvas, scale: Scale, top: float, bottom: float) -> None:
+        """Draw what is behind the bars: the stripe, hairlines, and zero."""
+        if self.stripe is not None:
+            low, high = map(scale, self.stripe)
+            canvas.rect(low, top, high - low, bottom - top, "empty")
+        for mark in self._marks():
+            zero = self.zero and mark == 0
+            x = scale(mark)
+            canvas.line(x, top, x, bottom, "text" if zero else "rule", 1.5 if zero else 1)
+
+    def _marks(self) -> Sequence[float]:
+        return ticks(*self.span) if self.marks is None else self.marks
 
 
 def _labelled(marks: Sequence[float], scale: Scale) -> list[float]:

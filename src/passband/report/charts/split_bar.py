@@ -10,7 +10,7 @@ from passband.report.charts.canvas import Canvas, text_width
 from passband.report.charts.chart import Chart
 from passband.report.charts.rows import NARROW
 from passband.report.charts.theme import LIGHT, Theme
-from passband.report.charts.vega import SCHEMA
+from passband.report.charts.vega import head
 
 __all__ = ["Part", "SplitBar"]
 
@@ -42,6 +42,8 @@ class SplitBar(Chart):
     @property
     def caption(self) -> str:
         """What the lengths mean."""
+        if not any(part.share > 0 for part in self.parts):
+            return f"There is nothing to split: {self.what} is zero or unknown."
         return f"Lengths are shares of {self.what}, themselves estimated."
 
     @property
@@ -53,6 +55,7 @@ class SplitBar(Chart):
         """Draw the parts side by side, each labelled inside if it fits, else below."""
         width = NARROW if narrow else _WIDTH
         canvas = Canvas(theme, width, _HEIGHT + 24)
+        canvas.rect(0, 0, width, _HEIGHT, "empty")
         x, below = 0.0, width
         total = sum(max(part.share, 0.0) for part in self.parts) or 1.0
         for index, part in enumerate(self.parts):
@@ -80,9 +83,7 @@ class SplitBar(Chart):
             "range": [getattr(LIGHT, _ROLES[i % len(_ROLES)]) for i in range(len(self.parts))],
         }
         return {
-            "$schema": SCHEMA,
-            "title": {"text": self.title, "subtitle": self.caption},
-            "description": self.description,
+            **head(self),
             "width": 440,
             "height": 34,
             "data": {"values": rows},

@@ -104,8 +104,8 @@ NOTEBOOK = Theme(
     panel="currentColor .06",
     blue="#1880c2",
     blue_outer="#1880c2 .4",
-    orange="#cd6a14",
-    orange_outer="#cd6a14 .4",
+    orange="#c96611",
+    orange_outer="#c96611 .4",
     empty="currentColor .12",
     wrong="#d9534a",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from passband.report.charts.bar import Bar, Ends
@@ -11,7 +12,7 @@ from passband.report.charts.theme import LIGHT
 if TYPE_CHECKING:
     from passband.report.charts.chart import Chart
 
-__all__ = ["HUES", "OUTER_HUES", "Spec", "bars_spec", "hue_scale", "spec"]
+__all__ = ["HUES", "OUTER_HUES", "Spec", "bars_spec", "head", "hue_scale", "spec"]
 
 Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
@@ -22,13 +23,20 @@ OUTER_HUES = {"blue": LIGHT.blue_outer, "orange": LIGHT.orange_outer}
 def spec(chart: Chart, values: Iterable[Spec], layers: Sequence[Spec], **more: Any) -> Spec:
     """Return a specification in layers over one table of values."""
     return {
-        "$schema": SCHEMA,
-        "title": {"text": chart.title, "subtitle": chart.caption},
-        "description": chart.description,
+        **head(chart),
         "width": 600,
         "data": {"values": list(values)},
         "layer": list(layers),
         **more,
+    }
+
+
+def head(chart: Chart) -> Spec:
+    """Return what every specification begins with: title, caption and description."""
+    return {
+        "$schema": SCHEMA,
+        "title": {"text": chart.title, "subtitle": wrap(chart.caption, 100), "anchor": "start"},
+        "description": chart.description,
     }
 
 
@@ -39,10 +47,19 @@ def hue_scale(colours: dict[str, str]) -> Spec:
 
 
 def bars_spec(
-    chart: Chart, bars: Sequence[Bar], span: tuple[float, float], axis: str = "value"
+    chart: Chart,
+    bars: Sequence[Bar],
+    span: tuple[float, float],
+    axis: str = "value",
+    marks: Sequence[int] | None = None,
 ) -> Spec:
     """Return bars of two widths with a tick, a row each, in the order given."""
-    x = {"type": "quantitative", "title": axis, "scale": {"domain": list(span), "nice": False}}
+    x = {
+        "type": "quantitative",
+        "title": axis,
+        "scale": {"domain": list(span), "nice": False},
+        "axis": {"tickCount": 5} if marks is None else {"values": list(marks), "format": "d"},
+    }
     layers = [
         _interval("outer", 12, OUTER_HUES, x),
         _interval("inner", 6, HUES, x),
@@ -52,7 +69,10 @@ def bars_spec(
         },
     ]
     y = {"field": "label", "type": "nominal", "sort": None, "title": None}
-    return spec(chart, map(_row, bars), layers, encoding={"y": y}, height={"step": 28})
+    apart = {"scale": {"color": "independent"}}  # inner and outer bars
+    return spec(
+        chart, map(_row, bars), layers, encoding={"y": y}, height={"step": 28}, resolve=apart
+    )
 
 
 def _interval(which: str, size: int, colours: dict[str, str], x: Spec) -> Spec:

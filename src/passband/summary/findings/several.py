@@ -1,0 +1,237 @@
+"""The values of a report on several models: differences, ranks, changed problems, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from passband.errors import NotEnoughData
+from passband.notes import Note
+from passband.readers import Remark
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.decision.compare import Comparison
+from passband.stats.decision.ranking import Ranking, compare_all
+from passband.stats.decision.ranking.adjusted import holm
+from passband.stats.metric.registry import expand_metrics
+from passband.summary.compare import compare_contestants
+from passband.summary.contest import Contest
+from passband.summary.contestants import Contestants, read_contestants
+from passband.summary.default_metrics import default_metrics
+from passband.summary.findings.both_sides import sampled_problems
+from passband.summary.findings.changes import Changes, changes_of
+
+__all__ = ["Asked", "ComparedFindings", "ComparedMetric", "ComparedTask", "compared_findings"]
+
+
+@dataclass(frozen=True)
+class ComparedMetric:
+    """One metric of one task: the models' values and ranks, and the difference of two."""
+
+    metric: str
+    ranking: Ranking  #: on the problems that all models have, for problems like these
+    repeated: Ranking  #: the same for these very problems, the models sampled again
+    comparison: Comparison | None = None  #: of two models; `ranking.pairs` holds those of more
+    again: Comparison | None = None  #: the same for these very problems
+    p_holm: float | None = None  #: adjusted for all comparisons of the report
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The trials of one model on one task, whether or not they count in the comparison."""
+
+    model: str
+    n_problems: int
+    trials: tuple[int, int]  #: fewest and most scored trials of a problem
+    n_trials: int  #: with a score
+    unscored: Mapping[str, int] = field(hash=False)  #: trials without a score, by status
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class ComparedTask:
+    """The models of one task."""
+
+    task: str | None
+    models: tuple[str, ...]
+    metrics: tuple[ComparedMetric, ...]
+    asked: tuple[Asked, ...]
+    is_share: bool  #: whether scores are from 0 to 1
+    changes: Changes | None = None  #: of two models
+
+    @property
+    def first(self) -> ComparedMetric:
+        """The metric that the verdict is about."""
+        return self.metrics[0]
+
+    @property
+    def notes(self) -> tuple[tuple[str, Note], ...]:
+        """The notes on all metrics, each once, with the metric that has it."""
+        found: dict[Note, str] = {}
+        for one in self.metrics:
+            source = one.ranking if one.comparison is None else one.comparison
+            for note in source.notes:
+                found.setdefault(note, one.metric)
+        return tuple((metric, note) for note, metric in found.items())
+
+
+@dataclass(frozen=True)
+class ComparedFindings:
+    """Everything that a report on several models shows."""
+
+    contest: Contest
+    models: tuple[str, ...]
+    tasks: tuple[ComparedTask, ...]
+    remarks: tuple[Remark, ...] = ()
+    n_comparisons: int = 0  #: of two models, for which p-values are adjusted together
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The two models, the same in every task; None if there are more."""
+        pairs = {task.models for task in self.tasks}
+        if len(pairs) != 1 or len(models := pairs.pop()) != 2:
+            return None
+        return models[0], models[1]
+
+    def sure(self, verdict: str) -> int:
+        """Return on how many tasks the first metric has a verdict, all comparisons together."""
+        alpha = 1.0 - self.contest.level
+        firsts = [task.first for task in self.tasks]
+        return sum(
+            one.comparison is not None
+            and one.comparison.decision.verdict == verdict
+            and one.p_holm is not None
+            and one.p_holm < alpha
+            for one in firsts
+        )
+
+
+def compared_findings(
+    sources: Sequence[str | Path],
+    contest: Contest,
+    *,
+    tasks: Sequence[str] = (),
+    transcripts: int = 400_000,
+) -> ComparedFindings:
+    """Compare the models of sources for a report; raises what `compare_sources` raises.
+
+    Without metrics the report has pass@1, and pass@k and pass^k at the largest k that all problems
+    allow; of scores that are not 0 or 1, the mean and the best of k. `transcripts` is the number
+    of bytes that texts of changed problems may take.
+    """
+    contestants = read_contestants(sources, contest, tasks=tasks)
+    budget = transcripts // (2 * len(contestants.tasks))
+    found = [
+        _task(contestants, task, models, contest, budget)
+        for task, models in contestants.tasks.items()
+    ]
+    adjusted = list(_adjusted(found))
+    names = dict.fromkeys(name for task in adjusted for name in task.models)
+    count = sum(one.comparison is not None for task in adjusted for one in task.metrics)
+    return ComparedFindings(contest, tuple(names), tuple(adjusted), contestants.remarks, count)
+
+
+def _task(
+    contestants: Contestants,
+    task: str | None,
+    models: Mapping[str, Outcomes],
+    contest: Contest,
+    budget: int,
+) -> ComparedTask:
+    names = tuple(contest.metrics) or _metrics(models, contest)
+    own = Contestants({task: models}, shares=contestants.shares)
+    wanted = replace(contest, metrics=names, settle=True)
+    summary = compare_contestants(own, wanted).tasks[0]
+    repeated = compare_contestants(own, replace(wanted, over="trials", settle=False)).tasks[0]
+    metrics = [
+        ComparedMetric(one.metric, *_rankings(models, one.metric, contest), one, again)
+        for one, again in zip(summary.comparisons, repeated.comparisons, strict=True)
+    ] or [
+        ComparedMetric(one.metric, one, again)
+        for one, again in zip(summary.rankings, repeated.rankings, strict=True)
+    ]
+    return ComparedTask(
+        task=task,
+        models=tuple(models),
+        metrics=tuple(metrics),
+        asked=tuple(_asked(contestants, name, models[name]) for name in models),
+        is_share=task in contestants.shares,
+        changes=_changes(contestants, task, models, contest, budget),
+    )
+
+
+def _rankings(
+    models: Mapping[str, Outcomes], metric: str, contest: Contest
+) -> tuple[Ranking, Ranking]:
+    """Return two models' own values and intervals, for both targets."""
+    level, policy = contest.level, contest.policy
+    return (
+        compare_all(models, metric, over="problems", level=level, policy=policy),
+        compare_all(models, metric, over="trials", level=level, policy=policy),
+    )
+
+
+def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> tuple[str, ...]:
+    """Return the default metrics: one try, then any and all of as many as every problem has."""
+    counted = [outcomes.under(contest.policy) for outcomes in models.values()]
+    fewest = min(counted, key=lambda one: int(one.trials.min()))
+    most = fewest.most_trials()
+    families = [list(expand_metrics(name, most)) for name in default_metrics(fewest)]
+    names = [families[0][0].name, *(family[-1].name for family in families)]
+    if not all(one.is_binary for one in counted):
+        names = ["avg", *(name for name in names if name.startswith("max@"))]
+    return tuple(dict.fromkeys(names))
+
+
+def _adjusted(tasks: Sequence[ComparedTask]) -> Iterator[ComparedTask]:
+    """Yield the tasks with p-values adjusted for all comparisons of two models."""
+    p_values = [
+        one.comparison.p_value
+        for task in tasks
+        for one in task.metrics
+        if one.comparison is not None and one.comparison.p_value is not None
+    ]
+    adjusted = iter(holm(p_values))
+    for task in tasks:
+        metrics = [
+            replace(one, p_holm=next(adjusted))
+            if one.comparison is not None and one.comparison.p_value is not None
+            else one
+            for one in task.metrics
+        ]
+        yield replace(task, metrics=tuple(metrics))
+
+
+def _asked(contestants: Contestants, model: str, outcomes: Outcomes) -> Asked:
+    scored = outcomes.trials
+    source, _ = contestants.sources.get(model, ("", None))
+    return Asked(
+        model=model,
+        n_problems=outcomes.n_problems,
+        trials=(int(scored.min()), int(scored.max())),
+        n_trials=int(scored.sum()),
+        unscored={status: int(counts.sum()) for status, counts in outcomes.unscored.items()},
+        source=source,
+    )
+
+
+def _changes(
+    contestants: Contestants,
+    task: str | None,
+    models: Mapping[str, Outcomes],
+    contest: Contest,
+    budget: int,
+) -> Changes | None:
+    if len(models) != 2:
+        return None
+    a, b = (outcomes.under(contest.policy) for outcomes in models.values())
+    with suppress(NotEnoughData):
+        found = changes_of(a, b)
+        keys = [one.problem for one in found.most]
+        sides = [
+            sampled_problems(*contestants.sources.get(model, ("", None)), task, keys, budget)
+            for model in models
+        ]
+        return found.with_texts(sides[0], sides[1])
+    return None
