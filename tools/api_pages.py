@@ -72,8 +72,10 @@ EVAL = (
 )
 MADE = "<!-- Made from docstrings by tools/write_pages.py: change those, then run make pages. -->"
 ABOUT = """\
-What `import passband` offers. All of it is typed. Where a signature says `Outcomes`, an array, a list
-of lists, a data frame, a run directory, a log or a file of trials will do as well. """
+What `import passband` offers. All of it is typed. Where a signature says `Outcomes`, an array, a
+list of lists, a data frame, a run directory, a log or a file of trials will do as well.
+
+"""
 WIDTH = 88
 OWN = ("self", "cls")
 
