@@ -6,6 +6,7 @@ from pathlib import Path
 import api_pages
 import command_page
 import coverage_pictures
+import curve_picture
 import performance_picture
 
 __all__ = ["made", "main"]
@@ -21,6 +22,7 @@ def made() -> dict[Path, str]:
     files[pictures / "coverage.svg"] = coverage_pictures.by_cell()
     files[pictures / "coverage-by-size.svg"] = coverage_pictures.by_size()
     files[pictures / "performance.svg"] = performance_picture.ratios()
+    files |= {pictures / name: text for name, text in curve_picture.curves().items()}
     return files
 
 
