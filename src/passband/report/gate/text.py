@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from passband.report.gate.looks import settled_lines
 from passband.report.gate.words import headline, notes_of, target
 from passband.report.layout import interval_head
 from passband.report.render import Cell, Row, printable, render
@@ -31,7 +32,8 @@ def gate_rows(result: GateResult, style: Style = PLAIN) -> list[Row]:
 
 def gate_notes(result: GateResult) -> list[str]:
     """Return what the verdicts are about, and remarks on single comparisons."""
-    return [target(result), *notes_of(result)]
+    settled = () if result.settled is None else settled_lines(result.settled)
+    return [target(result), *settled, *notes_of(result)]
 
 
 def _figure(line: GateLine) -> Figure | None:

@@ -48,6 +48,13 @@ def target(result: GateResult) -> str:
     over = result.policy.over
     these = "these very problems" if over == "trials" else "problems like these"
     error = f"{100 * result.policy.error:g}%"
+    if result.settled is not None:
+        return (
+            f"Verdicts and {100 * result.policy.level:g}% intervals are for {these}, at all looks "
+            f"together. A model that is no worse is called a regression in at most {error} of such "
+            f"gates ({counted(result.n_deciding, 'comparison')}), and one that is worse by the "
+            f"tolerance passes in at most {error}."
+        )
     return (
         f"Verdicts and {100 * result.policy.level:g}% intervals are for {these}. A false "
         f"regression anywhere among {counted(result.n_deciding, 'comparison')} has a chance of at "
