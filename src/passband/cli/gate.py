@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,7 +25,20 @@ from passband.cli.options import (
     TrialColumn,
 )
 
+if TYPE_CHECKING:
+    from passband.report.style import Style
+    from passband.summary.gate.policy import GatePolicy
+    from passband.summary.gate.result import GateResult
+
 __all__ = ["gate"]
+
+
+class Failures(str, enum.Enum):
+    """What failed trials count as."""
+
+    bracket = "bracket"
+    wrong = "wrong"
+    drop = "drop"
 
 
 def gate(
@@ -32,13 +46,23 @@ def gate(
         Path, typer.Argument(metavar="BASE", help="Run directory, folder of them, or file: before.")
     ],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The same of the model to be let in.")],
+    policy: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Policy in YAML: tasks, metrics, tiers, tolerances."),
+    ] = None,
     metric: Metrics = None,
     tolerance: Annotated[
         float | None, typer.Option(help="Largest loss that does not matter (default: 0.02).")
     ] = None,
     over: Annotated[
         Target | None,
-        typer.Option(help="Verdicts for these very problems (default), or for problems like them."),
+        typer.Option(help="Verdicts for these very problems (trials, the default), or like these."),
+    ] = None,
+    failed: Annotated[
+        Failures | None,
+        typer.Option(
+            help="Failed trials: whatever is against a verdict (default), wrong, or left out."
+        ),
     ] = None,
     base_model: Annotated[str | None, typer.Option(help="Model of BASE, of several.")] = None,
     new_model: Annotated[str | None, typer.Option(help="Model of NEW, of several.")] = None,
@@ -67,23 +91,25 @@ def gate(
     answer: AnswerColumn = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a comment for a pull request.")
+    ] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML, a test per comparison.")
+    ] = None,
+    step_summary: Annotated[
+        bool, typer.Option("--step-summary", help="Add to the summary of a GitHub workflow's step.")
+    ] = False,
     digits: Digits = None,
     percent: Percent = False,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
     """Say whether a new model may replace a base: pass, regression (exit 3) or undecided (4)."""
-    from passband.cli.output import print_json, print_notes
-    from passband.report.gate.text import gate_notes, gate_text
     from passband.report.style import Style
-    from passband.summary.gate.policy import GatePolicy, MetricRule
     from passband.summary.gate.sources import Reading, gate_sources
 
-    policy = GatePolicy(
-        metrics={name: MetricRule() for name in metric or ()},
-        tolerance=tolerance,
-        over=over.value if over else "trials",
-    )
+    rules = _policy(policy, metric, tolerance, over, failed)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer,
@@ -94,7 +120,7 @@ def gate(
         from passband.run.settle import SettleRequest
 
         request = SettleRequest(
-            base, new, policy, reading, max_cost, max_rounds, prices, concurrency
+            base, new, rules, reading, max_cost, max_rounds, prices, concurrency
         )
         if dry_run:
             print_plan(request, as_json=json)
@@ -102,17 +128,85 @@ def gate(
         result = settled_gate(request, as_json=json, quiet=quiet)
     else:
         _refuse_without_settle(max_cost, max_rounds, prices, dry_run or None)
-        result = gate_sources(base, new, policy, reading)
+        result = gate_sources(base, new, rules, reading)
+    style = Style(digits, percent)
+    _write(result, style, markdown, junit, step_summary=step_summary)
+    _print(result, style, json=json, quiet=quiet)
+    raise typer.Exit(result.exit_code)
+
+
+def _policy(
+    path: Path | None,
+    metric: list[str] | None,
+    tolerance: float | None,
+    over: Target | None,
+    failed: Failures | None,
+) -> GatePolicy:
+    """Return the policy of a file, or the usual one; options replace its general values."""
+    from dataclasses import replace
+
+    from passband.summary.gate.policy import GatePolicy, MetricRule
+
+    if path is None:
+        rules = GatePolicy()
+    else:
+        from passband.summary.gate.policy_file import read_policy
+
+        rules = read_policy(path)
+    if metric:
+        rules = replace(rules, metrics={name: MetricRule() for name in metric})
+    if tolerance is not None:
+        rules = replace(rules, tolerance=tolerance)
+    if over is not None:
+        rules = replace(rules, over=over.value)
+    return rules if failed is None else replace(rules, failed=failed.value)
+
+
+def _write(
+    result: GateResult,
+    style: Style,
+    markdown: Path | None,
+    junit: Path | None,
+    *,
+    step_summary: bool,
+) -> None:
+    """Write the files that are asked for."""
+    from passband.report.gate.junit import gate_junit
+    from passband.report.gate.markdown import gate_comment, gate_step_summary
+
+    if markdown is not None:
+        markdown.write_text(gate_comment(result, style), "utf-8")
+    if junit is not None:
+        junit.write_text(gate_junit(result), "utf-8")
+    if step_summary:
+        import os
+
+        path = os.environ.get("GITHUB_STEP_SUMMARY")
+        if path:
+            with Path(path).open("a", encoding="utf-8") as file:
+                file.write(gate_step_summary(result, style))
+        else:
+            typer.echo("--step-summary: GITHUB_STEP_SUMMARY is not set; none is written.", err=True)
+
+
+def _print(result: GateResult, style: Style, *, json: bool, quiet: bool) -> None:
+    """Print the result as JSON, or as a table with what to keep in mind."""
+    from passband.cli.output import print_json, print_notes, terminal_columns
+    from passband.report.gate.bars import LEAST_COLUMNS, LEGEND, SIGNS, difference_bars
+    from passband.report.gate.text import gate_notes, gate_text
+
     if json:
         from json import dumps
 
         print_json(dumps(result.as_json(), indent=2) + "\n")
-    else:
-        print_notes(str(one) for one in result.remarks if one.important or not quiet)
-        typer.echo(gate_text(result, Style(digits, percent)), nl=False)
-        if not quiet:
-            print_notes(["", *gate_notes(result)])
-    raise typer.Exit(result.exit_code)
+        return
+    print_notes(str(one) for one in result.remarks if one.important or not quiet)
+    typer.echo(gate_text(result, style), nl=False)
+    bars = difference_bars(result.lines)
+    if bars and terminal_columns(SIGNS) >= LEAST_COLUMNS:
+        typer.echo("\n".join(["", *bars, "" if quiet else LEGEND]))
+    if not quiet:
+        print_notes(["", *gate_notes(result, style)])
 
 
 def _refuse_without_settle(*given: object) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from passband.report.style import Style
     from passband.summary.summary import Summary
 
-__all__ = ["folded", "print_json", "print_notes", "print_rows", "print_table"]
+__all__ = ["folded", "print_json", "print_notes", "print_rows", "print_table", "terminal_columns"]
 
 _MOST_TRIALS = 2_000_000  # that are read a second time for bars
 _OBEYED = re.compile(r"[^\n\x20-\x7e]")  # or only beyond ASCII
@@ -40,7 +40,7 @@ def print_table(
     from passband.report import bars
     from passband.report.layout import rows
 
-    columns = _columns(bars.SIGNS)
+    columns = terminal_columns(bars.SIGNS)
     if columns < bars.LEAST_COLUMNS or style.layout == "wide":
         print_rows(rows(summary, style))
         return
@@ -68,7 +68,7 @@ def _inner(summary: Summary, over_trials: Callable[[], Summary | None]) -> Summa
         return None
 
 
-def _columns(signs: str) -> int:
+def terminal_columns(signs: str) -> int:
     """Return the width of the terminal that is printed to; 0 without one that has the signs."""
     if not sys.stdout.isatty():
         return 0

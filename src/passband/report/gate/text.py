@@ -2,47 +2,32 @@
 
 from __future__ import annotations
 
-from passband.report.gate.looks import settled_lines
-from passband.report.gate.words import headline, notes_of, target
+from collections.abc import Sequence
+
+from passband.report.gate.words import headline, line_texts, p_text, roundings, target
 from passband.report.layout import interval_head
 from passband.report.render import Cell, Row, printable, render
-from passband.report.style import PLAIN, Figure, Style
+from passband.report.style import PLAIN, Style
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 
-__all__ = ["gate_notes", "gate_rows", "gate_text"]
+__all__ = ["gate_notes", "gate_row", "gate_text"]
 
 
 def gate_text(result: GateResult, style: Style = PLAIN) -> str:
-    """Return the headline and the table."""
-    rows = gate_rows(result, style)
-    table = render(rows, "table") if rows else ""
-    return f"{printable(headline(result))}\n\n{table}"
-
-
-def gate_rows(result: GateResult, style: Style = PLAIN) -> list[Row]:
-    """Return a row for each task and metric."""
-    figures = [_figure(line) for line in result.lines]
-    roundings = style.roundings(figures)
-    level = interval_head(result.policy.level)
-    return [
-        _row(line, rounding, level) for line, rounding in zip(result.lines, roundings, strict=True)
+    """Return the headline, who is compared, and the table."""
+    sides = f"base {result.base.name}, new {result.new.name}"
+    rows: Sequence[Row] = [
+        gate_row(result, line, rounding)
+        for line, rounding in zip(result.lines, roundings(result, style), strict=True)
     ]
+    table = f"\n{render(rows, 'table')}" if rows else ""
+    return f"{printable(headline(result))}\n{printable(sides)}\n{table}"
 
 
-def gate_notes(result: GateResult) -> list[str]:
-    """Return what the verdicts are about, and remarks on single comparisons."""
-    settled = () if result.settled is None else settled_lines(result.settled)
-    return [target(result), *settled, *notes_of(result)]
+def gate_row(result: GateResult, line: GateLine, rounding: Rounding) -> dict[str, Cell]:
+    """Return the cells of one comparison."""
 
-
-def _figure(line: GateLine) -> Figure | None:
-    if line.difference is None:
-        return None
-    return Figure(line.difference, line.low, line.high, line.is_share)
-
-
-def _row(line: GateLine, rounding: Rounding, level: str) -> dict[str, Cell]:
     def number(value: float | None) -> Cell:
         return None if value is None else rounding.value(value)
 
@@ -53,12 +38,20 @@ def _row(line: GateLine, rounding: Rounding, level: str) -> dict[str, Cell]:
         "base": number(line.base),
         "new": number(line.new),
         "difference": number(line.difference),
-        level: rounding.interval(line.low, line.high),
+        interval_head(result.policy.level): rounding.interval(line.low, line.high),
         "tolerance": f"{(100 if rounding.percent else 1) * line.tolerance:g}",
-        "p (Holm)": None if line.p_adjusted is None else _p(line.p_adjusted),
+        "p (Holm)": p_text(line.p_adjusted),
         "verdict": line.verdict,
     }
 
 
-def _p(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
+def gate_notes(result: GateResult, style: Style = PLAIN) -> list[str]:
+    """Return what the verdicts are about, and remarks on single comparisons."""
+    return [
+        target(result),
+        *(
+            f"{line.task} {line.metric}: {text}"
+            for line, rounding in zip(result.lines, roundings(result, style), strict=True)
+            for text in line_texts(line, rounding)
+        ),
+    ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from passband.report.gate.looks import settled_lines
+from passband.report.style import PLAIN, Figure, Style
 from passband.report.words import counted
+from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 
-__all__ = ["HEADLINES", "headline", "line_text", "notes_of", "target"]
+__all__ = ["HEADLINES", "headline", "line_texts", "p_text", "roundings", "sentence", "target"]
 
 HEADLINES = {
     "pass": "PASS",
@@ -18,26 +21,29 @@ HEADLINES = {
 
 
 def headline(result: GateResult) -> str:
-    """Return the verdict on a gate in one sentence."""
-    return f"{HEADLINES[result.verdict]}: {_sentence(result)}"
+    """Return the verdict on a gate, and what makes it."""
+    return f"{HEADLINES[result.verdict]}: {sentence(result)}"
 
 
-def _sentence(result: GateResult) -> str:
+def sentence(result: GateResult) -> str:
+    """Return what makes the verdict on a gate what it is."""
     lines = result.deciding
-    names = _listed(lines)
     if result.verdict == "pass":
-        number = counted(len(lines), "required comparison")
         worse = sum(line.verdict == "worse-within-tolerance" for line in lines)
-        within = f"; {worse} worse, within tolerance" if worse else ""
-        return f"no loss beyond the tolerance in {number}{within}"
+        within = f"; {worse} of them worse, within the tolerance" if worse else ""
+        return (
+            f"no loss beyond the tolerance in {counted(len(lines), 'required comparison')}{within}"
+        )
     if result.verdict == "regression":
-        return f"worse, beyond noise, in {names}"
+        return f"worse, beyond noise, in {_listed(lines)}"
     if result.verdict == "undecided":
-        return f"the data do not decide {names}"
-    return f"nothing can be said of {names}" if lines else "no comparison is required"
+        return f"the data do not decide {_listed(lines)}"
+    if not lines:
+        return "no comparison is required, so nothing is shown"
+    return f"the runs allow no verdict on {_listed(lines)}"
 
 
-def _listed(lines: tuple[GateLine, ...], most: int = 4) -> str:
+def _listed(lines: Sequence[GateLine], most: int = 4) -> str:
     names = [f"{line.task} {line.metric}" for line in lines[:most]]
     more = len(lines) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")
@@ -45,42 +51,53 @@ def _listed(lines: tuple[GateLine, ...], most: int = 4) -> str:
 
 def target(result: GateResult) -> str:
     """Return what the verdicts are about, and how often they may be wrong."""
-    over = result.policy.over
-    these = "these very problems" if over == "trials" else "problems like these"
-    error = f"{100 * result.policy.error:g}%"
+    policy = result.policy
+    these = "these very problems" if policy.over == "trials" else "problems like these"
+    chance = f"{100 * policy.error:g}%"
     if result.settled is not None:
         return (
-            f"Verdicts and {100 * result.policy.level:g}% intervals are for {these}, at all looks "
-            f"together. A model that is no worse is called a regression in at most {error} of such "
-            f"gates ({counted(result.n_deciding, 'comparison')}), and one that is worse by the "
-            f"tolerance passes in at most {error}."
+            f"Verdicts and {100 * policy.level:g}% intervals are for {these}, at all looks "
+            f"together. A model that is no worse is called a regression in at most {chance} of "
+            f"such gates ({counted(result.n_deciding, 'comparison')}), and one that is worse by "
+            f"the tolerance passes in at most {chance}. {' '.join(settled_lines(result.settled))}"
         )
     return (
-        f"Verdicts and {100 * result.policy.level:g}% intervals are for {these}. A false "
-        f"regression anywhere among {counted(result.n_deciding, 'comparison')} has a chance of at "
-        f"most {error} (Holm), and so has a pass where a loss reaches the tolerance."
+        f"Verdicts and {100 * policy.level:g}% intervals are for {these}. The chance of a false "
+        f"regression among {counted(result.n_deciding, 'comparison')} is at most {chance} in all "
+        f"(Holm), and so is that of passing a loss as large as the tolerance."
     )
 
 
-def notes_of(result: GateResult) -> Iterator[str]:
-    """Yield what is to be known of single comparisons."""
-    for line in result.lines:
-        for text in line_text(line):
-            yield f"{line.task} {line.metric}: {text}"
+def roundings(result: GateResult, style: Style = PLAIN) -> list[Rounding]:
+    """Return how the numbers of each line are written."""
+    return style.roundings([_figure(line) for line in result.lines])
 
 
-def line_text(line: GateLine) -> Iterator[str]:
+def line_texts(line: GateLine, rounding: Rounding) -> Iterator[str]:
     """Yield why a comparison is open, what would settle it, and what to keep in mind."""
     if line.reason:
         yield line.reason
     if line.more is not None:
         yield f"to settle it: {line.more}"
     if line.bracket is not None:
-        low, high = line.bracket
+        low, high = (rounding.value(end) for end in line.bracket)
         yield (
             f"failed trials ({line.failed[0]} of BASE, {line.failed[1]} of NEW): the difference is "
-            f"between {low:+.3f} and {high:+.3f}, whatever they would have been"
+            f"between {low} and {high}, whatever they would have been"
         )
-    if line.left_out:
-        yield f"{line.left_out} problems of BASE are not compared"
+    if line.left_out and line.verdict != "not-certified":
+        yield f"{counted(line.left_out, 'problem')} of BASE not compared"
     yield from (str(note) for note in line.notes if note.code != "unscored-trials")
+
+
+def p_text(value: float | None) -> str | None:
+    """Return a p-value with three digits."""
+    if value is None:
+        return None
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def _figure(line: GateLine) -> Figure | None:
+    if line.difference is None:
+        return None
+    return Figure(line.difference, line.low, line.high, line.is_share)

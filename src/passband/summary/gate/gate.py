@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from passband.errors import InvalidInput
-from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.decision.compare import compare
+from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.gate.check import Check, Evidence, check
 from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
-from passband.stats.decision.more_data import MoreData, goal_of
 from passband.summary.gate.certified import failed_reason, left_out_reason
+from passband.summary.gate.open_line import opened
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
 from passband.summary.gate.result import GateLine, GateResult, GateSide, verdict_of
 from passband.summary.share import is_share
@@ -108,6 +107,11 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
             f"{task}: scores are not on a scale from 0 to 1, so there is no usual tolerance; give "
             "one for its metrics, in a policy or with --tolerance."
         )
+    if share and open_line.tolerance >= 1.0:
+        raise InvalidInput(
+            f"{task}: a tolerance of {open_line.tolerance:g} would let any loss of {metric} pass; "
+            "for two points in a hundred write 0.02."
+        )
     line = replace(
         open_line,
         trials=(sides[0].n_trials, sides[1].n_trials),
@@ -130,8 +134,8 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
 
 def _missing(pair: Pair, tier: Tier) -> str:
     sides = [name for name, side in (("BASE", pair.base), ("NEW", pair.new)) if side is None]
-    text = f"{' and '.join(sides)} {'has' if len(sides) == 1 else 'have'} no trials of it"
-    return f"{text}, and it is required" if tier == "required" else text
+    text = f"missing in {' and '.join(sides)}"
+    return f"required, and {text}" if tier == "required" else text
 
 
 def _measured(line: GateLine, result: Check) -> GateLine:
@@ -163,7 +167,8 @@ def _rule(family: list[_Item], policy: GatePolicy, errors: LookErrors | None) ->
     for item, ruling, without in zip(family, rulings, plain, strict=True):
         line = replace(item.line, verdict=ruling.verdict, p_adjusted=ruling.p_adjusted)
         if ruling.verdict == "undecided":
-            line = _opened(line, item, without, policy, len(family))
+            assert item.sides is not None
+            line = opened(line, item.sides, without, policy, len(family))
         item.line = line
 
 
@@ -173,45 +178,3 @@ def _rulings(
     if errors is None:
         return rule(evidence, error=policy.error)
     return rule_at_look(evidence, errors)
-
-
-def _opened(
-    line: GateLine, item: _Item, plain: Ruling, policy: GatePolicy, family: int
-) -> GateLine:
-    """Return an open line with its reason: failed trials, or too little data, and how much more."""
-    assert item.sides is not None
-    if plain.verdict != "undecided":
-        return replace(line, reason=_flipped(line, plain))
-    more = _more(line, item.sides, policy, family)
-    return replace(line, reason=_open(line, family, policy), more=more)
-
-
-def _flipped(line: GateLine, plain: Ruling) -> str:
-    count = sum(line.failed)
-    word = "a regression" if plain.verdict == "regression" else "a pass"
-    return (
-        f"{count} failed trial{'s' * (count != 1)} decide{'s' * (count == 1)} it: left out, it "
-        f"would be {word}, but not whatever they would have been; ask them again, or say in a "
-        "policy what they count as"
-    )
-
-
-def _open(line: GateLine, family: int, policy: GatePolicy) -> str:
-    if line.p_worse is None:
-        return "the data allow no interval"
-    if line.p_worse <= policy.error:
-        return f"worse by itself, but not when {family} comparisons are allowed for"
-    return "the data show neither a loss nor that there is none beyond the tolerance"
-
-
-def _more(
-    line: GateLine, sides: tuple[Outcomes, Outcomes], policy: GatePolicy, family: int
-) -> MoreData | None:
-    """Return the data that would probably settle it; a regression takes a higher level."""
-    goal, _ = goal_of(line.difference or 0.0, line.tolerance)
-    level = 1.0 - policy.alpha / family if goal == "worse" else policy.level
-    treatment: Policy = "fail" if policy.failed == "wrong" else "drop"
-    return compare(
-        *sides, line.metric, over=policy.over, level=level, policy=treatment,
-        margin=line.tolerance, settle=True,
-    ).decision.more  # fmt: skip

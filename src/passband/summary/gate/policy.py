@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
@@ -12,7 +13,16 @@ from passband.stats.decision.gate.failed import Failed
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
 
-__all__ = ["TIERS", "TOLERANCE", "GatePolicy", "MetricRule", "TaskRule", "Tier", "metric_names"]
+__all__ = [
+    "TIERS",
+    "TOLERANCE",
+    "GatePolicy",
+    "MetricRule",
+    "TaskRule",
+    "Tier",
+    "check_name",
+    "metric_names",
+]
 
 TOLERANCE = 0.02  #: where none is given, of metrics that are shares of 1
 Tier = Literal["required", "supporting", "advisory"]
@@ -22,6 +32,7 @@ required    it must be shown to be no worse, beyond the tolerance, or the gate d
 supporting  it must not be shown to be worse; left open, or missing, it does not keep the gate shut
 advisory    it is reported, and decides nothing
 """
+_NAME = re.compile(r"[A-Za-z0-9](?:[ ._A-Za-z0-9]|-(?!-)){0,59}", re.ASCII)
 TIERS: tuple[Tier, ...] = get_args(Tier)  #: the strongest first
 
 
@@ -66,6 +77,7 @@ class GatePolicy:
     others: Tier | None = None  #: of tasks not named; None: required if none is, else advisory
 
     def __post_init__(self) -> None:
+        check_name(self.name)
         as_share("alpha", self.alpha)
         check_over(self.over)
         if self.tolerance is not None:
@@ -115,6 +127,15 @@ class GatePolicy:
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
         return asdict(self)
+
+
+def check_name(name: object) -> None:
+    """Refuse a name that could not stand in a comment, a file name and a title alike."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidInput(
+            "name must be up to 60 letters, digits, blanks, dots, dashes and underscores, first a "
+            f"letter or digit; got {name!r:.80}."
+        )
 
 
 def metric_names(text: str, most_trials: int) -> list[str]:

@@ -1,0 +1,156 @@
+"""A gate as Markdown: a comment on a pull request, or the summary of a step of a workflow.
+
+A comment begins with a marker that is not shown, by which a workflow finds and updates it. GitHub
+shows no SVG in comments, so intervals are drawn with letters. Names of models and tasks are shown
+as they are: no markup in them is obeyed, nobody is mentioned, no issue is linked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from passband.report.gate.bars import LEGEND, difference_bars
+from passband.report.gate.text import gate_row
+from passband.report.gate.words import HEADLINES, line_texts, roundings, sentence, target
+from passband.report.markdown import markdown_text
+from passband.report.render import printable, render
+from passband.report.style import PLAIN, Style
+from passband.stats.interval.rounding import Rounding
+from passband.summary.gate.result import GateLine, GateResult
+from passband.version import __version__
+
+__all__ = ["COMMENT", "STEP_SUMMARY", "gate_comment", "gate_step_summary", "marker"]
+
+COMMENT = 64_000  #: characters of a comment; GitHub takes 65,536
+STEP_SUMMARY = 1_000_000  #: bytes of a step's summary; GitHub takes 1 MiB for all of a step's
+_PINGS = re.compile(r"(?<![A-Za-z0-9])@(?=\w)|#(?=\d)")  # a mention, an issue
+_ORDER = ("regression", "not-certified", "undecided", "worse-within-tolerance", "pass")
+_TIERS = ("required", "supporting", "advisory")
+
+
+def marker(name: str) -> str:
+    """Return the first line of a comment, by which it is found again."""
+    return f"<!-- passband gate {name} -->"
+
+
+def gate_comment(result: GateResult, style: Style = PLAIN, most: int = COMMENT) -> str:
+    """Return the gate as a comment of at most so many characters."""
+    head = f"{marker(result.policy.name)}\n"
+    return head + _document(result, style, most - len(head))
+
+
+def gate_step_summary(result: GateResult, style: Style = PLAIN, most: int = STEP_SUMMARY) -> str:
+    """Return the gate as the summary of a workflow's step, of at most so many bytes."""
+    # A letter has four bytes at most, so whatever has a quarter as many letters is short enough.
+    whole = _document(result, style, most)
+    return whole if len(whole.encode()) <= most else _document(result, style, most // 4)
+
+
+# -- sections --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Section:
+    """Lines between a head and a foot, any number of which can be left out at the end."""
+
+    head: str
+    lines: Sequence[str]
+    foot: str = "\n"
+    noun: str = "line"
+
+    def within(self, room: int) -> str:
+        """Return as much of it as there is room for; nothing if there is none for a line."""
+        text = self.head + "".join(self.lines) + self.foot
+        if len(text) <= room:
+            return text
+        room -= len(self.head) + len(self.foot) + 80  # for what is said of the rest
+        kept: list[str] = []
+        for line in self.lines:
+            room -= len(line)
+            if room < 0:
+                break
+            kept.append(line)
+        if not kept:
+            return ""
+        left = len(self.lines) - len(kept)
+        rest = f"\n{left} more {self.noun}{'s' * (left != 1)}: too long for this page.\n"
+        return self.head + "".join(kept) + self.foot + rest
+
+
+def _document(result: GateResult, style: Style, most: int) -> str:
+    text = _opening(result)
+    pairs = sorted(zip(result.lines, roundings(result, style), strict=True), key=_severity)
+    for section in _sections(result, pairs):
+        text += section.within(most - len(text))
+    return text
+
+
+def _severity(pair: tuple[GateLine, Rounding]) -> tuple[int, int]:
+    """Order what decides before the rest, so that it is never cut off."""
+    line, _ = pair
+    return _TIERS.index(line.tier), _ORDER.index(line.verdict)
+
+
+def _opening(result: GateResult) -> str:
+    name = f" ({result.policy.name})" if result.policy.name != "gate" else ""
+    base, new = (_cut(_inert(side.name)) for side in (result.base, result.new))
+    lead = _cut(_inert(sentence(result)), 1000)
+    return (
+        f"### passband gate{name}: {HEADLINES[result.verdict]}\n\n"
+        f"{lead[:1].upper()}{lead[1:]}. New: {new}; base: {base}.\n\n"
+    )
+
+
+def _sections(result: GateResult, pairs: Sequence[tuple[GateLine, Rounding]]) -> Iterator[_Section]:
+    if pairs:
+        rows = [gate_row(result, line, rounding) for line, rounding in pairs]
+        head, rule, *body = _inert_links(render(rows, "markdown")).splitlines(keepends=True)
+        yield _Section(head + rule, body, noun="comparison")
+    bars = difference_bars([line for line, _ in pairs])
+    if bars:
+        fence = _fence(bars)
+        yield _Section(
+            f"{fence}text\n{bars[0]}\n",
+            [f"{bar}\n" for bar in bars[1:]],
+            f"{fence}\n{LEGEND}\n\n",
+            noun="difference",
+        )
+    details = [
+        f"- in {_cut(_inert(line.task))}, {_inert(line.metric)}: {_cut(_inert(text), 1000)}\n"
+        for line, rounding in pairs
+        for text in line_texts(line, rounding)
+    ]
+    if details:
+        summary = "<details><summary>Why, and what would settle it</summary>\n\n"
+        yield _Section(summary, details, "\n</details>\n\n")
+    remarks = [f"- {_cut(_inert(str(one)), 1000)}\n" for one in result.remarks if one.important]
+    if remarks:
+        yield _Section(
+            "<details><summary>About the runs</summary>\n\n", remarks, "\n</details>\n\n"
+        )
+    yield _Section("", [f"{_inert(target(result))} passband {__version__}.\n"], "")
+
+
+# -- text ------------------------------------------------------------------------------------
+
+
+def _inert(text: str) -> str:
+    """Return text that is shown as it is."""
+    return _inert_links(markdown_text(printable(text)))
+
+
+def _inert_links(text: str) -> str:
+    """Put a blank of no width behind what would mention a user or an issue."""
+    return _PINGS.sub(lambda sign: f"{sign[0]}&#8203;", text)
+
+
+def _cut(text: str, most: int = 200) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip(chr(92))}..."
+
+
+def _fence(lines: Sequence[str]) -> str:
+    """Return more backticks than any line has in a row."""
+    longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
+    return "`" * max(3, longest + 1)
