@@ -27,6 +27,7 @@ from passband.cli.merge import merge
 from passband.cli.metrics import metrics
 from passband.cli.options import ImportOption, with_imports
 from passband.cli.plan import plan
+from passband.cli.report import report
 from passband.cli.run import run
 from passband.cli.salvage import salvage
 from passband.cli.score import score
@@ -52,8 +53,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, init, show, score, stats, summarize, compare, gate, plan, calibrate, serve, import_,
-    export, merge, check, backup, salvage, ls, validate, metrics,
+    run, init, show, score, stats, report, summarize, compare, gate, plan, calibrate, serve,
+    import_, export, merge, check, backup, salvage, ls, validate, metrics,
 ):  # fmt: skip
     word = verb.__name__.rstrip("_")
     app.command(word, cls=Command, epilog=epilog_of(word))(with_imports(verb))

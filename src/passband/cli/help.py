@@ -38,6 +38,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "passband stats runs/tiny -m pass@1-8,vote@8",
         "passband stats trials.csv --by model --format latex",
     ),
+    "report": (
+        "passband report runs/tiny -o report.html",
+        "passband report runs/tiny --charts charts         # SVG, PNG and PDF for a paper",
+        "passband report log.eval --no-transcripts         # logs of other tools, too",
+    ),
     "compare": ("passband compare runs/a runs/b", "passband compare trials.csv --by checkpoint"),
     "gate": (
         "passband gate runs/base runs/new -m pass@1 --tolerance 0.02",

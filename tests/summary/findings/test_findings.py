@@ -29,7 +29,7 @@ def test_numbers_are_those_of_the_summary(tmp_path: Path) -> None:
     ]
     assert found.strip is not None
     assert (found.strip.always, found.strip.sometimes, found.strip.never) == (5, 10, 5)
-    assert found.strip.marks[5] == bytes([1, 1, 0, 1])
+    assert found.strip.marks[5] == "1101"
     assert found.uncertainty is not None
     assert [one.what for one in found.uncertainty.purchases] == ["now", "trials", "problems"]
 

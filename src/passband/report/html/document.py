@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from passband.report.charts.theme import chart_rules, colour_rules
 from passband.version import __version__
 
 __all__ = [
@@ -129,8 +130,8 @@ def _hash(text: str) -> str:
 
 
 def page_style() -> str:
-    """Return the style sheet of every page."""
-    return _resource("page.css")
+    """Return the style sheet of every page: colours, charts, and everything else."""
+    return colour_rules() + chart_rules() + _resource("page.css")
 
 
 def page_script() -> str:

@@ -12,19 +12,23 @@
   };
   const labelled = (panel, label, text) =>
     panel.append(make("div", "label", label), make("pre", "", text));
-  // A trial is [number, kind, label, about, before, answer, after]; a chip alone has no text.
-  const chip = ([number, kind, label, about, before, answer, after]) => {
-    const name = `trial-${kind}`;
+  const kinds = ["wrong", "right", "odd"];
+  // A trial is [kind, label, about, before, answer, after, further texts]; a chip has no text.
+  const chip = ([kind, label, about, before, answer, after, further], number) => {
+    const name = `trial-${kinds[kind]}`;
+    const word = kind < 2 ? `: ${kinds[kind]}` : ":";
+    const note = `trial ${number}${word}${about ? " " + about : ""}`;
     if (before === undefined) {
       const node = make("span", name, label);
-      node.title = `trial ${number}: ${about}`;
+      node.title = note;
       return node;
     }
     const node = make("details", name);
-    const text = make("pre");
-    text.dir = "auto";
-    text.append(before, make("mark", "", answer), after);
-    node.append(make("summary", "", label), make("div", "about", `trial ${number}: ${about}`), text);
+    node.append(make("summary", "", label), make("div", "about", note));
+    for (const [role, text] of further || []) labelled(node, role, text);
+    const text = make("pre", "", before);
+    text.append(make("mark", "", answer), after);
+    node.append(text);
     return node;
   };
   const open = (run, place, moves) => {
@@ -40,12 +44,32 @@
     for (const [role, text] of problem.asked) labelled(panel, role, text);
     for (const target of problem.targets) labelled(panel, "right answer", target);
     const trials = make("div", "trials");
-    trials.append(...problem.trials.map(chip));
+    problem.trials.forEach((one, number) => { if (one) trials.append(chip(one, number)); });
     panel.append(trials);
     if (problem.more) panel.append(make("p", "caption", problem.more));
     panel.hidden = false;
     if (moves) panel.scrollIntoView({ block: "nearest" });
   };
+  // The table of problems for those who do not point at columns; made when it is opened.
+  for (const list of document.querySelectorAll("details[data-problems]")) {
+    const run = +list.dataset.problems;
+    list.hidden = false;
+    list.addEventListener("toggle", () => {
+      const body = list.querySelector("tbody");
+      if (!body || body.firstChild) return;
+      runs[run].problems.forEach((problem, place) => {
+        const row = make("tr");
+        const button = make("button", "link", problem.key);
+        button.type = "button";
+        button.dataset.run = run;
+        button.dataset.problem = place;
+        const cell = make("td");
+        cell.append(button);
+        row.append(cell, make("td", "number", problem.solved));
+        body.append(row);
+      });
+    });
+  }
   const nearest = (places, wanted) =>
     places.reduce((best, one, i) => Math.abs(one - wanted) < Math.abs(places[best] - wanted) ? i : best, 0);
   document.addEventListener("click", (event) => {
@@ -55,7 +79,7 @@
       open(+link.dataset.run, +link.dataset.problem, true);
       return;
     }
-    const strip = event.target.closest(".strip");
+    const strip = event.target.closest(".problems");
     if (!strip) return;
     const run = +strip.dataset.run;
     const box = strip.getBoundingClientRect();

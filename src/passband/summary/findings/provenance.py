@@ -23,6 +23,7 @@ class Provenance:
     seed: str | None
     digest: str | None  #: sha256 of the problems as they were asked
     created: str
+    temperature: float | None = None
     sources: tuple[SourceRecord, ...] = ()  #: files that trials were imported from
 
 
@@ -41,8 +42,15 @@ def provenance_of(trials: Trials, run: RunRecord) -> Provenance:
         seed=None if seed is None else str(seed),
         digest=made if isinstance(made, str) else None,
         created=run.created,
+        temperature=_temperature(run),
         sources=tuple(own),
     )
+
+
+def _temperature(run: RunRecord) -> float | None:
+    sampling = run.spec.get("sampling")
+    value = sampling.get("temperature") if isinstance(sampling, Mapping) else None
+    return float(value) if isinstance(value, (int, float)) else None
 
 
 def command_of(run: RunRecord) -> str:

@@ -9,11 +9,21 @@ from passband.summary.findings.scan import RIGHT, WRONG, Answer, Scan
 from passband.summary.look import Look
 from passband.summary.shown import Damaged, ShownProblem, ShownTrial
 
-__all__ = ["SampledProblem", "Transcripts", "chosen_places", "sample_transcripts"]
+__all__ = [
+    "ASIDE",
+    "LONGEST",
+    "MOST_STEPS",
+    "SampledProblem",
+    "Transcripts",
+    "chosen_places",
+    "sample_transcripts",
+]
 
 _CHIP = 16  # bytes that the answer of a trial takes, about
 _QUESTION = 300  # bytes that a problem takes beside its trials, about
 LONGEST = 1_500  #: characters of a completion that are shown, about
+ASIDE = 600  #: of its reasoning, and of each step
+MOST_STEPS = 12  #: of a transcript
 
 
 @dataclass(frozen=True)
@@ -121,11 +131,19 @@ def _read(
         elif isinstance(one, Damaged):
             damaged += 1
         else:
-            left -= min(len(one.text or ""), LONGEST) + _CHIP
+            left -= _size(one)
             if left < 0 and texts:
                 break
             texts[one.trial] = one
     return None if problem is None else (problem, dict(sorted(texts.items())), damaged)
+
+
+def _size(trial: ShownTrial) -> int:
+    """Return the bytes that a trial takes, about; long texts are cut where they are shown."""
+    steps = [message.text for message in trial.transcript[:MOST_STEPS]]
+    aside = [trial.reasoning or "", *steps]
+    text = (trial.text or "")[:LONGEST]
+    return _CHIP + len(text.encode(errors="replace")) + sum(min(len(one), ASIDE) for one in aside)
 
 
 def _places(number: int, trials: Sequence[int]) -> Iterator[tuple[int, int]]:

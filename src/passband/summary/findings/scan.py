@@ -11,7 +11,7 @@ from passband.trials.rows import ScoreRow
 
 __all__ = ["RIGHT", "UNSCORED", "WRONG", "Answer", "Scan"]
 
-WRONG, RIGHT, UNSCORED = range(3)  #: marks of trials
+WRONG, RIGHT, UNSCORED = b"01."  #: marks of trials, as letters
 _LONGEST = 80  # characters that are kept of an answer
 
 

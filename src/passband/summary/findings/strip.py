@@ -17,21 +17,22 @@ __all__ = ["Strip", "by_ease", "strip_of"]
 class Strip:
     """Problems, easiest first; of each its key, its solved and its scored trials, and marks.
 
-    The marks of a problem are one byte per trial, in the order of their numbers (`scan`).
+    The marks of a problem are a letter for each trial, in the order of their numbers: "1" right,
+    "0" not right, "." without a score.
     """
 
     keys: tuple[str, ...]
     right: tuple[int, ...]
     scored: tuple[int, ...]
-    marks: tuple[bytes, ...]
+    marks: tuple[str, ...]
     always: int
     sometimes: int
     never: int
 
     @property
-    def most_trials(self) -> int:
-        """The most trials of a problem."""
-        return max(map(len, self.marks), default=0)
+    def rates(self) -> tuple[float, ...]:
+        """The success rate of each problem."""
+        return tuple(right / of for right, of in zip(self.right, self.scored, strict=True))
 
 
 def by_ease(outcomes: Outcomes) -> list[int]:
@@ -69,7 +70,7 @@ def strip_of(
         keys=tuple(keys),
         right=tuple(int(right[place]) for place in places),
         scored=tuple(int(scored[place]) for place in places),
-        marks=tuple(bytes(marks.get(numbers[key], b"")) for key in keys),
+        marks=tuple(bytes(marks.get(numbers[key], b"")).decode() for key in keys),
         always=int(((right == scored) & (scored > 0)).sum()),
         sometimes=int(((right < scored) & (right > 0)).sum()),
         never=int(((right == 0) & (scored > 0)).sum()),

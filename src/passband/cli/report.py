@@ -1,0 +1,117 @@
+"""`passband report`: what a run shows, as one HTML file to read and to send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from passband.cli.options import (
+    AnswerColumn,
+    ClusterColumn,
+    Level,
+    Metrics,
+    Policies,
+    PolicyOption,
+    ProblemColumn,
+    Quiet,
+    ScoreColumn,
+    SkipBad,
+    StatusColumn,
+    TrialColumn,
+)
+
+if TYPE_CHECKING:
+    from passband.summary.findings.findings import SourceFindings
+
+__all__ = ["report"]
+
+
+def report(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN",
+            help="Run directories, folders of them, logs of other tools, or tables of trials.",
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write, or folder for report.html.")
+    ] = Path("report.html"),
+    charts: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write each chart: SVG, PNG, PDF, Vega-Lite."),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="Heading of the report.")] = None,
+    metric: Metrics = None,
+    level: Level = 0.95,
+    policy: PolicyOption = Policies.drop,
+    task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Column of the problems' data that says what kind each is."),
+    ] = None,
+    transcripts: Annotated[
+        int, typer.Option(metavar="KB", help="Kilobytes of transcripts in the file.", min=0)
+    ] = 400,
+    no_transcripts: Annotated[
+        bool, typer.Option("--no-transcripts", help="Numbers and charts, no texts of the model.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite a file that is not a report.")
+    ] = False,
+    problem: ProblemColumn = None,
+    trial: TrialColumn = None,
+    score: ScoreColumn = None,
+    status: StatusColumn = None,
+    cluster: ClusterColumn = None,
+    answer: AnswerColumn = None,
+    skip_bad: SkipBad = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write what a run shows as one HTML file, which opens offline and needs nothing else."""
+    from passband.report.html.file import target_of, write_report
+    from passband.report.html.report import report_page
+    from passband.summary.findings.findings import ReportRequest
+    from passband.summary.findings.sources import read_findings
+    from passband.summary.summary import Request
+
+    target = target_of(output, runs, force=force)
+    request = ReportRequest(
+        Request(tuple(metric or ()), level=level, policy=policy.value),
+        by=by,
+        transcripts=0 if no_transcripts else 1000 * transcripts,
+    )
+    columns = {
+        "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
+        "answer": answer,
+    }  # fmt: skip
+    found = read_findings(
+        runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad
+    )
+    size = write_report(target, report_page(found, title=title))
+    if not quiet:
+        from passband.cli.output import print_notes
+        from passband.report.html.report import sampled_text
+
+        print_notes([sampled_text(found)])
+    typer.echo(f"{target} ({size / 1000:,.0f} kB)")
+    if charts is not None:
+        _write_charts(charts, found, quiet=quiet)
+
+
+def _write_charts(folder: Path, found: list[SourceFindings], *, quiet: bool) -> None:
+    from passband.cli.output import print_notes
+    from passband.report.charts.write import missing_note, write_charts
+    from passband.report.html.report import charts_by_folder
+
+    paths = [
+        path
+        for name, charts in charts_by_folder(found).items()
+        for path in write_charts(charts, folder / name)
+    ]
+    typer.echo(f"{folder} ({len(paths)} files)")
+    if not quiet and (note := missing_note()):
+        print_notes([note])

@@ -1,0 +1,151 @@
+"""The end of a run's page: its trials and what they took, notes, methods, how to repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from passband.report.html.document import escape
+from passband.report.html.elements import note_list, pair_rows, section
+from passband.report.html.run_text import RunText
+from passband.report.summary import note_lines
+from passband.report.words import counted, duration, money
+
+__all__ = ["methods_section", "notes_section", "trials_section"]
+
+_STATUSES = {
+    "truncated": "truncated (cut off at the limit of tokens)",
+    "refused": "refused",
+    "invalid": "invalid (what came back was no answer)",
+    "gave_up": "given up (nothing came back)",
+    "limit": "stopped by a limit of the task",
+    "errored": "errors of the task's own code",
+    "tool_call": "ended with a call of a tool",
+    "unknown": "ended for an unknown reason",
+    "unscored": "not scored",
+    "missing": "missing",
+    "scorer_error": "errors of the scorer",
+    "scorer_timeout": "timeouts of the scorer",
+}
+
+
+def trials_section(run: RunText) -> str:
+    """Return the trials by what became of them, and what they took."""
+    rows = [*_counts(run), *_taken(run)]
+    return section("Trials", "", pair_rows(rows))
+
+
+def _counts(run: RunText) -> Iterator[tuple[str, str]]:
+    group = run.findings.group
+    yield "scored", f"{group.n_trials:,}"
+    own = next((one for one in group.scorers if one.name == run.findings.scorer), None)
+    if own is not None:
+        yield "no answer found (counted wrong)", f"{own.no_answer:,}"
+    lost = {name: count for name, count in group.statuses.items() if count and name != "ok"}
+    for name, count in lost.items():
+        yield f"{_STATUSES.get(name, name)}, no score", f"{count:,}"
+    for name, count in group.incomplete.items():
+        yield f"{_STATUSES.get(name, name)}, scored all the same", f"{count:,}"
+    if not lost and not group.incomplete:
+        yield "truncated, refused, invalid, given up", "0"
+    if group.retried:
+        yield "asked more than once", f"{group.retried:,}"
+    bracket = group.bracket
+    if bracket is not None:
+        ends = f"{run.rounding.value(bracket.low)} – {run.rounding.value(bracket.high)}"
+        yield f"{bracket.metric}, all without a score wrong – right", ends
+
+
+def _taken(run: RunText) -> Iterator[tuple[str, str]]:
+    usage = run.findings.usage
+    if usage.prompt_tokens is not None and usage.completion_tokens is not None:
+        yield "tokens, in and out", f"{usage.prompt_tokens:,} + {usage.completion_tokens:,}"
+    else:
+        yield "tokens", "not recorded"
+    if usage.reasoning_tokens:
+        yield "of those out, reasoning", f"{usage.reasoning_tokens:,}"
+    if usage.seconds is not None:
+        name = "time, with the other runs of the directory" if usage.shares_time else "time"
+        yield name, duration(usage.seconds)
+    yield "cost", "unknown (no price given)" if usage.cost is None else money(usage.cost)
+
+
+# -- notes ---------------------------------------------------------------------------------
+
+
+def notes_section(run: RunText) -> str:
+    """Return where numbers are weak, and how the trials were read."""
+    found = run.findings
+    lines = note_lines(found.summary)
+    lines += [note.text for tries in found.tries for note in tries.notes]
+    lines += [note.text for note in found.notes]
+    if found.transcripts.damaged:
+        lines.append(
+            f"{counted(found.transcripts.damaged, 'transcript')} could not be read and "
+            f"{'is' if found.transcripts.damaged == 1 else 'are'} left out: the store is damaged. "
+            "passband check says where, passband salvage saves what can be read."
+        )
+    lines += [one.text for one in found.summary.remarks if not one.important]
+    unique = list(dict.fromkeys(lines))
+    return section("Notes", "", note_list(unique, "quiet")) if unique else ""
+
+
+# -- methods -------------------------------------------------------------------------------
+
+
+def methods_section(run: RunText) -> str:
+    """Return how the numbers were made, and the command that asks for the same."""
+    made = run.findings.provenance
+    parts = [f'<p class="small">{escape(" ".join(_methods(run)))}</p>']
+    if made.command is not None:
+        parts.append(f'<pre class="command">{escape(made.command)}</pre>')
+    parts += [
+        f'<p class="caption" dir="auto">imported from {escape(one.file)} ({escape(one.reader)}, '
+        f"sha256 {escape(one.sha256[:12])})</p>"
+        for one in made.sources
+    ]
+    parts.append(f'<p class="caption" dir="auto">{escape(" · ".join(_versions(run)))}</p>')
+    return section("Methods", "", "".join(parts))
+
+
+def _versions(run: RunText) -> Iterator[str]:
+    made = run.findings.provenance
+    if made.versions:
+        yield f"asked by passband {', '.join(made.versions)}"
+    yield f"run {made.name}"
+    if made.seed is not None and made.seed != made.name:
+        yield f"seed {made.seed}"
+    if made.digest:
+        yield f"data sha256 {made.digest[:12]}"
+
+
+def _methods(run: RunText) -> Iterator[str]:
+    found = run.findings
+    group = found.group
+    fewest, most = group.trials_per_problem
+    times = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    yield (
+        f"Each of {counted(group.n_problems, 'problem')} was asked "
+        f"{times} {'time' if times == '1' else 'times'} and scored by {found.scorer}."
+    )
+    metrics = {line.metric.partition("@")[0].partition("^")[0] for line in group.lines}
+    if "pass" in metrics:
+        yield (
+            "pass@k and pass^k are the unbiased estimates of Chen et al. (2021, arXiv 2107.03374) "
+            "and Yao et al. (2024, arXiv 2406.12045)."
+        )
+    if any(line.estimate and line.estimate.method == "auto" for line in group.lines):
+        yield (
+            "Intervals are passband's default: over problems a Wilson-type interval with the "
+            "scores' own variance and skewness, over trials from a fitted distribution of success "
+            "rates."
+        )
+    others = sorted(
+        {x.estimate.method for x in group.lines if x.estimate and x.estimate.method != "auto"}
+    )
+    if others:
+        yield f"Intervals by {', '.join(others)}: see docs/intervals.md."
+    if found.tries:
+        yield "Bands hold for all k at once."
+    if found.uncertainty is not None:
+        yield "The variance is split as in Miller (2024, arXiv 2411.00640)."
+    yield "Their measured coverage is in docs/coverage.md."

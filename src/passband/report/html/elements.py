@@ -1,0 +1,58 @@
+"""Parts of pages that sections share: headings, captions, tables, charts in two sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from passband.report.charts.chart import Chart
+from passband.report.html.document import escape
+
+__all__ = ["caption", "figure", "note_list", "pair_rows", "section", "side_by_side"]
+
+
+def section(heading: str, finding: str, body: str, *, name: str = "") -> str:
+    """Return a section: a plain topic, one line that states the finding, and what shows it.
+
+    `heading` and `finding` are texts, `body` is HTML.
+    """
+    marked = f' id="{escape(name)}"' if name else ""
+    said = f'<p class="finding" dir="auto">{escape(finding)}</p>' if finding else ""
+    return f"<section{marked}><h2>{escape(heading)}</h2>{said}{body}</section>"
+
+
+def caption(text: str) -> str:
+    """Return what is said below a chart or a table."""
+    return f'<p class="caption" dir="auto">{escape(text)}</p>' if text else ""
+
+
+def figure(chart: Chart, *, text: str | None = None) -> str:
+    """Return a chart in its wide and its narrow drawing, with its caption below."""
+    return (
+        f'<figure><div class="wide">{chart.svg()}</div>'
+        f'<div class="narrow">{chart.svg(narrow=True)}</div></figure>'
+        f"{caption(chart.caption if text is None else text)}"
+    )
+
+
+def side_by_side(*sections: str) -> str:
+    """Return sections in two columns; one alone has the whole width."""
+    shown = [one for one in sections if one]
+    return f'<div class="two">{"".join(shown)}</div>' if len(shown) > 1 else "".join(shown)
+
+
+def pair_rows(rows: Sequence[tuple[str, str]], *, useful: Sequence[int] = ()) -> str:
+    """Return a table of names and numbers, those at some places set in bold."""
+    marks = [' class="useful"' if at in useful else "" for at in range(len(rows))]
+    cells = "".join(
+        f'<tr{marks[at]}><td>{escape(name)}</td><td class="number">{escape(value)}</td></tr>'
+        for at, (name, value) in enumerate(rows)
+    )
+    return f'<table class="plain">{cells}</table>'
+
+
+def note_list(lines: Sequence[str], kind: str = "") -> str:
+    """Return notes as a list with a line at its side; nothing where there are none."""
+    if not lines:
+        return ""
+    items = "".join(f'<li dir="auto">{escape(line)}</li>' for line in lines)
+    return f'<div class="notes {kind}"><ul>{items}</ul></div>'

@@ -1,0 +1,161 @@
+"""The beginning of a run's page: its name, one number with a sentence, and the table of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from passband.report.html.document import escape
+from passband.report.html.drawings import bar_of, interval_bars
+from passband.report.html.elements import caption, note_list
+from passband.report.html.run_text import RunText, metric_words
+from passband.report.summary import warning_lines
+from passband.report.table_line import TableLine
+from passband.report.words import counted
+from passband.stats.interval.rounding import Rounding
+from passband.summary.findings.progress import Progress
+
+__all__ = ["lead_html", "run_line", "warnings_html"]
+
+
+def run_line(run: RunText) -> str:
+    """Return the line below a run's name: its size, its date, and how far it has come."""
+    return " · ".join(_run_parts(run))
+
+
+def _run_parts(run: RunText) -> Iterator[str]:
+    found = run.findings
+    fewest, most = found.group.trials_per_problem
+    problems = "problem" if found.group.n_problems == 1 else "problems"
+    if found.group.adaptive is None:
+        each = f"{most:,}" if fewest == most else f"{fewest:,}–{most:,}"
+        trials = "trial" if each == "1" else "trials"
+        yield f"<b>{found.group.n_problems:,}</b> {problems} × <b>{each}</b> {trials}"
+    else:
+        yield f"adaptive, <b>{found.progress.recorded:,}</b> items asked"
+    if found.provenance.temperature is not None:
+        yield f"temperature {found.provenance.temperature:g}"
+    if found.progress.date:
+        yield escape(found.progress.date)
+    yield escape(f"{_state(found.progress)}{_losses(run)}")
+
+
+def _state(progress: Progress) -> str:
+    done = f"{progress.recorded:,}"
+    if progress.state == "complete":
+        return "complete"
+    of = "" if progress.planned is None else f" of {progress.planned:,}"
+    word = {"running": "still running; ", "stopped": "stopped early; "}.get(progress.state, "")
+    return f"{word}{done}{of} {'trial' if progress.recorded == 1 and not of else 'trials'}"
+
+
+def _losses(run: RunText) -> str:
+    lost = run.findings.group.n_unscored
+    return ", nothing failed" if not lost else f", {lost:,} without a score"
+
+
+# -- the number that leads -----------------------------------------------------------------
+
+
+def lead_html(run: RunText) -> str:
+    """Return the big number with its sentence, and the table of metrics."""
+    return f"{_lead(run)}{warnings_html(run)}{_table(run)}"
+
+
+def _lead(run: RunText) -> str:
+    line = run.findings.headline
+    if line is None or line.estimate is None:
+        return f'<div class="lead"><p>{escape(_reason(run))}</p></div>'
+    small = "<small>%</small>" if run.counts_successes else ""
+    number = f'<div class="big">{escape(run.prose(line.estimate.value))}{small}</div>'
+    return f'<div class="lead">{number}<p>{"".join(_sentences(run))}</p></div>'
+
+
+def _reason(run: RunText) -> str:
+    reasons = [str(line.reason) for line in run.findings.group.lines if line.reason is not None]
+    return f"There is no number to show: {reasons[0]}" if reasons else "There is no number to show."
+
+
+def _sentences(run: RunText) -> Iterator[str]:
+    """Yield what the number is, and its two intervals."""
+    line = run.findings.headline
+    if line is None or line.estimate is None:
+        return
+    words = metric_words(line, is_binary=run.findings.group.is_binary)
+    if run.counts_successes and words == "solved in one try":
+        yield "of problems like these are solved in one try. "
+    elif words == "mean score of one try":
+        yield "is the mean score of one try at problems like these. "
+    else:
+        yield f"is {escape(line.metric)}{f': {escape(words)}' if words else ''}. "
+    outer = run.between(line.estimate)
+    inner = run.inner(line)
+    again = None if inner is None else run.between(inner)
+    if outer is None:
+        yield "There are too few data for an interval over problems"
+    else:
+        yield f"With other problems of this kind it would be <b>{escape(outer)}</b>"
+    yield f"; asked again on these very problems, {escape(again)}. " if again else ". "
+    bracket = run.findings.group.bracket
+    if bracket is not None and bracket.metric == line.metric:
+        low, high = run.prose(bracket.low), run.prose(bracket.high)
+        yield (
+            f"Trials without a score leave open more: it is {escape(low)}{run.sign} if all of them "
+            f"are wrong, and {escape(high)}{run.sign} if all are right."
+        )
+
+
+def warnings_html(run: RunText) -> str:
+    """Return what changes the meaning of the numbers: a run that is not over, lost trials."""
+    progress = run.findings.progress
+    lines = []
+    if progress.state == "running":
+        lines.append(f"This run is going on: {_state(progress)}. Numbers are those of now.")
+    elif progress.state == "stopped":
+        lines.append(f"This run did not come to its end: {_state(progress)}.")
+    lines += [text.removeprefix("warning: ") for text in warning_lines(run.findings.summary)]
+    lines += [one.text for one in run.findings.summary.remarks if one.important]
+    return note_list(lines)
+
+
+# -- the table -----------------------------------------------------------------------------
+
+
+def _table(run: RunText) -> str:
+    chart = interval_bars(run)
+    axis = "" if chart is None else chart.axis_svg()
+    level = f"{100 * run.findings.summary.request.level:.6g} % interval"
+    head = (
+        f'<tr><th>metric</th><th class="number">value</th><th class="number">{escape(level)}</th>'
+        f'<th class="bar">{axis}</th><th>in words</th></tr>'
+    )
+    rows = [
+        _row(run, one, rounding) for one, rounding in zip(run.lines, run.roundings, strict=True)
+    ]
+    below = "" if chart is None else caption(chart.caption)
+    return (
+        f'<table class="metrics"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>{below}'
+    )
+
+
+def _row(run: RunText, one: TableLine, rounding: Rounding) -> str:
+    chart = interval_bars(run)
+    words = metric_words(one.line, is_binary=run.findings.group.is_binary)
+    value, interval = "–", "–"
+    bar = ""
+    if one.estimate is not None:
+        value = rounding.value(one.estimate.value)
+        if one.estimate.low is not None and one.estimate.high is not None:
+            interval = f"{rounding.value(one.estimate.low)} – {rounding.value(one.estimate.high)}"
+        own = bar_of(run, one)
+        if chart is not None and own in chart.bars:
+            bar = chart.bar_svg(own)
+        if one.estimate.left_out:
+            words += f"; {counted(one.estimate.left_out, 'problem')} with too few trials left out"
+    else:
+        words = f"no value: {one.line.reason}"
+    return (
+        f'<tr><td class="metric" dir="auto">{escape(one.line.metric)}</td>'
+        f'<td class="value number">{escape(value)}</td><td class="interval number">'
+        f'{escape(interval)}</td><td class="bar">{bar}</td>'
+        f'<td class="words" dir="auto">{escape(words)}</td></tr>'
+    )

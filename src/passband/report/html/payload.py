@@ -1,0 +1,137 @@
+"""The data of a page: problems and trials that its script shows when a reader asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from passband.report.html.document import clean
+from passband.report.html.run_text import RunText
+from passband.report.html.transcript import pieces_of
+from passband.report.show.excerpt import Amount
+from passband.report.show.reason import verdict
+from passband.summary.findings.sample import ASIDE, LONGEST, MOST_STEPS, SampledProblem
+from passband.summary.findings.scan import RIGHT, WRONG, Answer
+from passband.summary.shown import ShownProblem, ShownTrial
+
+__all__ = ["run_payload"]
+
+_TEXT = Amount(LONGEST // 3, LONGEST // 2, 12, 20)
+_ASIDE = Amount(ASIDE // 2, ASIDE // 2, 6, 6)
+_SHORT = 60  # characters of an answer on a chip
+_KINDS = {WRONG: 0, RIGHT: 1}
+
+
+def run_payload(run: RunText) -> dict[str, Any]:
+    """Return the sampled problems of a run, as `page.js` reads them."""
+    return {"problems": [_problem(one) for one in run.findings.transcripts.problems]}
+
+
+def _problem(one: SampledProblem) -> dict[str, Any]:
+    problem = one.problem
+    trials = _trials(one)
+    left_out = sum(trial is not None for trial in trials) - len(one.texts)
+    more = "" if left_out <= 0 else (
+        f"{left_out:,} of the trials are here with their answers alone; "
+        "passband show has every text."
+    )  # fmt: skip
+    return {
+        "key": clean(problem.key),
+        "column": one.place,
+        "solved": _solved(problem),
+        "asked": [[message.role or "asked", _cut(message.text)] for message in problem.messages]
+        + [[f"choice {at + 1}", _cut(choice)] for at, choice in enumerate(problem.choices)],
+        "targets": [_cut(target) for target in problem.targets],
+        "trials": trials,
+        "more": more,
+    }
+
+
+def _solved(problem: ShownProblem) -> str:
+    if not problem.scored:
+        return f"{problem.trials} trials, none scored"
+    return f"{problem.right} of {problem.scored} scored trials right"
+
+
+def _trials(one: SampledProblem) -> list[list[Any] | None]:
+    """Return the trials by number: with a text, as an answer alone, or None where there is none."""
+    answers = {answer.trial: answer for answer in one.answers}
+    numbers = {*answers, *one.texts}
+    return [
+        _with_text(one.texts[number])
+        if number in one.texts
+        else _chip(answers[number])
+        if number in answers
+        else None
+        for number in range(max(numbers, default=-1) + 1)
+    ]
+
+
+def _chip(answer: Answer) -> list[Any]:
+    kind = _KINDS.get(answer.mark, 2)
+    if answer.status == "no_answer":
+        return [kind, "no answer"]
+    if answer.answer is None:
+        return [kind, ("wrong", "right", "no score")[kind]]
+    return [kind, _label(answer.answer)]
+
+
+def _with_text(trial: ShownTrial) -> list[Any]:
+    """Return a trial with its text, the answer set apart from what is before and after it."""
+    own = verdict(trial)
+    kind = {"wrong": 0, "right": 1}.get(own.kind, 2)
+    text = trial.text or ""
+    label = own.word if own.answer is None else _label(own.answer)
+    about = ", ".join([*([f"by {own.rule}"] if own.rule else []), *_unusual(own.word, trial)])
+    further = _further(trial, own.reason)
+    if not further and (own.answer == text.strip() or not text) and len(text) <= _SHORT:
+        return [kind, label, clean(about)]
+    before, answer, after = _parts(trial, text)
+    return [kind, label, clean(about), before, answer, after, *([further] if further else [])]
+
+
+def _unusual(word: str, trial: ShownTrial) -> Iterator[str]:
+    """Yield what was made of a trial and how it ended, where that is unusual."""
+    if word not in ("right", "wrong"):
+        yield word
+    if trial.status != "ok":
+        yield f"status {trial.status}"
+    if trial.finish_reason is not None:
+        yield f"finish reason {trial.finish_reason}"
+    if trial.attempts > 1:
+        yield f"{trial.attempts} attempts"
+
+
+def _further(trial: ShownTrial, reason: str) -> list[list[str]]:
+    """Return the texts beside the completion: why it was scored so, reasoning, steps."""
+    texts = [("why", reason)] if reason else []
+    texts += [("failed", failure) for failure in trial.failures[-3:]]
+    if trial.reasoning:
+        texts.append(("reasoning", trial.reasoning))
+    texts += [(step.role, step.text) for step in trial.transcript[:MOST_STEPS]]
+    if len(trial.transcript) > MOST_STEPS:
+        texts.append(("steps", f"{len(trial.transcript) - MOST_STEPS:,} more are left out"))
+    return [[clean(label), _cut(text)] for label, text in texts]
+
+
+def _parts(trial: ShownTrial, text: str) -> tuple[str, str, str]:
+    """Return what is before the answer, the answer, and what is after it."""
+    parts = {"before": "", "answer": "", "after": ""}
+    place = "before"
+    span = trial.span if trial.span != (0, len(text)) else None
+    for kind, piece in pieces_of(text, span, _TEXT):
+        if kind == "answer":
+            parts["answer"] += piece
+            place = "after"
+        else:
+            parts[place] += piece
+    return clean(parts["before"]), clean(parts["answer"]), clean(parts["after"])
+
+
+def _cut(text: str) -> str:
+    return clean("".join(piece for _, piece in pieces_of(text, None, _ASIDE)))
+
+
+def _label(text: str) -> str:
+    line = " ".join(text[: 4 * _SHORT].split())
+    return clean(line if len(line) <= _SHORT else line[: _SHORT - 1] + "…") or "(empty)"

@@ -1,0 +1,182 @@
+"""The page of a report: the runs of one source, one after another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from passband.report.charts.chart import Chart
+from passband.report.html.closing import methods_section, notes_section, trials_section
+from passband.report.html.document import document, escape
+from passband.report.html.drawings import charts_of
+from passband.report.html.elements import caption, section, side_by_side
+from passband.report.html.lead import lead_html, run_line
+from passband.report.html.payload import run_payload
+from passband.report.html.run_text import RunText
+from passband.report.html.same_wrong import same_wrong_section
+from passband.report.html.sections import (
+    kinds_section,
+    mask_rules,
+    problems_section,
+    tries_section,
+    uncertainty_section,
+)
+from passband.report.style import PLAIN
+from passband.report.summary import combined_meaning
+from passband.report.table_line import table_lines
+from passband.summary.findings.findings import Findings, SourceFindings
+from passband.summary.summary import Summary
+
+__all__ = ["charts_by_folder", "report_page", "run_html", "sampled_text", "title_of"]
+
+
+def report_page(
+    sources: Sequence[SourceFindings],
+    *,
+    title: str | None = None,
+    compared: str = "",
+    style: str = "",
+    data: Mapping[str, Any] | None = None,
+) -> str:
+    """Return a report as a complete page: one run, or several below a table of contents.
+
+    `compared` is HTML that comes before the runs of several models, with its `style` and `data`.
+    """
+    runs = _run_texts(sources)
+    name = title or title_of([run.findings for run in runs])
+    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name, compared)
+    body += "".join(combined_section(source.summary) for source in sources)
+    payload = {"runs": [run_payload(run) for run in runs], **(data or {})}
+    rules = "".join(map(mask_rules, runs)) + style
+    return document(name, f"<main>{body}{footer(runs)}</main>", style=rules, data=payload)
+
+
+def _run_texts(sources: Sequence[SourceFindings]) -> list[RunText]:
+    findings = [run for source in sources for run in source.runs]
+    return [RunText(one, index) for index, one in enumerate(findings)]
+
+
+def charts_by_folder(sources: Sequence[SourceFindings]) -> dict[str, list[Chart]]:
+    """Return the charts of each run by the name of a folder; of one run alone, of no folder."""
+    runs = _run_texts(sources)
+    if len(runs) == 1:
+        return {"": charts_of(runs[0])}
+    return {f"{run.index + 1}-{_file_name(run.findings)}": charts_of(run) for run in runs}
+
+
+def _file_name(found: Findings) -> str:
+    return re.sub(r"[^\w.-]+", "-", f"{found.task}-{found.model}")[:60].strip("-.") or "run"
+
+
+def title_of(runs: Sequence[Findings]) -> str:
+    """Return the name of a report: the task and the model, or what its runs share."""
+    tasks = list(dict.fromkeys(run.task for run in runs))
+    models = list(dict.fromkeys(run.model for run in runs))
+    task = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
+    model = models[0] if len(models) == 1 else f"{len(models)} models"
+    return f"{task} by {model}"
+
+
+def _single(run: RunText, title: str | None) -> str:
+    return f"{_header(run, title)}{run_html(run)}"
+
+
+def _header(run: RunText, title: str | None) -> str:
+    found = run.findings
+    name = escape(title) if title else _name(found)
+    return (
+        f'<header><div class="kind">passband report</div><h1 dir="auto">{name}</h1>'
+        f'<div class="run-line">{run_line(run)}</div></header>'
+    )
+
+
+def _name(found: Findings) -> str:
+    return f'{escape(found.task)} <span class="by">by</span> {escape(found.model)}'
+
+
+def run_html(run: RunText) -> str:
+    """Return the sections of a run, in the order of the questions of its readers."""
+    return "".join(
+        [
+            lead_html(run),
+            tries_section(run),
+            problems_section(run),
+            side_by_side(uncertainty_section(run), kinds_section(run)),
+            same_wrong_section(run),
+            side_by_side(trials_section(run), methods_section(run)),
+            notes_section(run),
+        ]
+    )
+
+
+def _several(runs: Sequence[RunText], name: str, compared: str) -> str:
+    head = (
+        f'<header><div class="kind">passband report</div><h1 dir="auto">{escape(name)}</h1>'
+        f'<div class="run-line"><b>{len(runs)}</b> runs</div></header>'
+    )
+    items = "".join(
+        f'<li><a href="#run-{run.index + 1}" dir="auto">{escape(run.findings.task)} by '
+        f"{escape(run.findings.model)}</a></li>"
+        for run in runs
+    )
+    contents = f'<nav class="contents"><h2>Contents</h2><ul>{items}</ul></nav>'
+    return head + compared + contents + "".join(map(_article, runs))
+
+
+def _article(run: RunText) -> str:
+    return (
+        f'<article id="run-{run.index + 1}"><header><h1 dir="auto">{_name(run.findings)}</h1>'
+        f'<div class="run-line">{run_line(run)}</div></header>{run_html(run)}</article>'
+    )
+
+
+def combined_section(summary: Summary) -> str:
+    """Return the weighted means over groups, where the summary has some."""
+    count = len(list(summary.combined_lines()))
+    if not count:
+        return ""
+    lines = table_lines(summary)[-count:]
+    roundings = PLAIN.roundings([one.figure for one in lines])
+    rows = ""
+    for one, rounding in zip(lines, roundings, strict=True):
+        value = interval = "–"
+        if one.estimate is not None:
+            value = rounding.value(one.estimate.value)
+            interval = rounding.interval(one.estimate.low, one.estimate.high)
+        label = " / ".join([*one.by.values(), one.line.metric])
+        rows += (
+            f'<tr><td dir="auto">{escape(label)}</td><td class="number">{escape(value)}</td>'
+            f'<td class="number">{escape(interval)}</td></tr>'
+        )
+    level = f"{100 * summary.request.level:.6g} % interval"
+    head = (
+        '<tr><th>mean</th><th class="number">value</th>'
+        f'<th class="number">{escape(level)}</th></tr>'
+    )
+    said = caption(" ".join(combined_meaning(summary)))
+    return section("Means over groups", "", f"<table>{head}{rows}</table>{said}")
+
+
+def footer(runs: Sequence[RunText]) -> str:
+    """Return the last line: what is in the file, and what is not."""
+    said = f"One file, no network, no tracking. {_sampled(runs)}"
+    return f"<footer>{escape(said)}</footer>"
+
+
+def sampled_text(sources: Sequence[SourceFindings]) -> str:
+    """Return how many of the completions are in the file."""
+    return _sampled(_run_texts(sources))
+
+
+def _sampled(runs: Sequence[RunText]) -> str:
+    shown = [run.findings.transcripts for run in runs]
+    texts, trials = sum(one.n_texts for one in shown), sum(one.n_trials for one in shown)
+    if not any(one.problems for one in shown):
+        return "It holds no transcripts."
+    if not any(one.is_sampled for one in shown):
+        return "It holds every transcript."
+    return (
+        f"It holds {texts:,} of {trials:,} completions, chosen evenly from easy to hard problems, "
+        "long ones cut; passband show reads all of them from the run."
+    )

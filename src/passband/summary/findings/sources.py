@@ -1,0 +1,79 @@
+"""The findings on every run of several sources: run directories, folders of them, logs, tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.readers.choice import chosen_sources
+from passband.readers.folders import expand_sources
+from passband.readers.open_trials import opened_trials
+from passband.readers.options import Options
+from passband.summary.findings.findings import ReportRequest, SourceFindings, source_findings
+
+__all__ = ["read_findings"]
+
+_HEAD = 4_096  # bytes in which a file of passband's own says what it is
+
+
+def read_findings(
+    sources: Sequence[str | Path],
+    request: ReportRequest | None = None,
+    *,
+    tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
+    columns: Mapping[str, str | None] | None = None,
+    skip_bad: bool = False,
+) -> list[SourceFindings]:
+    """Return the findings on each source; those without such tasks or models are left out.
+
+    A log of another tool or a table is imported into a temporary store first, so that there is
+    one way from trials to findings. A run directory may be one that a process is writing to: it is
+    read as of one moment, and nothing in it changes.
+    """
+    paths = expand_sources(sources)
+    found: list[SourceFindings] = []
+    left_out: list[str] = []
+    for path, chosen in chosen_sources(paths, tasks, models).items():
+        if isinstance(chosen, str) and len(paths) > 1:
+            left_out.append(chosen)
+            continue
+        _refuse_summaries(path)
+        own = (list(tasks), list(models)) if isinstance(chosen, str) else chosen
+        options = Options.of(columns, (), *own, skip_bad=skip_bad)
+        with opened_trials(path, options) as trials:
+            found.append(source_findings(trials, request, tasks=own[0], models=own[1]))
+    if not found:
+        raise InvalidInput(" ".join(f"{line}." for line in left_out) or "there is nothing to read.")
+    return found
+
+
+def _refuse_summaries(path: Path) -> None:
+    """Raise `InvalidInput` for a summary, which holds results but none of their trials."""
+    if not path.is_file() or path.suffix != ".json":
+        return
+    kind = _kind(path)
+    if kind is not None:
+        raise InvalidInput(
+            f"{path} is a file of passband ({kind}) with results and no trials; a report needs the "
+            "trials: give the run directory, the log or the table that it was made from."
+        )
+
+
+def _kind(path: Path) -> str | None:
+    """Return what a file of passband's own says that it is; None for any other."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if b'"passband"' not in head:
+        return None
+    try:
+        document: Any = json.loads(path.read_bytes())
+    except ValueError:
+        return None
+    if not isinstance(document, dict) or not isinstance(document.get("passband"), str):
+        return None
+    version = document.get("version")
+    return f"{document['passband']}, version {version}" if version else str(document["passband"])
