@@ -184,10 +184,12 @@ def look(base: Outcomes, new: Outcomes, metric: str, design: Design, comparisons
     """Return what intervals say: a p-value is below x exactly if that at 1 - 2x excludes 0."""
     contrast = contrast_of(base, new, parse_metric(metric), design.over)
     plain = contrast.ends(1.0 - 2.0 * ERROR)
-    strict = contrast.ends(1.0 - 2.0 * ERROR / comparisons)
     assert plain is not None
-    assert strict is not None
-    return Look(plain[1] < 0.0, plain[0] > -design.tolerance, strict[1] < 0.0)
+    is_worst = False
+    if plain[1] < 0.0:
+        strict = contrast.ends(1.0 - 2.0 * ERROR / comparisons)
+        is_worst = strict is not None and strict[1] < 0.0
+    return Look(plain[1] < 0.0, plain[0] > -design.tolerance, is_worst)
 
 
 def verdicts(looks: list[Look], pairs: list[Pair], design: Design) -> list[str]:
