@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.readers import Remark, read
+from passband.readers import Groups, Remark, read
 from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
 from passband.stats.data.outcomes import Outcomes
@@ -18,7 +18,7 @@ from passband.summary.field import Field
 from passband.summary.share import is_share
 from passband.trials.reader import Trials, is_run_directory
 
-__all__ = ["Contestants", "read_contestants"]
+__all__ = ["Contestants", "contestants_of", "read_contestants"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,18 @@ def read_contestants(
         )
         for source in sources
     ]
+    contestants = contestants_of(readings, contest, by=by, tasks=tasks)
+    return replace(contestants, remarks=(*contestants.remarks, *empty))
+
+
+def contestants_of(
+    readings: Sequence[Groups],
+    contest: Contest,
+    *,
+    by: str | None = None,
+    tasks: Sequence[str] = (),
+) -> Contestants:
+    """Return the models of sources that have been read, and remarks on comparing them."""
     entrants = Field(readings, by)
     shared, left_out = entrants.shared_tasks(tasks)
     remarks = [
@@ -72,7 +84,7 @@ def read_contestants(
     models = {task: entrants.models(task) for task in shared}
     left_out += stopped_remarks(models, contest.policy)
     shares = frozenset(task for task in shared if all(map(is_share, models[task].values())))
-    return Contestants(models, (*remarks, *empty, *left_out), shares, entrants.sources())
+    return Contestants(models, (*remarks, *left_out), shares, entrants.sources())
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:
