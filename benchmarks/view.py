@@ -95,15 +95,19 @@ def pages(folder: Path, problems: int, n: int) -> None:
     print(f"{problems * n:,} trials of {problems:,} problems", flush=True)
     places = {"last": problems - 1, "middle": problems // 2, "trials": n}
     with viewer(folder) as (address, pid):
+        before = cpu(pid)
         first, text = timed(address)
-        show("runs, the first request of all", first, "ms", 500)
+        spent = 1000 * (cpu(pid) - before)
+        show("runs, the first request of all", first, "ms", 500, f"; {spent:.0f} ms of computing")
         (run,) = set(re.findall(r'href="/[^/]+/(runs/[^"/]+/\d+)"', text))
         for name, path in PAGES.items():
             page = address + run + path.format(**places)
+            before = cpu(pid)
             first, _ = timed(page)
+            spent = 1000 * (cpu(pid) - before)
             usual = statistics.median(timed(page)[0] for _ in range(5))
             bound = 500 if not path else 200
-            show(name, first, "ms", bound, f"; again {usual:.1f} ms")
+            show(name, first, "ms", bound, f"; {spent:.0f} ms of computing; again {usual:.1f} ms")
         start = time.perf_counter()
         with urllib.request.urlopen(f"{address}{run}/search?q=no+such+text") as answer:
             answer.read(1)
