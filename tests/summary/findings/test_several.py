@@ -10,6 +10,7 @@ from passband import InvalidInput, compare, compare_all
 from passband.readers import read
 from passband.stats.decision.ranking.adjusted import holm
 from passband.summary.contest import Contest
+from passband.summary.findings.scan import RIGHT
 from passband.summary.findings.several import ComparedFindings, compared_findings
 from stores import filled
 
@@ -72,7 +73,7 @@ def test_changed_problems_come_with_texts_and_the_trials_of_both(pair: ComparedF
         assert one.problem_text.messages[0].text == f"Question {one.problem[1:]}?"
         for side, stack in zip(one.asked, (one.a, one.b), strict=True):
             assert side is not None
-            assert sum(answer.mark == 1 for answer in side.answers) == stack.right
+            assert sum(answer.mark == RIGHT for answer in side.answers) == stack.right
             assert len(side.answers) == len(side.texts) == stack.trials
 
 
