@@ -27,6 +27,10 @@ CATSIM      := 0.21.0
 PY  := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 
+# Compiled modules are kept, whatever the environment says: without them every process that a test
+# starts would compile passband again, which takes longer than most of what it is started for.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test quick lint docs pages fuzz fuzz-properties fuzz-parsers bench coverage kill \

@@ -29,6 +29,7 @@ HEAD = """\
 WITHOUT_TESTS = {"__init__", "__main__", "types", "version"}  # nothing in them can fail alone
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Return every module that needs a test, by name."""
     paths = sorted(SOURCE.glob("passband/**/*.py"))
@@ -71,7 +72,7 @@ def imports(path: Path) -> frozenset[str]:
 
 
 def _imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in _statements(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -84,8 +85,26 @@ def starts(test: str) -> frozenset[str]:
 
     A module that is loaded by its name, as registries do, may not be imported by its own tests.
     """
-    mirrors = {name for name, path in modules().items() if mirrored(path).as_posix() == test}
-    return imports(TESTS / test) | mirrors
+    return imports(TESTS / test) | _by_mirror().get(test, frozenset())
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Go through all statements, at any depth, and leave out the expressions: most of a tree."""
+    waiting: list[ast.AST] = [tree]
+    for node in waiting:  # which grows
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            waiting += getattr(node, part, ())
+
+
+@cache
+def _by_mirror() -> dict[str, frozenset[str]]:
+    """Return the modules that each test file mirrors."""
+    found: dict[str, frozenset[str]] = {}
+    for name, path in modules().items():
+        test = mirrored(path).as_posix()
+        found[test] = found.get(test, frozenset()) | {name}
+    return found
 
 
 @cache

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,27 +53,31 @@ def house_order(name: str) -> tuple[int, list[tuple[bool, int, str]]]:
 
 
 MODULES = {module_name(path): path for path in sorted(SOURCE.glob("passband/**/*.py"))}
-TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
-PUBLIC = [
-    name
-    for name, path in MODULES.items()
-    if is_public(name) and not (path.stem == "__init__" and is_only_docstring(TREES[name]))
-]
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_module_has_a_docstring(name: str) -> None:
-    assert (ast.get_docstring(TREES[name]) or "").strip()
+@cache
+def tree_of(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_module_lists_what_it_offers(name: str) -> None:
-    module = importlib.import_module(name)
-    offered = list(getattr(module, "__all__", ()))
-    assert offered, f"{name} has no __all__"
-    assert offered == sorted(set(offered), key=house_order)
-    missing = [entry for entry in offered if not hasattr(module, entry)]
-    assert not missing
+def needs_a_list(name: str) -> bool:
+    is_package = MODULES[name].stem == "__init__"
+    return is_public(name) and not (is_package and is_only_docstring(tree_of(name)))
+
+
+def test_modules_have_a_docstring() -> None:
+    without = [name for name in MODULES if not (ast.get_docstring(tree_of(name)) or "").strip()]
+    assert not without
+
+
+def test_modules_list_what_they_offer() -> None:
+    for name in filter(needs_a_list, MODULES):
+        module = importlib.import_module(name)
+        offered = list(getattr(module, "__all__", ()))
+        assert offered, f"{name} has no __all__"
+        assert offered == sorted(set(offered), key=house_order), f"the order of {name}.__all__"
+        missing = [entry for entry in offered if not hasattr(module, entry)]
+        assert not missing, f"{name}.__all__ names what is not there"
 
 
 def test_import_is_light() -> None:
@@ -165,7 +170,7 @@ def names_in(tree: ast.Module) -> list[str]:
 
 
 def test_only_the_launcher_and_the_pager_start_processes() -> None:
-    starting = [name for name in MODULES if any(map(STARTING.fullmatch, names_in(TREES[name])))]
+    starting = [name for name in MODULES if any(map(STARTING.fullmatch, names_in(tree_of(name))))]
     assert starting == [PAGER, FIRST_STAGE, LAUNCHER]
 
 

@@ -10,9 +10,12 @@ import re
 import textwrap
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import passband
+from passband.stats.checks import Over
+from passband.stats.data.outcomes import Policy
+from passband.stats.decision.compare import Test
 
 __all__ = ["GROUPS", "pages"]
 
@@ -68,6 +71,11 @@ EVAL = (
     "deviation, and a credible interval over trials.",
 )
 MADE = "<!-- Made from docstrings by tools/write_pages.py: change those, then run make pages. -->"
+ABOUT = """\
+What `import passband` offers. All of it is typed. Where a signature says `Outcomes`, an array, a
+list of lists, a data frame, a run directory, a log or a file of trials will do as well.
+
+"""
 WIDTH = 88
 OWN = ("self", "cls")
 
@@ -95,15 +103,27 @@ def _members(module: ModuleType, names: list[str]) -> list[tuple[str, Any]]:
 
 
 def _index() -> str:
-    parts = ["# Python API", MADE, "What `import passband` offers. All of it is typed."]
+    parts = ["# Python API", MADE, ABOUT + _choices()]
     for file, title, about, names in GROUPS:
         rows = [
-            f"| [`{name}`]({file}.md#{anchor(name)}) | {_first_line(getattr(passband, name))} |"
-            for name in names.split()
+            f"| [`{name}`]({file}.md#{anchor(_heading(name, value))}) | {_first_line(value)} |"
+            for name, value in ((name, getattr(passband, name)) for name in names.split())
         ]
         parts += [f"## {title}", about, "| name | what it does |\n|:--|:--|\n" + "\n".join(rows)]
     parts += [f"## {EVAL[1]}", f"{EVAL[2]} All are on [one page]({EVAL[0]}.md)."]
     return "\n\n".join(parts) + "\n"
+
+
+def _choices() -> str:
+    """Return what the names of choices in signatures stand for."""
+    named = {"Over": Over, "Policy": Policy, "Test": Test}
+    texts = [f"`{name}` is {_listed(get_args(choice))}" for name, choice in named.items()]
+    return "; ".join(texts) + "."
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    *others, last = (f'`"{word}"`' for word in words)
+    return f"{', '.join(others)} or {last}"
 
 
 def _page(title: str, about: str, members: list[tuple[str, Any]]) -> str:
@@ -116,12 +136,17 @@ def _page(title: str, about: str, members: list[tuple[str, Any]]) -> str:
 def _entry(name: str, value: Any, heading: str) -> Iterator[str]:
     """Yield heading, signature and text of a name, then those of its methods."""
     short = name.removeprefix("passband.").removeprefix("eval.")
-    yield f"{heading} {short}"
+    yield f"{heading} {_heading(short, value)}"
     yield f"```python no-test\n{_signature(name, value)}\n```"
     yield markdown(inspect.getdoc(value) or "")
     if inspect.isclass(value):
         for member, function in _methods(value):
             yield from _entry(f"{short}.{member}", function, "###")
+
+
+def _heading(name: str, value: Any) -> str:
+    """Return a heading, and so an anchor, that keeps `estimate` and the class `Estimate` apart."""
+    return f"class {name}" if inspect.isclass(value) else name
 
 
 def _methods(owner: type) -> Iterator[tuple[str, Any]]:
@@ -184,7 +209,7 @@ def _annotation(annotation: Any) -> str:
 
 def anchor(heading: str) -> str:
     """Return the anchor of a heading that is a name, the same on GitHub and on the site."""
-    return re.sub(r"[^\w-]", "", heading.lower())
+    return re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-"))
 
 
 def _first_line(value: Any) -> str:

@@ -1,5 +1,6 @@
 """Make docs/commands.md from the help texts of the command."""
 
+import html
 import re
 from typing import Any
 
@@ -50,8 +51,15 @@ def _table(records: list[Any]) -> str:
     for each, (names, text) in records:
         if each.param_type_name == "argument":
             names = re.sub(r"\s+<.*>$", "", names)
-        rows.append(f"| `{_cell(names)}` | {_cell(text).replace('<', '&lt;')} |")
+        rows.append(f"| {_code(names)} | {_cell(text).replace('<', '&lt;')} |")
     return "| option | meaning |\n|:--|:--|\n" + "\n".join(rows) if rows else ""
+
+
+def _code(text: str) -> str:
+    """Return a cell of code; GitHub and Python-Markdown disagree on a bar within backticks."""
+    if "|" not in text:
+        return f"`{text}`"
+    return f"<code>{html.escape(text, quote=False).replace('|', '&#124;')}</code>"
 
 
 def _cell(text: str) -> str:

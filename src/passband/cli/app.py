@@ -36,6 +36,7 @@ from passband.cli.show import show
 from passband.cli.stats import stats
 from passband.cli.summarize import summarize
 from passband.cli.validate import validate
+from passband.cli.view import view
 from passband.errors import PassbandError, PassbandWarning
 from passband.report.render import printable
 from passband.version import __version__
@@ -53,7 +54,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, init, show, score, stats, report, summarize, compare, gate, plan, calibrate, serve,
+    run, init, show, view, score, stats, report, summarize, compare, gate, plan, calibrate, serve,
     import_, export, merge, check, backup, salvage, ls, validate, metrics,
 ):  # fmt: skip
     word = verb.__name__.rstrip("_")

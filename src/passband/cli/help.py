@@ -57,6 +57,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "passband show runs/tiny --problem add2-01 --diff 0 1",
         "passband show runs/tiny --same-wrong              # are the keys right?",
     ),
+    "view": (
+        "passband view                                     # the runs in runs/",
+        "passband view runs/tiny --open",
+    ),
     "export": (
         "passband export runs/tiny -o trials.jsonl",
         "passband export runs/tiny -o trials.csv --with prompt,detail",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from passband.errors import InvalidInput
-from passband.readers import Remark, read
+from passband.readers import Groups, Remark, read
 from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
 from passband.stats.data.outcomes import Outcomes
@@ -18,7 +18,7 @@ from passband.summary.field import Field
 from passband.summary.share import is_share
 from passband.trials.reader import Trials, is_run_directory
 
-__all__ = ["Contestants", "read_contestants", "refuse_same"]
+__all__ = ["Contestants", "contestants_of", "read_contestants", "refuse_same"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,19 @@ def read_contestants(
         )
         for source in sources
     ]
+    contestants = contestants_of(readings, contest, by=by, tasks=tasks, models=models)
+    return replace(contestants, remarks=(*contestants.remarks, *empty))
+
+
+def contestants_of(
+    readings: Sequence[Groups],
+    contest: Contest,
+    *,
+    by: str | None = None,
+    tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
+) -> Contestants:
+    """Return the models of sources that have been read, and remarks on comparing them."""
     entrants = Field(readings, by, models)
     shared, left_out = entrants.shared_tasks(tasks)
     remarks = [
@@ -73,7 +86,7 @@ def read_contestants(
     outcomes = {task: entrants.models(task) for task in shared}
     left_out += stopped_remarks(outcomes, contest.policy)
     shares = frozenset(task for task in shared if all(map(is_share, outcomes[task].values())))
-    return Contestants(outcomes, (*remarks, *empty, *left_out), shares, entrants.sources())
+    return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources())
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:

@@ -24,8 +24,11 @@ from passband.trials.chosen import Choice, Matches
 from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
 from passband.trials.schema import CorruptStore
+from passband.trials.walk import TrialPlace
 
 __all__ = ["Look", "Wanted", "looks", "pair_of_trials"]
+
+_BEGINNING = 300  # characters of a text that stands for it in a list
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class Look:
         self._scales = {scorer.number: scale_of(run, scorer) for scorer in run.scorers}
         self._trials = trials
         self._chosen = trials.chosen(run, self._choice())
+        self._walk = trials.walk(run, self._choice())
 
     def _choice(self) -> Choice:
         numbers = self._trials.numbers(self.run.number)
@@ -92,6 +96,55 @@ class Look:
     def count_all(self) -> Matches:
         """Return how many trials there are, and of how many problems."""
         return self._trials.chosen(self.run, Choice()).count()
+
+    # -- a page at a time ------------------------------------------------------------------
+
+    def counted(self) -> int | None:
+        """Return how many trials are wanted, by the tallies; None where these do not say so."""
+        return self._walk.count()
+
+    def after(self, place: TrialPlace | None, limit: int) -> list[TrialPlace]:
+        """Return the first wanted trials after a place, or from the beginning."""
+        return self._walk.after(place, limit)
+
+    def before(self, place: TrialPlace | None, limit: int) -> list[TrialPlace]:
+        """Return the last wanted trials before a place, or from the end."""
+        return self._walk.before(place, limit)
+
+    def brief(self, places: Iterable[TrialPlace]) -> list[ShownTrial | Damaged]:
+        """Return trials with the beginnings of their texts."""
+        problems: dict[int, tuple[ProblemRecord, ShownProblem]] = {}
+        return [self._read(place, problems, full=False) for place in places]
+
+    def whole(self, place: TrialPlace) -> ShownTrial | Damaged:
+        """Return a trial with all of its text."""
+        return self._read(place, {}, full=True)
+
+    def problem(self, number: int) -> ShownProblem:
+        """Return a problem by its number in the store."""
+        return self._problem(self._chosen.problem(number))
+
+    def _read(
+        self,
+        place: TrialPlace,
+        problems: dict[int, tuple[ProblemRecord, ShownProblem]],
+        *,
+        full: bool,
+    ) -> ShownTrial | Damaged:
+        key: str | None = None
+        try:
+            if place.problem not in problems:
+                record = self._chosen.problem(place.problem)
+                problems[place.problem] = record, self._problem(record)
+            record, problem = problems[place.problem]
+            key = problem.key
+            if full:
+                return self._trial(problem, record, self._chosen.trial(*place))
+            return self._trial(problem, record, self._walk.row(place, _BEGINNING), spans=False)
+        except CorruptStore as error:
+            return self._damaged(*place, error, key)
+
+    # -- all of them -----------------------------------------------------------------------
 
     def shown(self, places: Iterable[tuple[int, int]] | None = None) -> Iterator[Shown]:
         """Yield each problem and then its wanted trials; what is damaged as such.
@@ -139,11 +192,13 @@ class Look:
             right=counts.right,
         )
 
-    def _trial(self, problem: ShownProblem, record: ProblemRecord, row: TrialRow) -> ShownTrial:
+    def _trial(
+        self, problem: ShownProblem, record: ProblemRecord, row: TrialRow, *, spans: bool = True
+    ) -> ShownTrial:
         scorers = {scorer.number: scorer for scorer in self.run.scorers}
         chosen = None if self.scorer is None else self.scorer.number
         scores = sorted(row.scores, key=lambda score: score.scorer != chosen)
-        is_scored = bool(scores) and scores[0].scorer == chosen
+        is_scored = spans and bool(scores) and scores[0].scorer == chosen
         span = self._span(row.text, scores[0], record) if is_scored else None
         return ShownTrial(
             problem=problem,

@@ -13,6 +13,7 @@ from passband.trials.checked import CheckedRows
 from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.connection import connect_to_read
 from passband.trials.counts import Counts, Place, stretches
+from passband.trials.extremes import Column, Extreme, largest
 from passband.trials.joined import JoinedLines
 from passband.trials.json_lines import ProblemPart
 from passband.trials.labels import labelled
@@ -35,9 +36,11 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )  # fmt: skip
-from passband.trials.schema import FILE
+from passband.trials.schema import FILE, sqlite_errors
+from passband.trials.search import Search
 from passband.trials.tally_columns import added
 from passband.trials.unpacking import scores_of
+from passband.trials.walk import Walk
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
@@ -85,6 +88,10 @@ class Trials(Framed):
 
     def _begin(self) -> None:
         self._connection.execute("BEGIN")  # else a commit could fall between two queries
+        self._forget()
+
+    def _forget(self) -> None:
+        self._version: int | None = None
         self._counts = Counts(self._rows)
         self._known_places: dict[int, list[Place]] = {}
         self._outcomes: dict[tuple[int, int], Outcomes] = {}
@@ -97,6 +104,29 @@ class Trials(Framed):
         """
         self._connection.execute("COMMIT")
         self._begin()
+
+    def release(self) -> None:
+        """Hold on to no moment; `renew` before reading again."""
+        if self._connection.in_transaction:  # damage may have ended it
+            self._connection.execute("COMMIT")
+
+    def renew(self) -> int:
+        """Read from now on what is there now; return a number that changes when that does.
+
+        What was counted is kept as long as no other process has written. For a reader that stays
+        open, and is asked now and then.
+        """
+        with sqlite_errors(self.directory / FILE):
+            self._connection.execute("BEGIN")
+            version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        if version != self._version:
+            self._forget()
+            self._version = version
+        return version
+
+    def interrupt(self) -> None:
+        """End the query that another thread is waiting for; there it raises an error."""
+        self._connection.interrupt()
 
     @property
     def commits(self) -> int:
@@ -394,6 +424,18 @@ class Trials(Framed):
     def chosen(self, run: RunRecord, choice: Choice) -> ChosenTrials:
         """Return some trials of a run, to be read one by one."""
         return ChosenTrials(self._rows, run, self._places(run.number), choice)
+
+    def walk(self, run: RunRecord, choice: Choice) -> Walk:
+        """Return some trials of a run, to be read a page at a time."""
+        return Walk(self._rows, run, self._places(run.number), choice, self._counts)
+
+    def extremes(self, run: RunRecord, column: Column, most: int) -> list[Extreme]:
+        """Return the trials with the largest latency or number of tokens; reads all of the run."""
+        return largest(self._rows, run.number, column, most)
+
+    def search(self, run: RunRecord, text: str) -> Search:
+        """Return a search for a text in the completions of a run."""
+        return Search(self._rows, run.number, text)
 
     def lines(self, run: RunRecord, parts: Mapping[int, ProblemPart]) -> Iterator[bytes]:
         """Yield the trials of a run with at most one scorer as lines of JSON, in the same order."""

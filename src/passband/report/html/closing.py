@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from passband.report.html.document import escape
 from passband.report.html.elements import note_list, pair_rows, section
+from passband.report.html.lead import times_text
 from passband.report.html.run_text import RunText
 from passband.report.summary import note_lines
 from passband.report.words import counted, duration, money
@@ -77,7 +78,6 @@ def notes_section(run: RunText) -> str:
     found = run.findings
     lines = note_lines(found.summary)
     lines += [note.text for tries in found.tries for note in tries.notes]
-    lines += [note.text for note in found.notes]
     if found.transcripts.damaged:
         lines.append(
             f"{counted(found.transcripts.damaged, 'transcript')} could not be read and "
@@ -121,13 +121,13 @@ def _versions(run: RunText) -> Iterator[str]:
 def _methods(run: RunText) -> Iterator[str]:
     found = run.findings
     group = found.group
-    fewest, most = group.trials_per_problem
-    times = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    times = times_text(run)
     yield (
         f"Each of {counted(group.n_problems, 'problem')} was asked "
         f"{times} {'time' if times == '1' else 'times'} and scored by {found.scorer}."
     )
-    metrics = {line.metric.partition("@")[0].partition("^")[0] for line in group.lines}
+    measured = [line for line in group.lines if line.estimate is not None]
+    metrics = {line.metric.partition("@")[0].partition("^")[0] for line in measured}
     if "pass" in metrics:
         yield (
             "pass@k and pass^k are the unbiased estimates of Chen et al. (2021, arXiv 2107.03374) "
@@ -148,4 +148,5 @@ def _methods(run: RunText) -> Iterator[str]:
         yield "Bands hold for all k at once."
     if found.uncertainty is not None:
         yield "The variance is split as in Miller (2024, arXiv 2411.00640)."
-    yield "Their measured coverage is in docs/coverage.md."
+    if measured:
+        yield "Their measured coverage is in docs/coverage.md."

@@ -112,16 +112,17 @@ def content_policy(
 ) -> str:
     """Return a content security policy that allows these styles and scripts, and data images.
 
-    `others` are further directives, such as "connect-src 'self'" of a page that a server sends.
+    `others` are further directives, or others than usual, of a page that a server sends.
 
-    >>> content_policy([]).split("; ")[:2]
-    ["default-src 'none'", 'img-src data:']
+    >>> content_policy([], others=["form-action 'self'"])
+    "default-src 'none'; img-src data:; base-uri 'none'; form-action 'self'"
     """
     rules = ["default-src 'none'", "img-src data:", "base-uri 'none'", "form-action 'none'"]
     for directive, texts in (("style-src", styles), ("script-src", scripts)):
         if texts:
             rules.append(f"{directive} {' '.join(map(_hash, texts))}")
-    return "; ".join([*rules, *others])
+    named = {rule.partition(" ")[0]: rule for rule in [*rules, *others]}
+    return "; ".join(named.values())
 
 
 def _hash(text: str) -> str:

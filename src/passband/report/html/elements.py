@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from passband.report.charts.chart import Chart
 from passband.report.html.document import escape
 
-__all__ = ["caption", "figure", "note_list", "pair_rows", "section", "side_by_side"]
+__all__ = [
+    "caption",
+    "figure",
+    "note_list",
+    "pair_rows",
+    "section",
+    "sentence",
+    "side_by_side",
+]
 
 
 def section(heading: str, finding: str, body: str, *, name: str = "") -> str:
@@ -56,3 +64,12 @@ def note_list(lines: Sequence[str], kind: str = "") -> str:
         return ""
     items = "".join(f'<li dir="auto">{escape(line)}</li>' for line in lines)
     return f'<div class="notes {kind}"><ul>{items}</ul></div>'
+
+
+def sentence(text: str) -> str:
+    """Return a note as a sentence.
+
+    >>> sentence("all problems have the same value")
+    'All problems have the same value.'
+    """
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""

@@ -14,7 +14,7 @@ from passband.report.words import counted
 from passband.stats.interval.rounding import Rounding
 from passband.summary.findings.progress import Progress
 
-__all__ = ["lead_html", "run_line", "warnings_html"]
+__all__ = ["lead_html", "run_line", "times_text", "warnings_html"]
 
 
 def run_line(run: RunText) -> str:
@@ -24,10 +24,9 @@ def run_line(run: RunText) -> str:
 
 def _run_parts(run: RunText) -> Iterator[str]:
     found = run.findings
-    fewest, most = found.group.trials_per_problem
     problems = "problem" if found.group.n_problems == 1 else "problems"
     if found.group.adaptive is None:
-        each = f"{most:,}" if fewest == most else f"{fewest:,}–{most:,}"
+        each = times_text(run)
         trials = "trial" if each == "1" else "trials"
         yield f"<b>{found.group.n_problems:,}</b> {problems} × <b>{each}</b> {trials}"
     else:
@@ -37,6 +36,12 @@ def _run_parts(run: RunText) -> Iterator[str]:
     if found.progress.date:
         yield escape(found.progress.date)
     yield escape(f"{_state(found.progress)}{_losses(run)}")
+
+
+def times_text(run: RunText) -> str:
+    """Return how often each problem was asked: "16", or "4–16"."""
+    fewest, most = run.findings.progress.each
+    return f"{most:,}" if fewest == most else f"{fewest:,}–{most:,}"
 
 
 def _state(progress: Progress) -> str:

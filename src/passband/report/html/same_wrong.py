@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from passband.report.html.document import escape
-from passband.report.html.elements import caption, section
+from passband.report.html.elements import caption, section, sentence
 from passband.report.html.run_text import RunText
 from passband.report.words import counted
 from passband.summary.same_wrong import SameWrong
@@ -29,7 +29,7 @@ def same_wrong_section(run: RunText) -> str:
     count = counted(len(agreement.found), "problem")
     finding = f"{count} whose wrong answers agree most surprisingly, out of {agreement.problems:,}."
     said = "The same wrong answer again and again is either a misconception or a wrong key."
-    notes = " ".join(["", *(note.text for note in agreement.notes)])
+    notes = " ".join(["", *(sentence(note.text) for note in agreement.notes)])
     body = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>{caption(said + notes)}"
     return section("Wrong in the same way", finding, body)
 

@@ -8,7 +8,7 @@ from passband.report.charts.kind_bars import KindBars
 from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.html.document import escape
 from passband.report.html.drawings import kind_bars, problem_strip_of, split_bar, tries_curve
-from passband.report.html.elements import caption, figure, pair_rows, section
+from passband.report.html.elements import caption, figure, pair_rows, section, sentence
 from passband.report.html.run_text import RunText
 from passband.report.words import counted, money
 from passband.summary.findings.kinds import Kinds
@@ -84,9 +84,10 @@ def problems_section(run: RunText) -> str:
     if chart is None or strip is None:
         panel = f'{table}<div class="panel" id="panel-{run.index}" hidden></div>' if table else ""
         return section("Answers", "Some trials to read.", panel) if table else ""
-    finding = (
-        f"{counted(strip.always, 'problem')} {'is' if strip.always == 1 else 'are'} always solved, "
-        f"{strip.sometimes:,} sometimes, {strip.never:,} never."
+    always = counted(strip.always, "problem") if strip.always else "no problem"
+    verb = "is" if strip.always <= 1 else "are"
+    finding = sentence(
+        f"{always} {verb} always solved, {strip.sometimes:,} sometimes, {strip.never:,} never"
     )
     opens = " Choose a column to read its answers." if run.findings.transcripts.problems else ""
     body = (
@@ -157,7 +158,7 @@ def uncertainty_section(run: RunText) -> str:
     bar = "" if chart is None else figure(chart, text="")
     useful = [at for at, one in enumerate(found.purchases) if one.is_useful]
     rows = [(_purchase(one), f"± {_points(run, one.half_width)}") for one in found.purchases]
-    notes = [note.text for note in found.notes]
+    notes = [sentence(note.text) for note in found.notes]
     words = " ".join([_meaning(run), *notes])
     return section(
         "Where the uncertainty comes from",

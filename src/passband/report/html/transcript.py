@@ -10,7 +10,16 @@ from passband.report.show.reason import verdict
 from passband.report.words import counted, duration
 from passband.summary.shown import ShownProblem, ShownTrial
 
-__all__ = ["LONG", "Piece", "facts_of", "marked_html", "pieces_of", "problem_html", "trial_html"]
+__all__ = [
+    "LONG",
+    "Piece",
+    "facts_of",
+    "latency_text",
+    "marked_html",
+    "pieces_of",
+    "problem_html",
+    "trial_html",
+]
 
 LONG = Amount(20_000, 20_000, 1_000, 1_000)  #: of a text on a page of its own
 
@@ -97,7 +106,7 @@ def facts_of(trial: ShownTrial) -> list[str]:
     if trial.prompt_tokens is not None and trial.completion_tokens is not None:
         facts.append(f"{trial.prompt_tokens:,} tokens in, {trial.completion_tokens:,} out")
     if trial.latency_ms is not None:
-        facts.append(_latency(trial.latency_ms))
+        facts.append(latency_text(trial.latency_ms))
     if trial.attempts > 1:
         facts.append(counted(trial.attempts, "attempt"))
     if trial.seed is not None:
@@ -105,10 +114,10 @@ def facts_of(trial: ShownTrial) -> list[str]:
     return facts
 
 
-def _latency(milliseconds: int) -> str:
+def latency_text(milliseconds: int) -> str:
     """Return a latency; short ones in milliseconds.
 
-    >>> _latency(420), _latency(61_000)
+    >>> latency_text(420), latency_text(61_000)
     ('420 ms', '1 min 1 s')
     """
     return f"{milliseconds} ms" if milliseconds < 10_000 else duration(milliseconds / 1000)

@@ -11,7 +11,7 @@ from itertools import islice
 from passband.report.show.style import Style
 from passband.report.show.text import Piece, wrapped
 
-__all__ = ["diff_lines", "word_changes"]
+__all__ = ["Change", "diff_lines", "word_changes"]
 
 _MOST_WORDS = 3_000  # on either side, between the common beginning and end; beyond, all differs
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")

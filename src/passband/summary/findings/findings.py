@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput
-from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
 from passband.summary.findings.kinds import Kinds, kinds_of
@@ -60,7 +59,6 @@ class Findings:
     usage: Usage
     provenance: Provenance
     transcripts: Transcripts
-    notes: tuple[Note, ...] = ()  #: on the findings beyond those of the summary
 
     @property
     def group(self) -> Group:
@@ -156,14 +154,13 @@ class _Measured:
     def findings(self) -> Findings:
         """Return the findings with all that the outcomes allow."""
         order = by_ease(self._outcomes)
-        keys = [self._outcomes.problems[place] for place in order]
-        unscored = [key for key in self._outcomes.problems if key not in set(keys)]
-        everything = [*keys, *unscored]
+        keys = dict.fromkeys(self._outcomes.problems[place] for place in order)
+        everything = list(keys | dict.fromkeys(self._outcomes.problems))  # unscored ones last
         recorded = self._found.progress.recorded
         chosen = chosen_places(len(everything), recorded, self._request.transcripts)
         places = {everything[at]: at for at in chosen}
         scan = self._scan(frozenset(self._numbers[key] for key in places))
-        agreement, notes = self._agreement(scan)
+        agreement = self._agreement(scan)
         places |= self._agreeing(agreement, everything)
         return replace(
             self._found,
@@ -174,14 +171,13 @@ class _Measured:
             kinds=self._kinds(),
             agreement=agreement,
             transcripts=self._transcripts(scan, places, (len(everything), recorded)),
-            notes=notes,
         )
 
     def _scan(self, wanted: frozenset[int]) -> Scan:
         scale = scale_of(self._run, self._scorer)
         return Scan(self._trials, self._run, self._scorer, scale, wanted)
 
-    def _agreement(self, scan: Scan) -> tuple[Agreement | None, tuple[Note, ...]]:
+    def _agreement(self, scan: Scan) -> Agreement | None:
         """Return the problems whose wrong answers agree, read along with the scores."""
         is_large = self._found.progress.recorded > _MOST_COMPARED
         agreement = rank_same_wrong(
@@ -193,7 +189,7 @@ class _Measured:
             rows=scan.rows(),
             reads_texts=not is_large,
         )
-        return (None if is_large and scan.is_whole else agreement), agreement.notes
+        return None if is_large and scan.is_whole else agreement
 
     def _agreeing(self, agreement: Agreement | None, everything: Sequence[str]) -> dict[str, int]:
         """Return the places of the problems whose wrong answers agree."""

@@ -27,6 +27,7 @@ class Progress:
     planned: int | None = None
     failed: int = 0  #: recorded without an answer: invalid, gave_up, errored
     date: str | None = None  #: when the run began
+    each: tuple[int, int] = (0, 0)  #: fewest and most recorded trials of a problem
 
 
 def progress_of(trials: Trials, run: RunRecord) -> Progress:
@@ -40,7 +41,9 @@ def progress_of(trials: Trials, run: RunRecord) -> Progress:
         state = "running"
     elif planned is not None:
         state = "complete" if recorded >= planned else "stopped"
-    return Progress(state, recorded, planned, failed, run.created[:10] or None)
+    counts = [mask.bit_count() for mask in trials.recorded(run.number).values()]
+    each = min(counts, default=0), max(counts, default=0)
+    return Progress(state, recorded, planned, failed, run.created[:10] or None, each)
 
 
 def _is_going_on(trials: Trials) -> bool:

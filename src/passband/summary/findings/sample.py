@@ -105,7 +105,7 @@ def sample_transcripts(
 def _turns(answers: Sequence[Answer], length: int) -> list[int]:
     """Return the trials in the order they are read: wrong and right in turn, then all others.
 
-    >>> answers = [Answer(trial, mark, None, "ok") for trial, mark in enumerate([1, 1, 1, 0])]
+    >>> answers = [Answer(trial, mark, None, "ok") for trial, mark in enumerate(b"1110")]
     >>> _turns(answers, 5)
     [3, 0, 1, 2, 4]
     """

@@ -1,0 +1,40 @@
+"""The problems of a run by how often they are solved, from its tallies alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from passband.summary.scale import scale_of
+from passband.trials.chosen import Choice
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+
+__all__ = ["ProblemRate", "rates_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRate:
+    """A problem with its mean score; of 0/1 scores that is the share of right trials."""
+
+    number: int  #: in the store
+    key: str
+    trials: int  #: recorded
+    scored: int
+    mean: float | None  #: None where no trial has a score
+
+
+def rates_of(trials: Trials, run: RunRecord, scorer: ScorerRecord | None) -> list[ProblemRate]:
+    """Return the problems of a run, the easiest first, those without a score last."""
+    sums = {} if scorer is None else {p: (n, s) for p, n, s in trials.score_sums(scorer.number)}
+    recorded = trials.walk(run, Choice()).matches
+    rates = []
+    for key, number in trials.numbers(run.number).items():
+        scored, total = sums.get(number, (0, 0.0))
+        mean = total / scored if scored else None
+        rates.append(ProblemRate(number, key, recorded.get(number) or 0, scored, mean))
+    falling = scorer is not None and scale_of(run, scorer).lower_is_better
+    return sorted(rates, key=lambda rate: _hardness(rate, falling))
+
+
+def _hardness(rate: ProblemRate, falling: bool) -> tuple[bool, float]:
+    mean = rate.mean or 0.0
+    return rate.mean is None, mean if falling else -mean

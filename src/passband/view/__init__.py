@@ -1,0 +1,1 @@
+"""The viewer: pages over run directories, served to the browser of whoever started it."""

@@ -1,0 +1,324 @@
+"""The viewer as a web application: addresses, what each of them shows, and what goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from aiohttp import web
+
+from passband.errors import InvalidInput, PassbandError, describe
+from passband.readers.groups import Groups
+from passband.summary.compare import ComparisonSummary, compare_contestants
+from passband.summary.contest import Contest
+from passband.summary.contestants import contestants_of
+from passband.summary.shown import Damaged, ShownTrial
+from passband.trials.reader import RunRecord
+from passband.trials.schema import CorruptStore
+from passband.trials.walk import TrialPlace
+from passband.view import questions
+from passband.view.cards import Cards
+from passband.view.desk import Desks, Reading
+from passband.view.events import Pulse, send_changes
+from passband.view.guard import HEADERS, Guard, Refused
+from passband.view.here import Here
+from passband.view.links import Links, parse_place
+from passband.view.moment import numbers_now, numbers_sometimes
+from passband.view.pages import comparison, failure, run, runs, search, strip, trial, trials
+from passband.view.scans import Extremes, Scans
+from passband.view.shelf import Folder, Shelf, UnknownRun
+
+__all__ = ["View"]
+
+T = TypeVar("T")
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Question = Callable[[Reading, Here, RunRecord], T]
+_logger = logging.getLogger("passband.view")
+
+
+class View:
+    """Everything that answers requests: names, connections, scans and pages."""
+
+    def __init__(
+        self, shelf: Shelf, token: str, roots: Sequence[str] = (), *, pulse: float = 1.0
+    ) -> None:
+        self.guard = Guard(token)
+        self._links, self._shelf, self._roots = Links(token), shelf, roots
+        self._desks, self._cards, self._scans = Desks(), Cards(), Scans()
+        self._pulse = Pulse(pulse)
+
+    @property
+    def home(self) -> str:
+        """The path of the first page."""
+        return self._links.home
+
+    def application(self) -> web.Application:
+        """Return the application; it closes what is open when it ends."""
+        app = web.Application(middlewares=[self._middleware])
+        app.on_response_prepare.append(_add_headers)
+        app.on_shutdown.append(self._stop)
+        app.on_cleanup.append(self._close)
+        one = "/{token}/runs/{folder}/{run}"
+        routes: Mapping[str, Handler] = {
+            "/{token}/": self._runs,
+            "/{token}/events": self._runs_events,
+            "/{token}/compare": self._comparison,
+            one: self._run,
+            f"{one}/events": self._run_events,
+            f"{one}/trials": self._trials,
+            f"{one}/search": self._search,
+            f"{one}/problems": self._problems,
+            f"{one}/problem/{{problem}}": self._problem,
+            f"{one}/problem/{{problem}}/trial/{{trial}}": self._trial,
+            f"{one}/problem/{{problem}}/trial/{{trial}}/text": self._text,
+            f"{one}/problem/{{problem}}/diff/{{first}}/{{second}}": self._difference,
+        }
+        for path, handler in routes.items():
+            app.router.add_get(path, handler)
+        return app
+
+    async def _stop(self, app: web.Application) -> None:
+        self._pulse.stop()
+
+    async def _close(self, app: web.Application) -> None:
+        self._desks.close()
+        self._cards.close()
+        self._scans.close()
+
+    # -- errors ----------------------------------------------------------------------------
+
+    @web.middleware
+    async def _middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Check a request, answer it, and say what is wrong where that fails."""
+        try:
+            self.guard.check(request)
+            return await handler(request)
+        except Refused as refused:
+            return _page(failure.plain_page("Not here", refused.reason), refused.status)
+        except web.HTTPException as error:
+            return self._failure("There is no such page", error.reason, error.status)
+        except UnknownRun:
+            reason = "It is not there, or no longer."
+            return self._failure("There is no such run", reason, 404)
+        except CorruptStore as error:
+            return self._failure("This run directory is damaged", error, 500)
+        except (InvalidInput, ValueError, OverflowError) as error:
+            return self._failure("This cannot be shown", error, 400)
+        except (PassbandError, OSError) as error:
+            return self._failure("This cannot be read", error, 500)
+        except Exception as error:
+            _logger.error("a page failed: %s", describe(error), exc_info=error)
+            return self._failure("The viewer failed", "The terminal says why.", 500)
+
+    def _failure(self, title: str, error: object, status: int) -> web.Response:
+        return _page(failure.failure_page(self._links, title, error), status)
+
+    # -- readings --------------------------------------------------------------------------
+
+    async def _ask(self, request: web.Request, question: Question[T]) -> T:
+        """Answer a question on the run that an address names."""
+        return await self._ask_of(*_run_of(request), question)
+
+    async def _ask_of(self, name: str, number: int, question: Question[T]) -> T:
+        folder = self._shelf.folder(name)
+
+        def answer(reading: Reading) -> T:
+            record = questions.record(reading, number)
+            return question(reading, Here.of(self._links, folder, record), record)
+
+        return await self._desks.of(folder).ask(answer)
+
+    # -- runs ------------------------------------------------------------------------------
+
+    def _some_folders(self, request: web.Request) -> tuple[list[Folder], int, int]:
+        folders, start = self._shelf.folders(), max(0, _whole(request, "start"))
+        return folders[start : start + runs.RUNS_A_PAGE], start, len(folders)
+
+    async def _runs(self, request: web.Request) -> web.Response:
+        folders, start, total = self._some_folders(request)
+        cards = await self._cards.of(folders)
+        return _page(runs.runs_page(cards, self._links, self._roots, start, total))
+
+    async def _runs_events(self, request: web.Request) -> web.StreamResponse:
+        async def look() -> Mapping[str, str]:
+            cards = await self._cards.of(self._some_folders(request)[0])
+            texts = {key: text for card in cards for key, text in runs.card_texts(card).items()}
+            return {**texts, "runs": runs.runs_key(cards)}
+
+        return await send_changes(request, look, self._pulse)
+
+    async def _run(self, request: web.Request) -> web.Response:
+        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+            return run.run_page(
+                here,
+                numbers_now(reading, record),
+                questions.rates(reading, record),
+                questions.some_trials(reading, here, record, "all"),
+                questions.filter_counts(reading, record),
+            )
+
+        text = await self._ask(request, question)
+        name, number = _run_of(request)
+        for column in questions.COLUMNS.values():  # read before anyone asks for them
+            self._scans.prepare(self._shelf.folder(name), number, column)
+        return _page(text)
+
+    async def _run_events(self, request: web.Request) -> web.StreamResponse:
+        async def look() -> Mapping[str, str] | None:
+            try:
+                return await self._ask(
+                    request,
+                    lambda reading, _, record: run.run_texts(numbers_sometimes(reading, record)),
+                )
+            except (UnknownRun, PassbandError):
+                return None
+
+        return await send_changes(request, look, self._pulse)
+
+    async def _comparison(self, request: web.Request) -> web.Response:
+        sides, readings = [], []
+        for field in ("a", "b"):
+            name, _, number = request.query.get(field, "").rpartition("/")
+            side, groups = await self._ask_of(
+                name,
+                int(number),
+                lambda reading, here, record: (
+                    comparison.Side(here, reading.trials.numbers(record.number)),
+                    questions.groups_for(reading, here, record),
+                ),
+            )
+            sides.append(side)
+            readings.append(groups)
+        if sides[0].here.reference == sides[1].here.reference:
+            raise InvalidInput("these are the same; a run cannot be compared with itself.")
+        summary = await asyncio.to_thread(_compared, readings)
+        return _page(comparison.comparison_page(self._links, (sides[0], sides[1]), summary))
+
+    # -- trials ----------------------------------------------------------------------------
+
+    async def _trials(self, request: web.Request) -> web.Response:
+        show = request.query.get("show", "all")
+        after, before = (parse_place(request.query.get(key)) for key in ("after", "before"))
+        extremes = await self._extremes(request, show) if show in questions.COLUMNS else None
+
+        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+            counts = questions.filter_counts(reading, record)
+            if show in questions.COLUMNS:
+                start = max(0, _whole(request, "start"))
+                some = questions.ranked_trials(reading, here, record, show, extremes, start)
+            else:
+                some = questions.some_trials(reading, here, record, show, after, before)
+            return trials.trials_page(here, some, counts)
+
+        return _page(await self._ask(request, question))
+
+    async def _extremes(self, request: web.Request, show: str) -> Extremes | None:
+        name, number = _run_of(request)
+        commits = await self._ask(request, lambda reading, *_: reading.trials.commits)
+        column = questions.COLUMNS[show]
+        return await self._scans.extremes(self._shelf.folder(name), number, column, commits)
+
+    async def _search(self, request: web.Request) -> web.StreamResponse:
+        text = request.query.get("q", "").strip()
+        here, keys = await self._ask(
+            request,
+            lambda reading, here, record: (here, reading.trials.numbers(record.number)),
+        )
+        names = {number: key for key, number in keys.items()}
+        response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
+        await response.prepare(request)
+        await response.write(search.search_start(here, text).encode())
+        found = searched = 0
+        if text:
+            async for hits in self._scans.search(here.folder, here.number, text):
+                searched += hits.searched
+                shown = hits.found[: search.MOST_FOUND - found]
+                rows = [search.search_row(here, one, names[one.problem]) for one in shown]
+                await response.write("".join(rows).encode())
+                found += len(shown)
+                if found >= search.MOST_FOUND:
+                    break
+        end = search.search_end(found, searched, complete=found < search.MOST_FOUND)
+        await response.write(end.encode())
+        return response
+
+    async def _problems(self, request: web.Request) -> web.Response:
+        start = max(0, _whole(request, "start"))
+        text = await self._ask(
+            request,
+            lambda reading, here, record: strip.problems_page(
+                here, questions.rates(reading, record), start
+            ),
+        )
+        return _page(text)
+
+    async def _problem(self, request: web.Request) -> web.Response:
+        number = int(request.match_info["problem"])
+        after = _whole(request, "after") if "after" in request.query else None
+
+        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+            shown = questions.problem(reading, record, number)
+            some = questions.problem_trials(reading, here, record, number, after)
+            return trial.problem_page(here, number, shown, some)
+
+        return _page(await self._ask(request, question))
+
+    async def _trial(self, request: web.Request) -> web.Response:
+        place, show = _place_of(request), request.query.get("show", "all")
+
+        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+            return trial.trial_page(here, questions.trial(reading, record, place, show))
+
+        return _page(await self._ask(request, question))
+
+    async def _text(self, request: web.Request) -> web.Response:
+        place, part = _place_of(request), _whole(request, "part")
+
+        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+            shown = questions.trial(reading, record, place, "all").shown
+            return trial.text_page(here, place, _readable(shown), part)
+
+        return _page(await self._ask(request, question))
+
+    async def _difference(self, request: web.Request) -> web.Response:
+        number = int(request.match_info["problem"])
+        numbers = int(request.match_info["first"]), int(request.match_info["second"])
+
+        def question(reading: Reading, here: Here, record: RunRecord) -> str:
+            pair = questions.pair(reading, record, number, numbers)
+            return trial.difference_page(here, number, *pair)
+
+        return _page(await self._ask(request, question))
+
+
+def _compared(readings: Sequence[Groups]) -> ComparisonSummary:
+    contest = Contest(settle=True)
+    return compare_contestants(contestants_of(readings, contest), contest)
+
+
+async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:
+    response.headers.update(HEADERS)
+
+
+def _page(text: str, status: int = 200) -> web.Response:
+    return web.Response(text=text, status=status, content_type="text/html")
+
+
+def _run_of(request: web.Request) -> tuple[str, int]:
+    return request.match_info["folder"], int(request.match_info["run"])
+
+
+def _place_of(request: web.Request) -> TrialPlace:
+    return TrialPlace(int(request.match_info["problem"]), int(request.match_info["trial"]))
+
+
+def _whole(request: web.Request, key: str) -> int:
+    return int(request.query.get(key, "0"))
+
+
+def _readable(shown: ShownTrial | Damaged) -> ShownTrial:
+    if isinstance(shown, Damaged):
+        raise InvalidInput(f"this trial cannot be read: {shown.why}.")
+    return shown

@@ -1,0 +1,93 @@
+"""The list of runs: each with its state and its first estimate, read again when it has changed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from passband.errors import PassbandError
+from passband.summary.run_numbers import RunNumbers
+from passband.trials.schema import CorruptStore
+from passband.view.desk import Reading, open_to_read
+from passband.view.moment import numbers_now
+from passband.view.shelf import Folder
+
+__all__ = ["Card", "Cards"]
+
+_SHARE = 25  # reading runs that grow may take this part of the time: 1 in 25
+_ALIVE = 2.0  # seconds after which a run that was going on is looked at in any case
+
+
+@dataclass(frozen=True)
+class Card:
+    """A run in the list; one whose directory cannot be read has the reason instead of numbers."""
+
+    folder: Folder
+    number: int = 0
+    task: str = ""
+    model: str = ""
+    numbers: RunNumbers | None = None
+    problem: str | None = None
+    is_damaged: bool = False
+
+
+@dataclass(frozen=True)
+class _Known:
+    signature: tuple[int, ...] | None
+    cards: tuple[Card, ...]
+    until: float  # no other look before
+    alive: float  # another look after, whether it has changed or not
+
+
+class Cards:
+    """Reads the runs of directories one after another, in one thread."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Known] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="view-cards")
+
+    async def of(self, folders: Sequence[Folder]) -> list[Card]:
+        """Return the runs of these directories."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._of, folders)
+
+    def _of(self, folders: Sequence[Folder]) -> list[Card]:
+        return [card for folder in folders for card in self._cards(folder)]
+
+    def _cards(self, folder: Folder) -> tuple[Card, ...]:
+        now, signature = time.monotonic(), folder.signature()
+        known = self._known.get(folder.name)
+        if known is not None and (
+            now < known.until or (known.signature == signature and now < known.alive)
+        ):
+            return known.cards
+        cards = () if signature is None else _read(folder)
+        end = time.monotonic()
+        is_going_on = any(c.numbers and c.numbers.standing.state == "running" for c in cards)
+        alive = end + _ALIVE if is_going_on else float("inf")
+        self._known[folder.name] = _Known(signature, cards, end + _SHARE * (end - now), alive)
+        return cards
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _read(folder: Folder) -> tuple[Card, ...]:
+    try:
+        with open_to_read(folder.path) as trials:
+            reading = Reading(trials)
+            return tuple(
+                Card(
+                    folder, run.number, run.task, run.label or run.model,
+                    numbers_now(reading, run, thorough=False),
+                )
+                for run in trials.runs()
+            ) or (Card(folder, problem="no trials yet"),)  # fmt: skip
+    except CorruptStore as error:
+        return (Card(folder, problem=str(error), is_damaged=True),)
+    except PassbandError as error:
+        return (Card(folder, problem=str(error)),)

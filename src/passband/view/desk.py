@@ -1,0 +1,137 @@
+"""Reading run directories while they are written: one thread and one connection for each.
+
+A reading sees one moment and lets go of it when it ends, so that the log of a run that is going on
+can be emptied. What is computed is kept until another process writes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from passband.summary.standing import Pace
+from passband.trials.log import is_log_damaged
+from passband.trials.reader import Trials
+from passband.trials.schema import FILE, CorruptStore, corrupt
+from passband.view.shelf import Folder, UnknownRun
+
+__all__ = ["Desk", "Desks", "Reading", "open_to_read"]
+
+T = TypeVar("T")
+_IDLE = 60.0  # seconds after which a connection is closed
+_LOG = "its log is not what was written, and commits after that are lost"
+
+
+@dataclass
+class Reading:
+    """The trials of a run directory at one moment, and what has been computed of them."""
+
+    trials: Trials
+    kept: dict[Hashable, Any] = field(default_factory=dict)  #: until another process writes
+    paces: dict[int, Pace] = field(default_factory=dict)  #: by number of the run
+    looks: dict[Hashable, Any] = field(default_factory=dict)  #: what may be a moment old
+
+    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what was computed under this key, or compute it."""
+        if key not in self.kept:
+            self.kept[key] = make()
+        value: T = self.kept[key]
+        return value
+
+
+def open_to_read(path: Path) -> Trials:
+    """Open a store without looking through all of it: every row is checked when it is read."""
+    if is_log_damaged(path / FILE):
+        raise corrupt(path / FILE, _LOG)
+    return Trials(path, trusted=True)
+
+
+class Desk:
+    """One run directory, read by one thread."""
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.used = time.monotonic()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"view-{folder.name}")
+        self._reading: Reading | None = None
+        self._version: int | None = None
+        self._file: tuple[int, int] | None = None
+
+    async def ask(self, question: Callable[[Reading], T]) -> T:
+        """Answer a question in the thread of this directory."""
+        self.used = time.monotonic()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._answer, question)
+
+    def _answer(self, question: Callable[[Reading], T]) -> T:
+        reading = self._opened()
+        try:
+            version = reading.trials.renew()
+            if version != self._version:
+                reading.kept.clear()
+                self._version = version
+            return question(reading)
+        except CorruptStore:
+            self._close()  # it may be replaced by what was salvaged
+            raise
+        finally:
+            if self._reading is not None:
+                reading.trials.release()
+
+    def _opened(self) -> Reading:
+        """Return the open store; another one if the file has been replaced."""
+        try:
+            about = os.stat(self.folder.path / FILE)
+        except OSError:
+            self._close()
+            raise UnknownRun(self.folder.name) from None
+        if (about.st_dev, about.st_ino) != self._file:
+            self._close()
+        if self._reading is None:
+            trials = open_to_read(self.folder.path)
+            trials.release()
+            self._reading, self._version = Reading(trials), None
+            self._file = about.st_dev, about.st_ino
+        return self._reading
+
+    def _close(self) -> None:
+        if self._reading is not None:
+            self._reading.trials.close()
+        self._reading = None
+
+    def close(self) -> None:
+        """Close the connection, and end the thread."""
+        self._thread.submit(self._close)
+        self._thread.shutdown(wait=False)
+
+
+class Desks:
+    """The desks that are in use; one that nobody has used for a while is closed."""
+
+    def __init__(self, idle: float = _IDLE) -> None:
+        self._desks: dict[str, Desk] = {}
+        self._idle = idle
+
+    def of(self, folder: Folder) -> Desk:
+        """Return the desk of a run directory."""
+        self._close_idle(keeping=folder.name)
+        if folder.name not in self._desks:
+            self._desks[folder.name] = Desk(folder)
+        return self._desks[folder.name]
+
+    def _close_idle(self, keeping: str) -> None:
+        now = time.monotonic()
+        for name, desk in list(self._desks.items()):
+            if name != keeping and now - desk.used > self._idle:
+                self._desks.pop(name).close()
+
+    def close(self) -> None:
+        """Close all of them."""
+        while self._desks:
+            self._desks.popitem()[1].close()

@@ -1,0 +1,55 @@
+"""Where a page is: which run of which directory, and the addresses around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from passband.trials.reader import RunRecord
+from passband.view.links import Links, RunLinks
+from passband.view.markup import Html, fragment, name, tag
+from passband.view.shelf import Folder
+from passband.view.shell import Crumb
+
+__all__ = ["Here"]
+
+
+@dataclass(frozen=True)
+class Here:
+    """One run as pages name it and link to it."""
+
+    links: Links
+    folder: Folder
+    number: int
+    task: str
+    model: str
+
+    @classmethod
+    def of(cls, links: Links, folder: Folder, run: RunRecord) -> Here:
+        """Return the place of a run."""
+        return cls(links, folder, run.number, run.task, run.label or run.model)
+
+    @property
+    def run(self) -> RunLinks:
+        """The addresses of this run."""
+        return self.links.run(self.folder.name, self.number)
+
+    @property
+    def reference(self) -> str:
+        """What addresses of comparisons call this run."""
+        return f"{self.folder.name}/{self.number}"
+
+    @property
+    def title(self) -> str:
+        """The task and the model, as text."""
+        return f"{self.task} by {self.model}"
+
+    @property
+    def heading(self) -> Html:
+        """The task and the model as a heading has them."""
+        return fragment(name(self.task), " ", tag("span", "by", class_="by"), " ", name(self.model))
+
+    @property
+    def crumbs(self) -> list[Crumb]:
+        """The way to pages of this run."""
+        where = fragment(name(self.folder.label), ": ", name(self.title))
+        return [Crumb("runs", self.links.home), Crumb(where, self.run.page)]

@@ -1,0 +1,116 @@
+"""Addresses of pages: every state of the viewer is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from passband.trials.walk import TrialPlace
+
+__all__ = ["Links", "RunLinks", "parse_place"]
+
+
+@dataclass(frozen=True)
+class Links:
+    """The addresses of a viewer, all below its token."""
+
+    token: str
+
+    @property
+    def home(self) -> str:
+        """The list of runs."""
+        return f"/{self.token}/"
+
+    def run(self, directory: str, number: int) -> RunLinks:
+        """Return the addresses of a run: a directory by its name here, and a number in it."""
+        return RunLinks(f"/{self.token}/runs/{directory}/{number}")
+
+    def comparison(self, first: str | None = None, second: str | None = None) -> str:
+        """Return the address of a comparison of two runs, each as directory/number."""
+        return f"/{self.token}/compare{_query(a=first, b=second)}"
+
+    def runs(self, start: int) -> str:
+        """Return the list of runs from one on."""
+        return f"{self.home}{_query(start=start or None)}"
+
+    @property
+    def runs_events(self) -> str:
+        """The numbers of all runs, as they change."""
+        return f"{self.home}events"
+
+
+@dataclass(frozen=True)
+class RunLinks:
+    """The addresses of one run."""
+
+    page: str
+
+    @property
+    def events(self) -> str:
+        """The numbers of the run, as they change."""
+        return f"{self.page}/events"
+
+    def trials(
+        self, show: str = "all", after: TrialPlace | None = None, before: TrialPlace | None = None
+    ) -> str:
+        """Return a page of trials: those after a place, or before one."""
+        query = _query(
+            show=None if show == "all" else show, after=_place(after), before=_place(before)
+        )
+        return f"{self.page}/trials{query}"
+
+    def ranked(self, show: str, start: int) -> str:
+        """Return a page of the slowest or longest trials, from one on."""
+        return f"{self.page}/trials{_query(show=show, start=start or None)}"
+
+    @property
+    def search(self) -> str:
+        """The page that a text is searched by."""
+        return f"{self.page}/search"
+
+    def problems(self, start: int = 0) -> str:
+        """Return a page of problems, the easiest first, from a rank on."""
+        return f"{self.page}/problems{_query(start=start or None)}"
+
+    def problem(self, number: int, after: int | None = None) -> str:
+        """Return the page of a problem, its trials from one on."""
+        return f"{self.page}/problem/{number}{_query(after=after)}"
+
+    def trial(self, place: TrialPlace, show: str = "all") -> str:
+        """Return the page of a trial, met on the way through such trials."""
+        query = _query(show=None if show == "all" else show)
+        return f"{self.page}/problem/{place.problem}/trial/{place.trial}{query}"
+
+    def text(self, place: TrialPlace, part: int = 0) -> str:
+        """Return a page with a part of the whole text of a trial."""
+        return f"{self.page}/problem/{place.problem}/trial/{place.trial}/text{_query(part=part)}"
+
+    def difference(self, problem: int, first: int, second: int) -> str:
+        """Return the page of two trials side by side."""
+        return f"{self.page}/problem/{problem}/diff/{first}/{second}"
+
+
+def _query(**values: str | int | None) -> str:
+    """Return the query of an address.
+
+    >>> _query(show="wrong", after=None), _query()
+    ('?show=wrong', '')
+    """
+    present = {key: value for key, value in values.items() if value is not None}
+    return f"?{urlencode(present)}" if present else ""
+
+
+def _place(place: TrialPlace | None) -> str | None:
+    return None if place is None else f"{place.problem}.{place.trial}"
+
+
+def parse_place(text: str | None) -> TrialPlace | None:
+    """Return the place that an address names; raise `ValueError` if it names none.
+
+    >>> parse_place("17.3"), parse_place(None)
+    (TrialPlace(problem=17, trial=3), None)
+    """
+    if text is None:
+        return None
+    problem, trial = text.split(".")
+    return TrialPlace(int(problem), int(trial))

@@ -1,0 +1,153 @@
+"""The comparison of two runs: the difference, its verdict, and the problems that flipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from passband.report.charts.bar import Bar
+from passband.report.charts.difference_forest import DifferenceForest
+from passband.report.compare import explanation
+from passband.report.style import Figure, Style
+from passband.report.words import counted
+from passband.stats.decision.compare import Comparison
+from passband.stats.interval.rounding import Rounding
+from passband.summary.compare import ComparisonSummary, TaskComparison
+from passband.view.here import Here
+from passband.view.links import Links
+from passband.view.markup import Child, Html, name, tag
+from passband.view.shell import Crumb, page
+
+__all__ = ["Side", "comparison_page"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two runs, and the numbers of its problems by their keys."""
+
+    here: Here
+    numbers: Mapping[str, int]
+
+
+def comparison_page(links: Links, sides: tuple[Side, Side], summary: ComparisonSummary) -> str:
+    """Return the page of a comparison, from the first run to the second."""
+    (task,) = summary.tasks
+    first, second = sides
+    return page(
+        f"{first.here.title} → {second.here.title}",
+        [Crumb("runs", links.home)],
+        _header(links, sides),
+        _lead(summary, task),
+        _forest(summary, task),
+        _flips(sides, task),
+        _notes(summary),
+    )
+
+
+def _header(links: Links, sides: tuple[Side, Side]) -> Html:
+    names: list[Child] = [
+        tag("p", word, " ", tag("a", here.heading, href=here.run.page), " (",
+            name(here.folder.label), ")", class_="run-line")
+        for word, here in (("from", sides[0].here), ("to", sides[1].here))
+    ]  # fmt: skip
+    turned = links.comparison(sides[1].here.reference, sides[0].here.reference)
+    turn = tag("p", tag("a", "the other way round", href=turned), class_="pager")
+    return tag("header", tag("h1", "Comparison"), names, turn)
+
+
+def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
+    """Return the difference by the first metric in a sentence, and what would settle it."""
+    first = task.comparisons[0]
+    figure = Figure(first.value, first.low, first.high, summary.is_share(task))
+    (rounding,) = Style().roundings([figure])
+    values = [rounding.value(value) for value in (first.value_a, first.value_b, first.value)]
+    text = f"{first.metric} goes from {values[0]} to {values[1]}: {_signed(values[2])}"
+    if first.low is not None and first.high is not None:
+        low, high = rounding.value(first.low), rounding.value(first.high)
+        text += f", between {_signed(low)} and {_signed(high)}"
+    verdict = first.decision.words(*task.models)
+    more = first.decision.more
+    settle = None if more is None else tag("p", f"To settle it: {more}.", class_="finding")
+    return tag("section", tag("p", f"{text}. ", tag("bdi", f"{verdict[:1].upper()}{verdict[1:]}."),
+               class_="verdict"), settle, class_="first")  # fmt: skip
+
+
+def _signed(number: str) -> str:
+    """Return a number with its sign.
+
+    >>> _signed("0.02"), _signed("-0.02")
+    ('+0.02', '-0.02')
+    """
+    return number if number.startswith("-") else f"+{number}"
+
+
+def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
+    figures = [
+        Figure(one.value, one.low, one.high, summary.is_share(task)) for one in task.comparisons
+    ]
+    roundings = Style().roundings(figures)
+    bars = [
+        Bar(one.metric, one.value, (one.low, one.high), words=one.decision.verdict)
+        for one in task.comparisons
+    ]
+    level = task.comparisons[0].level
+    base, new = task.models
+    chart = DifferenceForest(bars, base, new, level=level, rounding=roundings[0])
+    heads = tag("tr", tag("th", "metric"), [tag("th", name(model)) for model in task.models],
+                tag("th", "difference"), tag("th", f"{100 * level:g} % interval"),
+                tag("th", "verdict"))  # fmt: skip
+    rows = [_row(one, rounding) for one, rounding in zip(task.comparisons, roundings, strict=True)]
+    return tag(
+        "section",
+        tag("h2", "Differences"),
+        tag("div", Html(chart.svg()), class_="wide"),
+        tag("div", Html(chart.svg(narrow=True)), class_="narrow"),
+        tag("p", chart.caption, class_="caption"),
+        tag("table", heads, rows, class_="wide"),
+    )
+
+
+def _row(one: Comparison, rounding: Rounding) -> Html:
+    return tag(
+        "tr",
+        tag("td", name(one.metric), class_="metric"),
+        tag("td", rounding.value(one.value_a)),
+        tag("td", rounding.value(one.value_b)),
+        tag("td", rounding.value(one.value), class_="value"),
+        tag("td", rounding.interval(one.low, one.high), class_="nowrap"),
+        tag("td", one.decision.verdict),
+    )
+
+
+def _flips(sides: tuple[Side, Side], task: TaskComparison) -> Html:
+    """Return the problems that changed sides by the first metric, with links to both runs."""
+    first = task.comparisons[0]
+    head = tag("h2", "Flipped problems")
+    if not first.flips:
+        return tag("section", head, tag("p", "No problem went from one half of the range to the "
+                                        "other.", class_="finding"))  # fmt: skip
+    count = counted(first.flipped or len(first.flips), "problem")
+    shown = "" if (first.flipped or 0) <= len(first.flips) else f"; the {len(first.flips)} largest"
+    heads = tag("tr", tag("th", "problem"), [tag("th", name(model)) for model in task.models])
+    rows = [
+        tag("tr", tag("td", name(flip.problem)),
+            [_linked(side, flip.problem, value)
+             for side, value in zip(sides, (flip.value_a, flip.value_b), strict=True)])
+        for flip in first.flips
+    ]  # fmt: skip
+    return tag("section", head, tag("p", f"{count} changed sides by {first.metric}{shown}.",
+               class_="finding"), tag("table", heads, rows))  # fmt: skip
+
+
+def _linked(side: Side, key: str, value: float) -> Html:
+    number, text = side.numbers.get(key), f"{value:.3g}"
+    if number is None:
+        return tag("td", text)
+    return tag("td", tag("a", text, href=side.here.run.problem(number)))
+
+
+def _notes(summary: ComparisonSummary) -> Html:
+    remarks: Sequence[str] = [str(one) for one in summary.remarks if one.important]
+    lines = [tag("li", line) for line in (*remarks, *explanation(summary))]
+    notes = tag("div", tag("ul", lines), class_="notes quiet")
+    return tag("section", tag("details", tag("summary", "Notes"), notes, open=bool(remarks)))

@@ -1,0 +1,143 @@
+"""The page of a run: how it stands, what is estimated, every problem, and the first trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from passband.report.charts.bar import Bar, bars_caption
+from passband.report.words import counted
+from passband.summary.problem_rates import ProblemRate
+from passband.summary.run_numbers import RunNumbers
+from passband.view.bars import Written, written_lines
+from passband.view.here import Here
+from passband.view.markup import Html, fragment, name, tag
+from passband.view.pages.strip import strip_section
+from passband.view.pages.trials import TrialsPage, filter_links, search_form, trials_section
+from passband.view.shell import page
+from passband.view.words import cost, done, failures, percent, share, status_words, time_left
+
+__all__ = ["run_page", "run_texts"]
+
+
+def run_page(
+    here: Here,
+    numbers: RunNumbers,
+    rates: Sequence[ProblemRate],
+    some: TrialsPage,
+    counts: Mapping[str, int | None],
+) -> str:
+    """Return the page of a run."""
+    lines = written_lines(numbers)
+    trials = tag("section", tag("h2", "Trials"), filter_links(here, some.show, counts),
+                 search_form(here), trials_section(here, some))  # fmt: skip
+    return page(
+        here.title,
+        here.crumbs[:1],
+        tag("div", _header(here, numbers), _estimates(numbers, lines), _facts(numbers),
+            data_events=here.run.events),
+        strip_section(here, rates),
+        trials,
+    )  # fmt: skip
+
+
+def run_texts(numbers: RunNumbers) -> dict[str, str]:
+    """Return what changes while a run goes on, by the places that show it."""
+    standing = numbers.standing
+    texts = {
+        "state": status_words(standing),
+        "done": done(standing),
+        "percent": percent(standing),
+        "share": share(standing),
+        "left": time_left(numbers),
+        "failed": failures(standing),
+        "cost": cost(standing),
+        "tokens": _tokens(standing.tokens),
+        "retried": f"{standing.retried:,}",
+    }
+    for number, line in enumerate(written_lines(numbers)):
+        texts |= {f"value {number}": line.value, f"interval {number}": line.interval}
+        if line.bar is not None:
+            texts[f"bar {number}"] = line.bar
+    return texts
+
+
+def _live(key: str, texts: Mapping[str, str], element: str = "span", **more: str) -> Html:
+    return tag(element, texts[key], data_live=key, **more)
+
+
+def _header(here: Here, numbers: RunNumbers) -> Html:
+    texts, standing = run_texts(numbers), numbers.standing
+    parts = [_live("state", texts, "b"), _live("done", texts)]
+    if standing.planned and standing.state in ("running", "stopped"):
+        parts.append(_live("percent", texts))
+    if standing.state == "running":
+        parts.append(_live("left", texts))
+    parts.append(_live("failed", texts))
+    line = [fragment(part, " · ") for part in parts[:-1]]
+    progress = None
+    if standing.planned and standing.state == "running":
+        progress = tag("progress", value=texts["share"], max=1, data_live="share",
+                       aria_label="trials recorded")  # fmt: skip
+    return tag(
+        "header",
+        tag("h1", here.heading),
+        tag("p", line, parts[-1], " · ", name(here.folder.label), class_="run-line"),
+        progress,
+    )
+
+
+def _estimates(numbers: RunNumbers, lines: Sequence[Written]) -> Html:
+    if not lines:
+        reason = tag("p", numbers.reason or "there is no estimate", class_="finding")
+        return tag("section", tag("h2", "Estimates"), reason, class_="first")
+    first = lines[0]
+    headline = numbers.headline
+    level = 0.95 if headline is None or headline.estimate is None else headline.estimate.level
+    heads = tag(
+        "tr", tag("th", "metric"), tag("th", "value"), tag("th", f"{100 * level:g} % interval"),
+        tag("th", tag("span", "0"), tag("span", "0.5"), tag("span", "1"), class_="axis wide-bar")
+        if first.bar is not None else None,
+    )  # fmt: skip
+    caption = bars_caption([Bar("", 0.0, (0, 0), (0, 0) if numbers.inner else None)], level)
+    return tag(
+        "section",
+        tag("table", heads, [_estimate(i, line) for i, line in enumerate(lines)]),
+        tag("p", caption, class_="caption"),
+        _notes(numbers),
+        class_="first",
+    )
+
+
+def _estimate(number: int, line: Written) -> Html:
+    bar = None
+    if line.bar is not None:
+        bar = tag("td", line.bar, data_live=f"bar {number}", class_="wide-bar")
+    return tag(
+        "tr",
+        tag("td", name(line.metric), class_="metric"),
+        tag("td", line.value, data_live=f"value {number}", class_="value"),
+        tag("td", line.interval, data_live=f"interval {number}", class_="nowrap"),
+        bar,
+    )
+
+
+def _notes(numbers: RunNumbers) -> Html | None:
+    if not numbers.notes:
+        return None
+    return tag("div", tag("ul", [tag("li", str(note)) for note in numbers.notes]),
+               class_="notes quiet")  # fmt: skip
+
+
+def _facts(numbers: RunNumbers) -> Html:
+    """Return what the run took, in one line."""
+    texts, standing = run_texts(numbers), numbers.standing
+    retried = fragment(" · ", _live("retried", texts), " asked more than once")
+    return tag(
+        "p", counted(standing.problems, "problem"), " · tokens in and out: ",
+        _live("tokens", texts), " · cost: ", _live("cost", texts),
+        retried if standing.retried else None, class_="run-line facts",
+    )  # fmt: skip
+
+
+def _tokens(tokens: tuple[int, int]) -> str:
+    return f"{tokens[0]:,} + {tokens[1]:,}" if any(tokens) else "not counted"

@@ -1,0 +1,217 @@
+"""One trial to read, the way to others, and two trials of a problem as one text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from passband.report.html.transcript import LONG, pieces_of, problem_html, trial_html
+from passband.report.show.diff import Change, word_changes
+from passband.report.show.reason import verdict
+from passband.report.words import counted
+from passband.summary.shown import Damaged, ShownProblem, ShownTrial
+from passband.trials.walk import TrialPlace
+from passband.view.here import Here
+from passband.view.markup import Child, Html, fragment, name, tag
+from passband.view.pages.trials import TrialsPage, trials_section
+from passband.view.shell import Crumb, page
+
+__all__ = ["ALONG", "PART", "TrialPage", "difference_page", "problem_page", "text_page", "texts_of",
+           "trial_page"]  # fmt: skip
+
+ALONG = ("all", "wrong", "slow", "long")  #: filters whose keys j and k go through all trials
+PART = 200_000  # characters of a text on a page of its own
+_CONTEXT = 2_000  # characters of what both texts have, before and after a change
+_LONGEST = 20_000  # characters of what only one text has
+
+
+@dataclass(frozen=True)
+class TrialPage:
+    """A trial, its neighbours by key, and the other trials of its problem."""
+
+    place: TrialPlace
+    shown: ShownTrial | Damaged
+    show: str = "all"
+    ways: Mapping[str, TrialPlace] = field(default_factory=dict)  #: by key: n, p, j, k
+    others: Sequence[tuple[TrialPlace, ShownTrial | Damaged]] = ()
+
+
+_WAYS = {"p": "previous wrong", "n": "next wrong", "k": "previous {}", "j": "next {}"}
+
+
+def trial_page(here: Here, of: TrialPage) -> str:
+    """Return the page of a trial."""
+    shown, place = of.shown, of.place
+    if isinstance(shown, Damaged):
+        body = tag("p", f"This trial cannot be read: {shown.why}.", class_="wrong")
+        return page("damaged trial", here.crumbs, _ways(here, of), body)
+    title = f"{shown.problem.key}, trial {place.trial}"
+    crumbs = [*here.crumbs, _problem_crumb(here, place.problem, shown.problem)]
+    return page(
+        title,
+        crumbs,
+        tag("header", tag("h1", name(shown.problem.key), ", trial ", place.trial),
+            _solved(shown.problem), _ways(here, of)),
+        tag("section", Html(problem_html(shown.problem)), class_="first transcript"),
+        tag("section", Html(trial_html(shown)), _rest(here, place, shown)),
+        _others(here, of),
+    )  # fmt: skip
+
+
+def _problem_crumb(here: Here, number: int, problem: ShownProblem) -> Crumb:
+    return Crumb(name(problem.key), here.run.problem(number))
+
+
+def _solved(problem: ShownProblem) -> Html:
+    if not problem.scored:
+        text = f"{counted(problem.trials, 'trial')}, none scored"
+    else:
+        text = f"{problem.right:,} of {counted(problem.scored, 'scored trial')} right"
+    return tag("p", text, class_="run-line")
+
+
+def _ways(here: Here, of: TrialPage) -> Html:
+    """Return links to neighbours, with the keys that follow them."""
+    steps: list[Child] = []
+    along = "trial" if of.show in ALONG else of.show.replace("_", " ")
+    for key, text in _WAYS.items():
+        label = fragment(tag("kbd", key), " ", text.format(along))
+        if key in of.ways:
+            href = here.run.trial(of.ways[key], of.show)
+            steps.append(tag("a", label, href=href, data_key=key))
+        else:
+            steps.append(tag("span", label))
+    return tag("p", steps, class_="ways")
+
+
+def _rest(here: Here, place: TrialPlace, shown: ShownTrial) -> Html | None:
+    """Return a link to the whole text, where some of it is left out."""
+    texts = [text for _, text in texts_of(shown)]
+    kinds = [kind for text in texts for kind, _ in pieces_of(text, None, LONG)]
+    if "gap" not in kinds:
+        return None
+    length = sum(map(len, texts))
+    whole = f"the whole text, {counted(length, 'character')}"
+    return tag("p", tag("a", whole, href=here.run.text(place)), class_="caption")
+
+
+def _others(here: Here, of: TrialPage) -> Html | None:
+    """Return the other trials of the problem, and links to what differs."""
+    if len(of.others) < 2 or isinstance(of.shown, Damaged):
+        return None
+    chips = [_chip(here, place, shown, of.place) for place, shown in of.others]
+    return tag(
+        "section",
+        tag("h2", "Trials of this problem"),
+        tag("div", chips, class_="trials"),
+        tag("p", tag("a", "all of them", href=here.run.problem(of.place.problem)), class_="pager"),
+    )
+
+
+def _chip(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, own: TrialPlace) -> Html:
+    if isinstance(shown, Damaged):
+        return tag("span", f"{place.trial} damaged")
+    of = verdict(shown)
+    answer = " ".join((of.answer or of.word)[:60].split())
+    label = fragment(tag("span", f"{place.trial} ", class_="about"), tag("bdi", answer))
+    if place == own:
+        return tag("b", label, class_=f"trial-{of.kind}")
+    differs = tag("a", "±", href=here.run.difference(place.problem, own.trial, place.trial),
+                  title=f"what differs between trials {own.trial} and {place.trial}")  # fmt: skip
+    link = tag("a", label, href=here.run.trial(place))
+    return tag("span", link, " ", differs, class_=f"trial-{of.kind}")
+
+
+def problem_page(here: Here, number: int, problem: ShownProblem, some: TrialsPage) -> str:
+    """Return the page of a problem: what was asked, and its trials."""
+    return page(
+        problem.key,
+        here.crumbs,
+        tag("header", tag("h1", name(problem.key)), _solved(problem)),
+        tag("section", Html(problem_html(problem)), class_="first transcript"),
+        tag("section", tag("h2", "Trials"), trials_section(here, some)),
+    )
+
+
+# -- whole texts ---------------------------------------------------------------------------
+
+
+def texts_of(shown: ShownTrial) -> list[tuple[str, str]]:
+    """Return every text of a trial with its label."""
+    texts = [] if shown.reasoning is None else [("reasoning", shown.reasoning)]
+    texts += [(message.role or "message", message.text) for message in shown.transcript]
+    return texts if shown.text is None else [*texts, ("answered", shown.text)]
+
+
+def text_page(here: Here, place: TrialPlace, shown: ShownTrial, part: int) -> str:
+    """Return a part of everything that a model wrote in a trial."""
+    whole = "\n\n".join(f"[{label}]\n{text}" for label, text in texts_of(shown))
+    parts = max(1, -(-len(whole) // PART))
+    chosen = min(max(part, 0), parts - 1)
+    steps = [
+        tag("a", text, href=here.run.text(place, to), rel=rel)
+        for text, to, rel in (("earlier", chosen - 1, "prev"), ("later", chosen + 1, "next"))
+        if 0 <= to < parts
+    ]
+    line = f"{counted(len(whole), 'character')}, part {chosen + 1} of {parts}"
+    ways = tag("p", [[step, " "] for step in steps], class_="pager")
+    crumbs = [*here.crumbs, _problem_crumb(here, place.problem, shown.problem)]
+    return page(
+        f"{shown.problem.key}, trial {place.trial}: text",
+        [*crumbs, Crumb(f"trial {place.trial}", here.run.trial(place))],
+        tag("header", tag("h1", "Whole text"), tag("p", line, class_="run-line"), ways),
+        tag("section", tag("pre", whole[chosen * PART : (chosen + 1) * PART], dir="auto"),
+            class_="first"),
+        ways,
+    )  # fmt: skip
+
+
+# -- two trials ----------------------------------------------------------------------------
+
+
+def difference_page(here: Here, number: int, first: ShownTrial, second: ShownTrial) -> str:
+    """Return two trials of a problem as one text, with what only one of them has marked."""
+    places = [TrialPlace(number, shown.trial) for shown in (first, second)]
+    heads = [
+        tag("p", mark, " ", tag("a", f"trial {shown.trial}", href=here.run.trial(place)),
+            f": {verdict(shown).word}, ", tag("bdi", (verdict(shown).answer or "")[:200]))
+        for mark, shown, place in zip(
+            (tag("del", "only in"), tag("ins", "only in")), (first, second), places, strict=True)
+    ]  # fmt: skip
+    labels = dict.fromkeys(label for shown in (first, second) for label, _ in texts_of(shown))
+    parts = [_difference(label, first, second) for label in labels]
+    crumbs = [*here.crumbs, _problem_crumb(here, number, first.problem)]
+    return page(
+        f"{first.problem.key}: trials {first.trial} and {second.trial}",
+        crumbs,
+        tag("header", tag("h1", name(first.problem.key), f", trials {first.trial} and "
+            f"{second.trial}"), heads),
+        tag("section", Html(problem_html(first.problem)), class_="first transcript"),
+        tag("section", tag("h2", "What differs"), parts),
+    )  # fmt: skip
+
+
+def _difference(label: str, first: ShownTrial, second: ShownTrial) -> Html:
+    one, other = ("\n".join(text for own, text in texts_of(shown) if own == label)
+                  for shown in (first, second))  # fmt: skip
+    if one == other:
+        same: Child = tag("p", f"{counted(len(one), 'character')}, the same in both")
+    else:
+        changes = word_changes(one, other)
+        same = tag("pre", [_change(change) for change in changes], dir="auto")
+    return tag("div", tag("div", label, class_="label"), same, class_="transcript")
+
+
+def _change(change: Change) -> Html:
+    if change.is_same:
+        return fragment(_cut(change.first, _CONTEXT))
+    marks = (("del", change.first), ("ins", change.second))
+    return fragment([tag(mark, _cut(text, _LONGEST)) for mark, text in marks if text])
+
+
+def _cut(text: str, room: int) -> Html:
+    """Return the beginning and the end of a long text, and how much is left out."""
+    if len(text) <= 2 * room + 100:
+        return fragment(text)
+    gap = f"\n[{counted(len(text) - 2 * room, 'character')} left out]\n"
+    return fragment(text[:room], tag("span", gap, class_="gap"), text[-room:])

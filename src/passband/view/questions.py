@@ -1,0 +1,186 @@
+"""What pages ask of a run directory; each is answered in the thread of that directory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from passband.errors import UnknownName
+from passband.readers.groups import Groups
+from passband.readers.options import Options
+from passband.readers.run_directory import StoredRun
+from passband.readers.runs import groups_of_runs
+from passband.summary.look import Look, Wanted, pair_of_trials
+from passband.summary.problem_rates import ProblemRate, rates_of
+from passband.summary.shown import Damaged, ShownProblem, ShownTrial
+from passband.trials.extremes import Column
+from passband.trials.reader import RunRecord
+from passband.trials.walk import TrialPlace
+from passband.view.desk import Reading
+from passband.view.here import Here
+from passband.view.pages.trial import ALONG, TrialPage
+from passband.view.pages.trials import TRIALS_A_PAGE, TrialsPage
+from passband.view.scans import MOST, Extremes
+
+__all__ = [
+    "COLUMNS",
+    "filter_counts",
+    "groups_for",
+    "pair",
+    "problem",
+    "problem_trials",
+    "ranked_trials",
+    "rates",
+    "record",
+    "some_trials",
+    "trial",
+]
+
+COLUMNS: Mapping[str, Column] = {"slow": "latency_ms", "long": "completion_tokens"}
+_CHIPS = 64  # other trials of a problem that are named on the page of one
+Row = tuple[TrialPlace, ShownTrial | Damaged]
+
+
+def record(reading: Reading, number: int) -> RunRecord:
+    """Return a run by its number."""
+    runs = reading.keep("runs", reading.trials.runs)
+    for run in runs:
+        if run.number == number:
+            return run
+    raise UnknownName(f"there is no run {number} here.")
+
+
+def look_at(reading: Reading, run: RunRecord, show: str) -> Look:
+    """Return the look that a filter gives."""
+    wanted = Wanted()
+    if show in ("right", "wrong"):
+        wanted = Wanted(right=show == "right")
+    elif show != "all" and show not in COLUMNS:
+        wanted = Wanted(statuses=(show,))
+    return reading.keep(("look", run.number, show), lambda: Look(reading.trials, run, wanted))
+
+
+def filter_counts(reading: Reading, run: RunRecord) -> dict[str, int | None]:
+    """Return the filters that find something, with their numbers of trials by the tallies."""
+    return reading.keep(("filters", run.number), lambda: _filter_counts(reading, run))
+
+
+def _filter_counts(reading: Reading, run: RunRecord) -> dict[str, int | None]:
+    statuses = reading.trials.statuses(run.number)
+    words = [str(status) for status, count in statuses.items() if count and status != "ok"]
+    scored = ["right", "wrong"] if run.scorers else []
+    of_scores = ["no_answer", "scorer_error", "scorer_timeout", "unscored"] if run.scorers else []
+    counts = {
+        word: look_at(reading, run, word).counted() for word in ("all", *scored, *of_scores, *words)
+    }
+    found = {word: n for word, n in counts.items() if n != 0 or word in ("all", *scored)}
+    long: dict[str, None] = {"long": None} if reading.trials.tokens(run.number)[1] else {}
+    return {**found, "slow": None, **long}
+
+
+def rates(reading: Reading, run: RunRecord) -> list[ProblemRate]:
+    """Return the problems of a run, the easiest first."""
+    scorer = run.scorers[0] if run.scorers else None
+    return reading.keep(("rates", run.number), lambda: rates_of(reading.trials, run, scorer))
+
+
+def _rows(look: Look, places: Sequence[TrialPlace]) -> list[Row]:
+    return list(zip(places, look.brief(places), strict=True))
+
+
+def some_trials(
+    reading: Reading,
+    here: Here,
+    run: RunRecord,
+    show: str,
+    after: TrialPlace | None = None,
+    before: TrialPlace | None = None,
+) -> TrialsPage:
+    """Return the trials after a place or before it, that a filter finds."""
+    look = look_at(reading, run, show)
+    if before is not None:
+        places = look.before(before, TRIALS_A_PAGE + 1)
+        is_first, is_last = len(places) <= TRIALS_A_PAGE, False
+        places = places[-TRIALS_A_PAGE:]
+    else:
+        places = look.after(after, TRIALS_A_PAGE + 1)
+        is_first, is_last = after is None, len(places) <= TRIALS_A_PAGE
+        places = places[:TRIALS_A_PAGE]
+    earlier = here.run.trials(show, before=places[0]) if places and not is_first else None
+    later = here.run.trials(show, after=places[-1]) if places and not is_last else None
+    return TrialsPage(show, _rows(look, places), earlier, later)
+
+
+def ranked_trials(
+    reading: Reading, here: Here, run: RunRecord, show: str, of: Extremes | None, start: int
+) -> TrialsPage:
+    """Return some of the slowest or longest trials."""
+    if of is None:
+        note = "All trials are being looked at; one moment, please."
+        return TrialsPage(show, (), note=note, again=True)
+    chosen = of.trials[start : start + TRIALS_A_PAGE]
+    places = [TrialPlace(one.problem, one.trial) for one in chosen]
+    rows = _rows(look_at(reading, run, "all"), places)
+    earlier = here.run.ranked(show, max(0, start - TRIALS_A_PAGE)) if start else None
+    later = start + TRIALS_A_PAGE
+    notes = [f"The first {MOST:,} of them are listed."] if len(of.trials) == MOST else []
+    if of.commits != reading.trials.commits:
+        notes.append("More trials have come since; they are being looked at.")
+    return TrialsPage(
+        show, rows, earlier, here.run.ranked(show, later) if later < len(of.trials) else None,
+        " ".join(notes),
+    )  # fmt: skip
+
+
+def problem(reading: Reading, run: RunRecord, number: int) -> ShownProblem:
+    """Return a problem by its number in the store."""
+    if number not in reading.trials.numbers(run.number).values():
+        raise UnknownName(f"there is no problem {number} here.")
+    return look_at(reading, run, "all").problem(number)
+
+
+def problem_trials(
+    reading: Reading, here: Here, run: RunRecord, number: int, after: int | None
+) -> TrialsPage:
+    """Return the trials of a problem from one on."""
+    look = look_at(reading, run, "all")
+    edge = TrialPlace(number, -1 if after is None else after)
+    places = [p for p in look.after(edge, TRIALS_A_PAGE + 1) if p.problem == number]
+    more = len(places) > TRIALS_A_PAGE
+    places = places[:TRIALS_A_PAGE]
+    later = here.run.problem(number, places[-1].trial) if more else None
+    earlier = here.run.problem(number) if after is not None else None
+    return TrialsPage("all", _rows(look, places), earlier, later)
+
+
+def trial(reading: Reading, run: RunRecord, place: TrialPlace, show: str) -> TrialPage:
+    """Return a trial, its neighbours, and the other trials of its problem."""
+    look = look_at(reading, run, "all")
+    wrong = look_at(reading, run, "wrong") if run.scorers else None
+    along = look if show in ALONG else look_at(reading, run, show)
+    ways = {"j": along.after(place, 1), "k": along.before(place, 1)}
+    if wrong is not None:
+        ways |= {"n": wrong.after(place, 1), "p": wrong.before(place, 1)}
+    others = [p for p in look.after(TrialPlace(place.problem, -1), _CHIPS)
+              if p.problem == place.problem]  # fmt: skip
+    return TrialPage(
+        place,
+        look.whole(place),
+        show,
+        {key: found[0] for key, found in ways.items() if found},
+        _rows(look, others),
+    )
+
+
+def pair(
+    reading: Reading, run: RunRecord, number: int, numbers: tuple[int, int]
+) -> tuple[ShownTrial, ShownTrial]:
+    """Return two trials of a problem."""
+    key = look_at(reading, run, "all").problem(number).key
+    return pair_of_trials(reading.trials, [run], Wanted(problems=(key,)), numbers)
+
+
+def groups_for(reading: Reading, here: Here, run: RunRecord) -> Groups:
+    """Return a run as one side of a comparison."""
+    options = Options.of(None, (), (), (), targets=True)
+    stored = [StoredRun(reading.trials, run)]
+    return groups_of_runs(stored, options, source=here.folder.label, kind="a run directory")

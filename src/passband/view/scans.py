@@ -1,0 +1,131 @@
+"""What reads all of a run, in threads of their own: text search, the slowest and longest trials."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+
+from passband.errors import PassbandError
+from passband.trials.extremes import Column, Extreme
+from passband.trials.reader import Trials
+from passband.trials.search import Found
+from passband.view.desk import open_to_read
+from passband.view.shelf import Folder
+
+__all__ = ["MOST", "Extremes", "Hits", "Scans"]
+
+MOST = 1_000  # of the slowest or longest trials that are kept
+_STEP = 0.05  # seconds of searching between two looks at what was found
+_SEARCHES = 2  # at a time
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What a search has found since the last look, and how many completions it has read."""
+
+    found: tuple[Found, ...]
+    searched: int
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The slowest or longest trials, as of a number of commits."""
+
+    trials: tuple[Extreme, ...]
+    commits: int
+
+
+class Scans:
+    """Searches, and lists of extremes that are made once and kept until the run grows."""
+
+    def __init__(self) -> None:
+        self._lists: dict[tuple[str, int, Column], Extremes] = {}
+        self._making: dict[tuple[str, int, Column], asyncio.Task[None]] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="view-scan")
+        self._places = asyncio.Semaphore(_SEARCHES)
+
+    # -- the slowest and the longest -------------------------------------------------------
+
+    async def extremes(
+        self, folder: Folder, run: int, column: Column, commits: int, patience: float = 0.1
+    ) -> Extremes | None:
+        """Return the largest ones; an earlier list, or None, if making it takes longer."""
+        key = folder.name, run, column
+        known = self._lists.get(key)
+        if known is None or known.commits != commits:
+            await asyncio.wait([self.prepare(folder, run, column)], timeout=patience)
+        return self._lists.get(key)
+
+    def prepare(self, folder: Folder, run: int, column: Column) -> asyncio.Task[None]:
+        """Begin to make a list, unless that is under way."""
+        key = folder.name, run, column
+        if key not in self._making:
+            self._making[key] = asyncio.create_task(self._made(folder, run, column))
+        return self._making[key]
+
+    async def _made(self, folder: Folder, run: int, column: Column) -> None:
+        key, loop = (folder.name, run, column), asyncio.get_running_loop()
+        try:
+            with suppress(PassbandError, OSError):  # the page itself says what is wrong
+                self._lists[key] = await loop.run_in_executor(
+                    self._thread, _largest, folder, run, column
+                )
+        finally:
+            del self._making[key]
+
+    # -- search ----------------------------------------------------------------------------
+
+    async def search(self, folder: Folder, run: int, text: str) -> AsyncIterator[Hits]:
+        """Yield what is found, step by step, until all is read or nobody listens any more."""
+        loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1)
+        async with self._places:
+            searcher = await loop.run_in_executor(thread, _Searcher, folder, run, text)
+            try:
+                while (hits := await loop.run_in_executor(thread, searcher.step)) is not None:
+                    yield hits
+            finally:
+                searcher.trials.interrupt()
+                thread.submit(searcher.trials.close)
+                thread.shutdown(wait=False)
+
+    def close(self) -> None:
+        """End what is under way."""
+        for task in list(self._making.values()):
+            task.cancel()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def _largest(folder: Folder, run: int, column: Column) -> Extremes:
+    with open_to_read(folder.path) as trials:
+        record = trials.run_numbered(run)
+        return Extremes(tuple(trials.extremes(record, column, MOST)), trials.commits)
+
+
+class _Searcher:
+    """A search in its own thread; between two steps it holds on to nothing."""
+
+    def __init__(self, folder: Folder, run: int, text: str) -> None:
+        self.trials: Trials = open_to_read(folder.path)
+        self._search = self.trials.search(self.trials.run_numbered(run), text)
+        self.trials.release()
+        self._last = 0
+
+    def step(self) -> Hits | None:
+        """Search for a moment; None where all has been read."""
+        end, found, searched, more = time.monotonic() + _STEP, list[Found](), 0, False
+        self.trials.renew()
+        try:
+            while time.monotonic() < end:
+                stretch = self._search.stretch(self._last)
+                if stretch is None:
+                    break
+                more, self._last = True, stretch.last
+                found += stretch.found
+                searched += stretch.searched
+        finally:
+            self.trials.release()
+        return Hits(tuple(found), searched) if more else None

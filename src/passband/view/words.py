@@ -1,0 +1,82 @@
+"""What pages say of runs: their state, their progress, what they cost and what failed."""
+
+from __future__ import annotations
+
+from passband.report.words import counted, duration, money, pace
+from passband.summary.run_numbers import RunNumbers
+from passband.summary.standing import Standing
+
+__all__ = ["FILTERS", "cost", "done", "failures", "percent", "share", "status_words", "time_left"]
+
+_STATES = {
+    "running": "running",
+    "complete": "complete",
+    "stopped": "stopped",
+    "imported": "imported",
+    "empty": "no trials yet",
+}
+FILTERS = {
+    "all": "all",
+    "right": "right",
+    "wrong": "wrong",
+    "no_answer": "no answer",
+    "slow": "slowest",
+    "long": "longest",
+}
+"""The names of filters, where they are not those of statuses."""
+
+
+def status_words(standing: Standing) -> str:
+    """Return the state of a run in a word or two."""
+    return _STATES[standing.state]
+
+
+def done(standing: Standing) -> str:
+    """Return how many trials are recorded, of how many.
+
+    >>> done(Standing("running", 120, 3200, 200, {"ok": 120}, 0, (0, 0), None))
+    '120 of 3,200 trials'
+    """
+    if standing.planned is None or standing.planned == standing.done:
+        return counted(standing.done, "trial")
+    return f"{standing.done:,} of {counted(standing.planned, 'trial')}"
+
+
+def percent(standing: Standing) -> str:
+    """Return the share of the planned trials that are recorded; nothing where it is not known.
+
+    >>> percent(Standing("running", 3199, 3200, 200, {"ok": 120}, 0, (0, 0), None))
+    '99 %'
+    """
+    if not standing.planned:
+        return ""
+    return f"{100 * standing.done // standing.planned} %"
+
+
+def share(standing: Standing) -> str:
+    """Return the same as a number from 0 to 1."""
+    return f"{standing.done / standing.planned:.4f}" if standing.planned else ""
+
+
+def time_left(numbers: RunNumbers) -> str:
+    """Return the rate of a run that is going on, and the time that it will take."""
+    if numbers.standing.state != "running":
+        return ""
+    rate = "measuring the rate" if numbers.rate is None else pace(numbers.rate)
+    left = numbers.seconds_left
+    return rate if left is None else f"{rate}, {duration(left)} left"
+
+
+def cost(standing: Standing) -> str:
+    """Return what the trials cost, as far as it is recorded."""
+    return "unknown (no price given)" if standing.cost is None else money(standing.cost)
+
+
+def failures(standing: Standing) -> str:
+    """Return the trials that ended without an answer, by kind.
+
+    >>> failures(Standing("complete", 9, 9, 3, {"ok": 6, "gave_up": 3}, 0, (0, 0), None))
+    '3 gave up'
+    """
+    kinds = [f"{count:,} {status.replace('_', ' ')}" for status, count in standing.failed.items()]
+    return ", ".join(kinds) or ("nothing failed" if standing.done else "nothing asked yet")
