@@ -89,6 +89,7 @@ __all__ = [
     "calibrated",
     "circular_pairs",
     "compared_stopped",
+    "decided_early",
     "dropped_items",
     "eva_unseen",
     "few_clusters",
@@ -1189,6 +1190,19 @@ def within_cap(cap: int) -> Note:
         "beyond-cap",
         f"no problem was tried more than {_count(cap, 'time')}: the value is the share solved "
         f"within that, and a lower bound; the upper one is 1",
+    )
+
+
+def decided_early(look: int, looks: int, rounds: int) -> Note:
+    """Note that a difference was decided before the last planned look, and so looks too large.
+
+    >>> print(decided_early(3, 9, 4))
+    decided at look 3 of 9, after 4 rounds: stopped early, the value tends to overstate
+    """
+    return Note(
+        "decided-early",
+        f"decided at look {look} of {looks}, after {rounds} rounds: stopped early, the value tends "
+        "to overstate",
     )
 
 

@@ -66,6 +66,23 @@ def gate(
     ] = None,
     base_model: Annotated[str | None, typer.Option(help="Model of BASE, of several.")] = None,
     new_model: Annotated[str | None, typer.Option(help="Model of NEW, of several.")] = None,
+    settle: Annotated[
+        bool,
+        typer.Option("--settle", help="Ask both models for more trials until it is decided."),
+    ] = False,
+    max_cost: Annotated[
+        float | None, typer.Option(help="With --settle: spend at most this on more trials.")
+    ] = None,
+    max_rounds: Annotated[
+        int | None, typer.Option(help="With --settle: at most this many trials of a problem.")
+    ] = None,
+    prices: Annotated[Path | None, typer.Option(help="With --settle: YAML file of prices.")] = None,
+    concurrency: Annotated[
+        int, typer.Option(help="With --settle: maximum concurrent requests.", min=1)
+    ] = 64,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --settle: show the plan, and ask nothing.")
+    ] = False,
     problem: ProblemColumn = None,
     trial: TrialColumn = None,
     score: ScoreColumn = None,
@@ -98,7 +115,20 @@ def gate(
         "answer": answer,
     }  # fmt: skip
     reading = Reading(columns, threshold, skip_bad, base_model, new_model)
-    result = gate_sources(base, new, rules, reading)
+    if settle:
+        from passband.cli.gate_settle import print_plan, settled_gate
+        from passband.run.settle import SettleRequest
+
+        request = SettleRequest(
+            base, new, rules, reading, max_cost, max_rounds, prices, concurrency
+        )
+        if dry_run:
+            print_plan(request, as_json=json)
+            return
+        result = settled_gate(request, as_json=json, quiet=quiet)
+    else:
+        _refuse_without_settle(max_cost, max_rounds, prices, dry_run or None)
+        result = gate_sources(base, new, rules, reading)
     style = Style(digits, percent)
     _write(result, style, markdown, junit, step_summary=step_summary)
     _print(result, style, json=json, quiet=quiet)
@@ -177,3 +207,13 @@ def _print(result: GateResult, style: Style, *, json: bool, quiet: bool) -> None
         typer.echo("\n".join(["", *bars, "" if quiet else LEGEND]))
     if not quiet:
         print_notes(["", *gate_notes(result, style)])
+
+
+def _refuse_without_settle(*given: object) -> None:
+    """Refuse options that say how to settle, where nothing is to be settled."""
+    from passband.errors import InvalidInput
+
+    options = ("--max-cost", "--max-rounds", "--prices", "--dry-run")
+    for option, value in zip(options, given, strict=True):
+        if value is not None:
+            raise InvalidInput(f"{option} goes with --settle, which asks for more trials.")

@@ -329,12 +329,7 @@ class Trials(Framed):
 
     def complete_rounds(self, run: RunRecord) -> int | None:
         """Return how many rounds of a run with a rule for its width are complete; else None."""
-        if "until" not in run.config:
-            return None
-        recorded = self.recorded(run.number)
-        return count_complete_rounds(
-            recorded.get(place.number, 0) for place in self._places(run.number)
-        )
+        return self.rounds_there(run) if "until" in run.config else None
 
     def beyond_rounds(self, run: RunRecord) -> int:
         """Return how many trials of a run with a rule for its width are in no complete round."""
@@ -342,6 +337,18 @@ class Trials(Framed):
         if rounds is None:
             return 0
         return sum((mask >> rounds).bit_count() for mask in self.recorded(run.number).values())
+
+    def rounds_there(self, run: RunRecord) -> int:
+        """Return how many rounds of a run are complete: trials that every problem has."""
+        recorded = self.recorded(run.number)
+        return count_complete_rounds(
+            recorded.get(place.number, 0) for place in self._places(run.number)
+        )
+
+    def outcomes_of_first(self, run: RunRecord, rounds: int) -> Outcomes:
+        """Return the outcomes of a run's first rounds, by its main scorer."""
+        places = self._places(run.number)
+        return outcomes_of_rounds(self._counts, run.number, run.scorer().number, places, rounds)
 
     # -- scores ----------------------------------------------------------------------------
 

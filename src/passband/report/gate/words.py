@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from passband.report.gate.looks import settled_lines
 from passband.report.style import PLAIN, Figure, Style
 from passband.report.words import counted
 from passband.stats.interval.rounding import Rounding
@@ -53,6 +54,13 @@ def target(result: GateResult) -> str:
     policy = result.policy
     these = "these very problems" if policy.over == "trials" else "problems like these"
     chance = f"{100 * policy.error:g}%"
+    if result.settled is not None:
+        return (
+            f"Verdicts and {100 * policy.level:g}% intervals are for {these}, at all looks "
+            f"together. A model that is no worse is called a regression in at most {chance} of "
+            f"such gates ({counted(result.n_deciding, 'comparison')}), and one that is worse by "
+            f"the tolerance passes in at most {chance}. {' '.join(settled_lines(result.settled))}"
+        )
     return (
         f"Verdicts and {100 * policy.level:g}% intervals are for {these}. The chance of a false "
         f"regression among {counted(result.n_deciding, 'comparison')} is at most {chance} in all "

@@ -25,7 +25,7 @@ from passband.errors import InvalidInput
 from passband.stats.checks import Over, as_positive, as_share, as_whole, check_over
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.compare import Comparison, compare
-from passband.stats.interval.default.wilson import level_of
+from passband.stats.interval.default.wilson import level_of, normal_quantile
 from passband.stats.metric.registry import parse_metric
 from passband.stats.plan_file import content_hash, load_content, save_content
 from passband.stats.sequential.spending import (
@@ -34,12 +34,14 @@ from passband.stats.sequential.spending import (
     boundaries_spending,
     spent,
 )
+from passband.types import Floats
 
 __all__ = [
     "LookPlan",
     "LookResult",
     "Verdict",
     "geometric_looks",
+    "likely_rounds",
     "looks_from",
     "plan_looks",
     "take_look",
@@ -184,6 +186,34 @@ def plan_looks(
     k = parse_metric(metric).k
     looks = geometric_looks(as_whole("rounds", rounds), 2 if k == 1 else k + 1)
     return LookPlan(looks, tolerance, metric, over, alpha, spending, comparisons)
+
+
+def likely_rounds(plan: LookPlan, noise: float, difference: float) -> tuple[float, float]:
+    """Return how many rounds a plan takes on average, and how often it ends undecided.
+
+    `noise` is the standard error of the difference after one round; that after r rounds is taken
+    as noise / sqrt(r), and the estimate as normal. 20,000 simulated plans.
+
+    >>> rounds, undecided = likely_rounds(plan_looks(32, tolerance=0.02), 0.0375, 0.0)
+    >>> round(rounds, 1), round(undecided, 2)
+    (22.4, 0.15)
+    """
+    looks = np.array(plan.looks, dtype=np.float64)
+    steps = np.sqrt(np.diff(looks, prepend=0.0))
+    walks = np.cumsum(
+        np.random.default_rng(0).standard_normal((20_000, len(looks))) * steps, axis=1
+    )
+    values = difference + noise * walks / looks
+    reach = noise / np.sqrt(looks)
+    low = values - reach * _quantiles(plan.levels(plan.alpha))
+    high = values + reach * _quantiles(plan.levels(plan.alpha / plan.comparisons))
+    decided = (high < 0.0) | (low > -plan.tolerance)
+    first = np.where(decided.any(axis=1), decided.argmax(axis=1), len(looks) - 1)
+    return float(looks[first].mean()), float(1.0 - decided.any(axis=1).mean())
+
+
+def _quantiles(levels: tuple[float, ...]) -> Floats:
+    return np.array([normal_quantile(level) for level in levels])
 
 
 def take_look(

@@ -12,6 +12,7 @@ from passband.readers import Remark
 from passband.stats.decision.gate.ruling import Verdict
 from passband.stats.decision.more_data import MoreData
 from passband.summary.gate.policy import GatePolicy, Tier
+from passband.summary.gate.settled import Settled
 from passband.version import __version__
 
 __all__ = [
@@ -94,6 +95,7 @@ class GateResult:
     new: GateSide
     lines: tuple[GateLine, ...]
     remarks: tuple[Remark, ...] = ()
+    settled: Settled | None = None  #: where the runs were topped up until it was decided
 
     @property
     def exit_code(self) -> ExitCode:
@@ -131,6 +133,7 @@ class GateResult:
             "policy": self.policy.as_json(),
             "comparisons": [line.as_json() for line in self.lines],
             "remarks": [str(remark) for remark in self.remarks],
+            "settled": None if self.settled is None else self.settled.as_json(),
         }
 
 

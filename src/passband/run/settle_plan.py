@@ -1,0 +1,119 @@
+"""The plan of `passband gate --settle`: laid down, hashed and saved before the first look."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.stats.decision.gate.ruling import LookErrors
+from passband.stats.plan_file import content_hash, load_content, save_content
+from passband.stats.sequential.settle import LookPlan
+from passband.trials.differences import differences
+
+__all__ = ["SettlePlan", "plan_path", "read_end", "write_end"]
+
+FORMAT = "passband settle 1"
+_GOAL = ("policy", "base", "new", "max_cost", "max_rounds")  # what the command says
+
+
+@dataclass(frozen=True)
+class SettlePlan:
+    """When to look at two runs, what may be spent, and which verdicts are sought."""
+
+    looks: tuple[int, ...]  #: rounds
+    alpha: float
+    comparisons: int  #: that may show a regression
+    policy: Mapping[str, Any]  #: of the gate
+    base: Mapping[str, Any]  #: the model and its tasks
+    new: Mapping[str, Any]
+    max_cost: float | None
+    max_rounds: int | None
+    before: int  #: complete rounds that were there
+    trials_before: int  #: of both models
+    cost_before: float | None
+
+    def look_plan(self, tolerance: float = 1.0) -> LookPlan:
+        """Return the looks, with the levels that go with them."""
+        return LookPlan(self.looks, tolerance, alpha=self.alpha, comparisons=self.comparisons)
+
+    def errors_at(self, rounds: int, *, is_last: bool) -> LookErrors:
+        """Return the errors that a look may make; a last one spends what is left of them."""
+        plan = self.look_plan()
+        alphas = (self.alpha / self.comparisons, self.alpha)
+        if is_last:
+            levels = [plan.level_at_end(rounds, alpha) for alpha in alphas]
+        else:
+            levels = [plan.levels(alpha)[self.looks.index(rounds)] for alpha in alphas]
+        regression, passing = ((1.0 - level) / 2.0 for level in levels)
+        return LookErrors(regression, passing)
+
+    @property
+    def sha256(self) -> str:
+        return content_hash(_plain(self))
+
+    def save(self, path: Path) -> None:
+        """Write the plan; a process that is killed meanwhile leaves none."""
+        draft = path.with_name(f"{path.name}.new")
+        save_content(draft, FORMAT, _plain(self))
+        os.replace(draft, path)
+
+    @classmethod
+    def load(cls, path: Path) -> SettlePlan:
+        """Read a plan, and refuse one that was changed after it was saved."""
+        names = {field.name for field in fields(cls)}
+        content = load_content(path, FORMAT, names, noun="plan of looks")
+        return cls(**{**content, "looks": tuple(content["looks"])})
+
+    def require_goal(self, other: SettlePlan, path: Path) -> None:
+        """Refuse a command whose goal is another than the plan's, which has begun."""
+        old, new = ({name: _plain(plan)[name] for name in _GOAL} for plan in (self, other))
+        changed = [f"{name} was {was}, is {now}" for name, was, now in differences(old, new)]
+        if changed:
+            raise InvalidInput(
+                f"{path} is the plan of this gate, and it has begun: {'; '.join(changed)}. A plan "
+                "that is changed between its looks keeps no error. Go on with the same options; or "
+                "gate fresh trials, in other directories."
+            )
+
+
+def plan_path(directory: Path, base: Mapping[str, Any], new: Mapping[str, Any]) -> Path:
+    """Return where the plan of a pair of runs is: in the directory of the new one."""
+    text = json.dumps([base, new], sort_keys=True)
+    return directory / f"settle-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
+
+
+def read_end(path: Path) -> int | None:
+    """Return after how many rounds the budget of a plan ended; None if it has not."""
+    file = _end_file(path)
+    if not file.is_file():
+        return None
+    try:
+        return int(json.loads(file.read_text("utf-8"))["rounds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InvalidInput(
+            f"{file}: cannot be read; it says after how many rounds the budget ended."
+        ) from None
+
+
+def write_end(path: Path, rounds: int) -> None:
+    """Record after how many rounds the budget of a plan ended."""
+    file = _end_file(path)
+    draft = file.with_name(f"{file.name}.new")
+    draft.write_text(json.dumps({"rounds": rounds}) + "\n", "utf-8")
+    os.replace(draft, file)
+
+
+def _end_file(path: Path) -> Path:
+    return path.with_suffix(".end.json")
+
+
+def _plain(plan: SettlePlan) -> dict[str, Any]:
+    """Return the plan as JSON would give it back."""
+    content: dict[str, Any] = json.loads(json.dumps(asdict(plan)))
+    return content

@@ -1,0 +1,164 @@
+"""One of the two runs that a gate tops up: what is there, what a round costs, asking for more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.generate.providers import Connection
+from passband.run.budget import find_price, price_files
+from passband.run.counters import Price
+from passband.run.loop import Ending
+from passband.run.progress import Watcher
+from passband.run.recorded_task import recorded_settings, recorded_task
+from passband.run.session import run_session
+from passband.stats.data.outcomes import Outcomes
+from passband.trials.reader import RunRecord, Trials, is_run_directory
+
+__all__ = ["Held", "SettleSide"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a run directory holds of one task of the model."""
+
+    problems: int
+    rounds: int  #: complete
+    trials: int
+    cost: float | None  #: of all trials; None where no price is known
+
+    @property
+    def round_cost(self) -> float | None:
+        """What a round costs, by the trials so far."""
+        if self.cost is None or not self.trials:
+            return None
+        return self.cost / self.trials * self.problems
+
+
+@dataclass(frozen=True)
+class SettleSide:
+    """A model in a run directory, with the tasks that it is gated by."""
+
+    directory: Path
+    label: str  #: what the gate calls the model
+    tasks: tuple[str, ...]
+    prices: Path | None = None
+    concurrency: int = 64
+
+    def __post_init__(self) -> None:
+        if not is_run_directory(self.directory):
+            raise InvalidInput(
+                f"{self.directory} is no run directory: --settle asks the model for more trials, "
+                "and only a run that passband made says how. Without --settle any log will do."
+            )
+
+    def check(self) -> None:
+        """Refuse a run that cannot be asked for more."""
+        with Trials(self.directory) as trials:
+            for run in self._runs(trials):
+                recorded_task(trials, run)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells this side from others, wherever its directory is moved."""
+        with Trials(self.directory) as trials:
+            runs = self._runs(trials)
+            return {
+                "model": runs[0].model,
+                "tasks": {run.task: len(trials.numbers(run.number)) for run in runs},
+                "created": {run.task: run.created for run in runs},
+            }
+
+    def held(self) -> dict[str, Held]:
+        """Return what is there of each task."""
+        with Trials(self.directory) as trials:
+            return {run.task: self._held(trials, run) for run in self._runs(trials)}
+
+    def outcomes(self, tasks: Iterable[str], rounds: int) -> dict[str, Outcomes]:
+        """Return the outcomes of the first rounds of some tasks."""
+        chosen = set(tasks)
+        with Trials(self.directory) as trials:
+            runs = [run for run in self._runs(trials) if run.task in chosen]
+            return {run.task: trials.outcomes_of_first(run, rounds) for run in runs}
+
+    def top_up(
+        self, tasks: Iterable[str], rounds: int, money: float | None, watcher: Watcher
+    ) -> Ending:
+        """Bring tasks to this many rounds, spending no more than the money given."""
+        chosen = set(tasks)
+        with Trials(self.directory) as trials:
+            runs = [run for run in self._runs(trials) if run.task in chosen]
+        alike: dict[tuple[str | None, tuple[str, ...]], list[RunRecord]] = {}
+        for run in runs:
+            alike.setdefault((run.spec.get("seed"), tuple(run.addresses)), []).append(run)
+        for group in alike.values():
+            before = self._spent(group)
+            ending = self._ask(group, rounds, None if money is None else before + money, watcher)
+            if ending != "finished":
+                return ending
+            money = None if money is None else money - (self._spent(group) - before)
+        return "finished"
+
+    def _ask(
+        self, runs: Sequence[RunRecord], rounds: int, max_cost: float | None, watcher: Watcher
+    ) -> Ending:
+        """Make the missing trials of runs that were asked with one seed, at one address."""
+        with Trials(self.directory) as trials:
+            recorded = [recorded_task(trials, run) for run in runs]
+        return run_session(
+            recorded,
+            runs[0].model,
+            self.directory,
+            settings=recorded_settings(
+                runs[0], rounds, concurrency=self.concurrency, max_cost=max_cost
+            ),
+            connection=Connection(runs[0].addresses or None, concurrency=self.concurrency),
+            watcher=watcher,
+            price=self._price(runs[0]),
+        ).ending
+
+    def _spent(self, runs: Sequence[RunRecord]) -> float:
+        with Trials(self.directory) as trials:
+            return sum(self._held(trials, run).cost or 0.0 for run in runs)
+
+    def require_price(self) -> None:
+        """Refuse a limit of cost where no price is known, or no tokens are counted."""
+        for task, held in self.held().items():
+            if held.cost is None:
+                places = " or ".join(map(str, price_files()))
+                raise InvalidInput(
+                    f"--max-cost needs the price of {self.label}. Put it into {places} (or into "
+                    "--prices FILE) as NAME: {prompt: 0.15, completion: 0.60}, per million tokens; "
+                    "or limit the rounds with --max-rounds."
+                )
+            if not held.cost and not self._is_free():
+                raise InvalidInput(
+                    f"{task}: the trials of {self.label} do not say how many tokens they took, so "
+                    "--max-cost cannot be kept; limit the rounds with --max-rounds."
+                )
+
+    def _is_free(self) -> bool:
+        with Trials(self.directory) as trials:
+            return self._price(self._runs(trials)[0]) == Price(0.0, 0.0)
+
+    def _runs(self, trials: Trials) -> list[RunRecord]:
+        runs = [r for r in trials.runs() if r.label == self.label and r.task in self.tasks]
+        if len({run.model for run in runs}) != 1:
+            raise InvalidInput(f"{self.directory} holds no trials of {self.label}.")
+        return runs
+
+    def _held(self, trials: Trials, run: RunRecord) -> Held:
+        known = trials.cost(run.number)
+        price = self._price(run)
+        cost = known or (None if price is None else price.of(*trials.tokens(run.number)))
+        return Held(
+            len(trials.numbers(run.number)),
+            trials.rounds_there(run),
+            trials.trial_count(run.number),
+            cost,
+        )
+
+    def _price(self, run: RunRecord) -> Price | None:
+        return find_price(run.model, self.prices)
