@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from tests.stores import begin, filled, problem, writing
-
 from passband.summary.findings.findings import Findings, ReportRequest, source_findings
 from passband.summary.summarize import summarize
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow, TrialRow
+from stores import begin, filled, problem, writing
 
 
 def findings(directory: Path, request: ReportRequest | None = None) -> Findings:
