@@ -91,7 +91,7 @@ quick: lint
 	@$(PY) -m pytest $(PYTEST_ARGS) -m "not process and not slow" --hypothesis-profile=quick
 	@echo "the quick checks passed; make test runs them all"
 
-docs: pages $(VENV)/.installed-docs
+docs: $(VENV)/.installed-docs pages
 	@echo "building the site ..."
 	@PYTHONPATH=tools "$(VENV)/bin/zensical" build --clean --strict
 	@echo "open build/site/index.html"

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import api_pages
+import chart_pictures
 import command_page
 import coverage_pictures
 import performance_picture
@@ -21,6 +22,7 @@ def made() -> dict[Path, str]:
     files[pictures / "coverage.svg"] = coverage_pictures.by_cell()
     files[pictures / "coverage-by-size.svg"] = coverage_pictures.by_size()
     files[pictures / "performance.svg"] = performance_picture.ratios()
+    files |= {pictures / name: text for name, text in chart_pictures.pictures().items()}
     return files
 
 

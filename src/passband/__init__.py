@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import importlib
 
+from passband.display import draw_with as _draw_with
 from passband.version import __version__
+
+_draw_with("passband.report.notebook.html")
 
 #: Every public name, by the module that it comes from.
 _EXPORTS = {

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.frames import Framed, Kind
 from passband.notes import Note
@@ -173,7 +174,7 @@ class Combined:
 
 
 @dataclass(frozen=True)
-class Summary(Framed):
+class Summary(Framed, Displayed):
     """The estimates of one source of trials, in groups."""
 
     source: str

@@ -172,8 +172,10 @@ class Canvas:
         opacity: float | None = None,
         content: str = "",
     ) -> None:
-        faint = {} if opacity is None else {"fill-opacity": f"{opacity:g}"}
-        shape = _attributes({**attributes, **self.theme.paint(fill, stroke), **faint})
+        paint = self.theme.paint(fill, stroke)
+        if opacity is not None:
+            paint["fill-opacity"] = f"{opacity * float(paint.get('fill-opacity', 1)):.3g}"
+        shape = _attributes({**attributes, **paint})
         self._parts.append(f"<{tag}{shape}>{content}</{tag}>" if content else f"<{tag}{shape}/>")
 
     def shapes(self) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from passband.report.charts.canvas import Canvas, escape
+from passband.report.charts.canvas import Canvas
+from passband.report.charts.figure import caption, figure
 from passband.report.charts.theme import NOTEBOOK, PAGE, Theme
 
 __all__ = ["Chart"]
@@ -45,5 +46,4 @@ class Chart(ABC):
 
     def _repr_html_(self) -> str:
         """Return the chart with its caption, as Jupyter and marimo show it."""
-        caption = f"<figcaption>{escape(self.caption)}</figcaption>"
-        return f'<figure class="passband">{self.svg(NOTEBOOK)}{caption}</figure>'
+        return figure(self.svg(NOTEBOOK), caption(self.caption))

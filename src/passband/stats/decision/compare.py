@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.notes import Note, of_side, unscored_in_pair
 from passband.stats.checks import (
@@ -55,7 +56,7 @@ class Flip(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Displayed):
     """The difference b - a of a metric: interval, p-value, flips, and the data behind them."""
 
     metric: str

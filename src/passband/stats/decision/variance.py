@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.notes import (
     CLUSTERED_PROBLEMS,
@@ -41,7 +42,7 @@ Grow = Callable[[int], int]
 
 
 @dataclass(frozen=True)
-class VarianceSplit:
+class VarianceSplit(Displayed):
     """The variance of an estimate over problems, in two parts, and what more data would bring.
 
     With M problems of n trials the variance of the mean is ``(between + within) / M``. More

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
@@ -42,7 +43,7 @@ _MOST_CELLS = 4_000_000  # pairs (n, c) times k
 
 
 @dataclass(frozen=True, eq=False)
-class Band(ArrayValue):
+class Band(ArrayValue, Displayed):
     """A curve with a band that contains all of it at once, at the given level."""
 
     metric: str

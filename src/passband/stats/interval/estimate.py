@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, overload
 
+from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.notes import Note, calibrated, low_coverage, no_certificate, notes_as_json
 from passband.stats.checks import (
@@ -37,7 +38,7 @@ __all__ = ["Estimate", "Over", "Template", "estimate", "with_certificate"]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Displayed):
     """A metric's value, its interval, and everything the interval rests on.
 
     ``over`` names the target. "problems": problems like these, the model sampled again. "trials":

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.notes import CLUSTERS_IGNORED, Note, beyond_trials, model_based, never_solved
 from passband.stats.checks import as_level, check_outcomes, check_text
@@ -40,7 +41,7 @@ _SIDE = 256  # nodes of each of two shares
 
 
 @dataclass(frozen=True)
-class Extrapolation:
+class Extrapolation(Displayed):
     """A value beyond the trials, for problems like these, and how far to trust it."""
 
     metric: str

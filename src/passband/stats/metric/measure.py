@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from passband.display import Displayed
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.values import ArrayValue
@@ -33,7 +34,7 @@ class Measurement:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve(ArrayValue):
+class Curve(ArrayValue, Displayed):
     """The observed value of a metric at every k that any problem has trials for."""
 
     metric: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from passband.display import Displayed
 from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Policy
@@ -33,7 +34,7 @@ class Ability:
 
 
 @dataclass(frozen=True)
-class Abilities:
+class Abilities(Displayed):
     """All models, best first, and all differences of their abilities."""
 
     model: RankingModel

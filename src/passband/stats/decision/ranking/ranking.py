@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from passband.display import Displayed
 from passband.errors import InvalidInput, nearest
 from passband.notes import Note
 from passband.stats.checks import Over
@@ -57,7 +58,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class Ranking(Displayed):
     """All models, best first, and all their differences."""
 
     metric: str

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.notes import ONE_STRATUM, Note
 from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
@@ -27,7 +28,7 @@ __all__ = ["Stratified", "combine"]
 
 
 @dataclass(frozen=True)
-class Stratified:
+class Stratified(Displayed):
     """A metric over strata: their weighted mean, and the estimate and weight of each."""
 
     combined: Estimate

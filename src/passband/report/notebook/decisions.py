@@ -1,0 +1,99 @@
+"""Comparisons, rankings and splits of a variance in notebooks."""
+
+from __future__ import annotations
+
+from passband.report.charts.bar import Bar
+from passband.report.charts.difference_forest import DifferenceForest
+from passband.report.charts.figure import caption, figure
+from passband.report.charts.interval_bars import IntervalBars
+from passband.report.charts.rank_bars import Rank, RankBars
+from passband.report.charts.split_bar import Part, SplitBar
+from passband.report.charts.theme import NOTEBOOK
+from passband.report.notebook.estimates import hue_of, intervals, note_texts
+from passband.report.notebook.table import html_table
+from passband.report.words import counted
+from passband.stats.decision.compare import Comparison
+from passband.stats.decision.ranking import Abilities, Ranking
+from passband.stats.decision.variance import VarianceSplit
+from passband.stats.interval.rounding import common_rounding
+
+__all__ = ["abilities_html", "comparison_html", "ranking_html", "split_html"]
+
+
+def comparison_html(value: Comparison) -> str:
+    """Return a difference as a bar beside zero and the margin, with the verdict."""
+    outer, inner = intervals(value.over, (value.low, value.high))
+    verdict = value.decision.verdict.replace("-", " ")
+    bar = Bar(value.metric, value.value, outer, inner, hue_of(value.metric), verdict)
+    margin = value.decision.margin
+    tolerance = None if margin is None else (-margin, margin)
+    chart = DifferenceForest((bar,), "a", "b", tolerance, value.level)
+    words = caption(
+        _verdict(value), _sides(value, chart), chart.caption, notes=note_texts(value.notes)
+    )
+    return figure(chart.svg(NOTEBOOK), words)
+
+
+def _verdict(value: Comparison) -> str:
+    return f"Verdict: {value.decision.words()}."
+
+
+def _sides(value: Comparison, chart: DifferenceForest) -> str:
+    """Return both values, the p-value and the numbers of problems that changed."""
+    a, b = chart.written.value(value.value_a), chart.written.value(value.value_b)
+    parts = [f"a {a}, b {b}"]
+    if value.p_value is not None:
+        parts.append(f"p {value.p_value:.2g}")
+    if value.improved is not None and value.worsened is not None:
+        parts.append(f"{value.improved} problems better in b, {value.worsened} worse")
+    kind = "problems in both" if value.paired else "problems, not paired"
+    return f"{', '.join(parts)}; {value.n_problems} {kind}."
+
+
+def ranking_html(value: Ranking) -> str:
+    """Return the ranks of models as intervals, beside their estimates."""
+    rounding = common_rounding((one.value, one.low, one.high) for one in value.standings)
+    ranks = [
+        Rank(
+            one.model,
+            one.rank_low,
+            one.rank_high,
+            one.rank,
+            rounding.text(one.value, one.low, one.high),
+        )
+        for one in value.standings
+    ]
+    chart = RankBars(ranks, value.level, title=f"Ranks by {value.metric}")
+    count = f"{value.metric} on {counted(value.n_problems, 'problem')} that all models share."
+    return figure(chart.svg(NOTEBOOK), caption(count, chart.caption, notes=note_texts(value.notes)))
+
+
+def abilities_html(value: Abilities) -> str:
+    """Return abilities of models as bars on their own scale, with the ranks they may have."""
+    bars = []
+    for one in value.abilities:
+        outer, inner = intervals(value.over, (one.low, one.high))
+        ranks = RankBars((Rank(one.model, one.rank_low, one.rank_high),)).ranks[0].text
+        bars.append(Bar(one.model, one.value, outer, inner, words=f"rank {ranks}"))
+    chart = IntervalBars(bars, value.level, title="Abilities")
+    words = f"Log odds around the mean of the models ({value.model}), from {value.metric}."
+    return figure(chart.svg(NOTEBOOK), caption(words, chart.caption, notes=note_texts(value.notes)))
+
+
+def split_html(value: VarianceSplit) -> str:
+    """Return the parts of a variance as one bar, and what more data would bring."""
+    parts = (
+        Part("which problems", value.share_between or 0.0),
+        Part("sampling", value.share_within or 0.0),
+    )
+    chart = SplitBar(parts, f"the variance of {value.metric}")
+    rows = [
+        {"": label, "standard error": None if se is None else f"{se:.2g}"}
+        for label, se in (
+            ("now", value.se),
+            ("twice the trials", value.se_double_trials),
+            ("twice the problems", value.se_double_problems),
+        )
+    ]
+    words = caption(chart.caption, notes=note_texts(value.notes))
+    return figure(chart.svg(NOTEBOOK), html_table(rows), words)
