@@ -115,7 +115,9 @@ def test_two_runs_are_compared(viewer: Viewing) -> None:
         ("runs/a/7", 400),
         ("runs/a/x", 400),
         ("runs/a/1/problem/999", 400),
-        ("runs/a/1/problem/1/trial/999", 200),  # a page that says so
+        ("runs/a/1/problem/1/trial/999", 400),
+        ("runs/a/1/problem/999/trial/0", 400),
+        ("runs/a/1/problem/1/diff/0/999", 400),
         ("runs/a/1/problem/1/diff/0/0", 400),
         ("runs/a/1/trials?show=wrnog", 400),
         ("runs/a/1/trials?after=x", 400),

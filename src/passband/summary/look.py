@@ -62,11 +62,12 @@ class Look:
             run.scorer()  # raises: without a scorer nothing is right or wrong
         self._scales = {scorer.number: scale_of(run, scorer) for scorer in run.scorers}
         self._trials = trials
-        self._chosen = trials.chosen(run, self._choice())
-        self._walk = trials.walk(run, self._choice())
+        choice = self._choice()
+        self._chosen = trials.chosen(run, choice)
+        self._walk = trials.walk(run, choice)
 
     def _choice(self) -> Choice:
-        numbers = self._trials.numbers(self.run.number)
+        numbers = self._trials.numbers(self.run.number) if self.wanted.problems else {}
         problems = tuple(numbers[key] for key in self.wanted.problems if key in numbers)
         scale = self.scale
         return Choice(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Literal
 
+from passband.trials.chosen import Choice
 from passband.trials.lock import holder
 from passband.trials.reader import RunRecord, SessionRecord, Trials
 
@@ -66,11 +67,15 @@ def _planned(trials: Trials, run: RunRecord) -> int | None:
     each = run.imported.planned if run.is_imported else run.config.get("n")
     if type(each) is not int or run.adaptive is not None or "until" in run.config:
         return None
-    counts = trials.recorded(run.number)
-    return sum(
-        max(each, counts.get(number, 0).bit_count())
-        for number in trials.numbers(run.number).values()
+    counts = _counts(trials, run)
+    return sum(max(each, count) for count in counts) + each * (
+        len(trials.numbers(run.number)) - len(counts)
     )
+
+
+def _counts(trials: Trials, run: RunRecord) -> list[int]:
+    """Return the numbers of trials of the problems that have any."""
+    return [count or 0 for count in trials.walk(run, Choice()).matches.values()]
 
 
 def _state(
@@ -96,9 +101,8 @@ def _looks_complete(trials: Trials, run: RunRecord) -> bool:
     if run.adaptive is not None or "until" in run.config:
         sessions = trials.sessions()
         return not sessions or sessions[-1].ended is not None
-    recorded = trials.recorded(run.number)
-    counts = {recorded.get(n, 0).bit_count() for n in trials.numbers(run.number).values()}
-    return len(counts) == 1
+    counts = _counts(trials, run)
+    return len(set(counts)) == 1 and len(counts) == len(trials.numbers(run.number))
 
 
 def is_going_on(trials: Trials) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from passband.errors import UnknownName, nearest
@@ -101,9 +102,13 @@ class ChosenTrials:
         self, rows: CheckedRows, run: RunRecord, places: Sequence[Place], choice: Choice
     ) -> None:
         self._rows, self._run, self._choice = rows, run, choice
-        self._stretches = list(stretches([place.number for place in places]))
+        self._places = places
         self._where = choice.where()
         self._scorer = -1 if choice.scorer is None else choice.scorer
+
+    @cached_property
+    def _stretches(self) -> list[tuple[int, int]]:
+        return list(stretches([place.number for place in self._places]))
 
     def count(self) -> Matches:
         """Return how many there are."""

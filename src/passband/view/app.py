@@ -14,7 +14,6 @@ from passband.readers.groups import Groups
 from passband.summary.compare import ComparisonSummary, compare_contestants
 from passband.summary.contest import Contest
 from passband.summary.contestants import contestants_of
-from passband.summary.shown import Damaged, ShownTrial
 from passband.trials.reader import RunRecord
 from passband.trials.schema import CorruptStore
 from passband.trials.walk import TrialPlace
@@ -150,19 +149,19 @@ class View:
         return await send_changes(request, look, self._pulse)
 
     async def _run(self, request: web.Request) -> web.Response:
-        def question(reading: Reading, here: Here, record: RunRecord) -> str:
-            return run.run_page(
+        def question(reading: Reading, here: Here, record: RunRecord) -> tuple[str, Here, int]:
+            text = run.run_page(
                 here,
                 numbers_now(reading, record),
                 questions.rates(reading, record),
                 questions.some_trials(reading, here, record, "all"),
                 questions.filter_counts(reading, record),
             )
+            return text, here, reading.trials.commits
 
-        text = await self._ask(request, question)
-        name, number = _run_of(request)
+        text, here, commits = await self._ask(request, question)
         for column in questions.COLUMNS.values():  # read before anyone asks for them
-            self._scans.prepare(self._shelf.folder(name), number, column)
+            self._scans.prepare(here.folder, here.number, column, commits)
         return _page(text)
 
     async def _run_events(self, request: web.Request) -> web.StreamResponse:
@@ -278,7 +277,7 @@ class View:
 
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
             shown = questions.trial(reading, record, place, "all").shown
-            return trial.text_page(here, place, _readable(shown), part)
+            return trial.text_page(here, place, questions.readable(shown), part)
 
         return _page(await self._ask(request, question))
 
@@ -316,9 +315,3 @@ def _place_of(request: web.Request) -> TrialPlace:
 
 def _whole(request: web.Request, key: str) -> int:
     return int(request.query.get(key, "0"))
-
-
-def _readable(shown: ShownTrial | Damaged) -> ShownTrial:
-    if isinstance(shown, Damaged):
-        raise InvalidInput(f"this trial cannot be read: {shown.why}.")
-    return shown

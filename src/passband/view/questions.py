@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from passband.errors import UnknownName
+from passband.errors import InvalidInput, UnknownName
 from passband.readers.groups import Groups
 from passband.readers.options import Options
 from passband.readers.run_directory import StoredRun
 from passband.readers.runs import groups_of_runs
-from passband.summary.look import Look, Wanted, pair_of_trials
+from passband.summary.look import Look, Wanted
 from passband.summary.problem_rates import ProblemRate, rates_of
 from passband.summary.shown import Damaged, ShownProblem, ShownTrial
 from passband.trials.extremes import Column
@@ -30,6 +30,7 @@ __all__ = [
     "problem_trials",
     "ranked_trials",
     "rates",
+    "readable",
     "record",
     "some_trials",
     "trial",
@@ -155,6 +156,7 @@ def problem_trials(
 def trial(reading: Reading, run: RunRecord, place: TrialPlace, show: str) -> TrialPage:
     """Return a trial, its neighbours, and the other trials of its problem."""
     look = look_at(reading, run, "all")
+    _there(look, *place)
     wrong = look_at(reading, run, "wrong") if run.scorers else None
     along = look if show in ALONG else look_at(reading, run, show)
     ways = {"j": along.after(place, 1), "k": along.before(place, 1)}
@@ -175,8 +177,26 @@ def pair(
     reading: Reading, run: RunRecord, number: int, numbers: tuple[int, int]
 ) -> tuple[ShownTrial, ShownTrial]:
     """Return two trials of a problem."""
-    key = look_at(reading, run, "all").problem(number).key
-    return pair_of_trials(reading.trials, [run], Wanted(problems=(key,)), numbers)
+    if numbers[0] == numbers[1]:
+        raise InvalidInput(f"a difference is of two trials; got {numbers[0]} twice.")
+    look = look_at(reading, run, "all")
+    first, second = (readable(look.whole(_there(look, number, trial))) for trial in numbers)
+    return first, second
+
+
+def readable(shown: ShownTrial | Damaged) -> ShownTrial:
+    """Return a trial that is not damaged; raise `InvalidInput` if it is."""
+    if isinstance(shown, Damaged):
+        raise InvalidInput(f"this trial cannot be read: {shown.why}.")
+    return shown
+
+
+def _there(look: Look, problem: int, trial: int) -> TrialPlace:
+    """Return the place of a trial; raise `UnknownName` if it is not recorded."""
+    place = TrialPlace(problem, trial)
+    if look.after(TrialPlace(problem, trial - 1), 1) != [place]:
+        raise UnknownName(f"there is no trial {trial} of problem {problem} here.")
+    return place
 
 
 def groups_for(reading: Reading, here: Here, run: RunRecord) -> Groups:

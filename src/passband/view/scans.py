@@ -54,15 +54,19 @@ class Scans:
         self, folder: Folder, run: int, column: Column, commits: int, patience: float = 0.1
     ) -> Extremes | None:
         """Return the largest ones; an earlier list, or None, if making it takes longer."""
+        making = self.prepare(folder, run, column, commits)
+        if making is not None:
+            await asyncio.wait([making], timeout=patience)
+        return self._lists.get((folder.name, run, column))
+
+    def prepare(
+        self, folder: Folder, run: int, column: Column, commits: int
+    ) -> asyncio.Task[None] | None:
+        """Begin to make a list, unless that is under way or there is one of these commits."""
         key = folder.name, run, column
         known = self._lists.get(key)
-        if known is None or known.commits != commits:
-            await asyncio.wait([self.prepare(folder, run, column)], timeout=patience)
-        return self._lists.get(key)
-
-    def prepare(self, folder: Folder, run: int, column: Column) -> asyncio.Task[None]:
-        """Begin to make a list, unless that is under way."""
-        key = folder.name, run, column
+        if known is not None and known.commits == commits:
+            return None
         if key not in self._making:
             self._making[key] = asyncio.create_task(self._made(folder, run, column))
         return self._making[key]

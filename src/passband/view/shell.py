@@ -7,7 +7,6 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from passband.report.charts.theme import chart_rules
 from passband.report.html.document import escape, page_style
 from passband.view.markup import Child, Html, fragment, tag
 
@@ -24,7 +23,7 @@ class Crumb(NamedTuple):
 @cache
 def style() -> str:
     """Return the style sheet: that of reports, and a few rules more."""
-    return page_style() + chart_rules() + (files("passband.view") / "view.css").read_text("utf-8")
+    return page_style() + (files("passband.view") / "view.css").read_text("utf-8")
 
 
 @cache

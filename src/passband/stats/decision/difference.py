@@ -110,6 +110,9 @@ class Uneven(Tested):
         return min(low for low, _ in known), max(high for _, high in known)
 
 
+_USUAL = 0.95  # the level that is mostly asked for
+
+
 class Independent(Tested):
     """Two independent sides, each with its own default interval, joined by square-and-add."""
 
@@ -126,8 +129,9 @@ class Independent(Tested):
     ) -> None:
         self._a, self._b, self._metric, self._over = a, b, metric, over
         self._known: dict[float, Ends | None] = {}
-        first, second = self._sides(0.95)
+        first, second = self._sides(_USUAL)
         self.value = second.value - first.value
+        self._known[_USUAL] = self._joined(first, second)
         self.se = None
         if first.se is not None and second.se is not None:
             self.se = float(np.hypot(first.se, second.se)) or None
@@ -143,11 +147,10 @@ class Independent(Tested):
 
     def ends(self, level: float) -> Ends | None:
         if level not in self._known:
-            self._known[level] = self._joined(level)
+            self._known[level] = self._joined(*self._sides(level))
         return self._known[level]
 
-    def _joined(self, level: float) -> Ends | None:
-        a, b = self._sides(level)
+    def _joined(self, a: Estimate, b: Estimate) -> Ends | None:
         if a.low is None or a.high is None or b.low is None or b.high is None:
             return None
         down = np.hypot(b.value - b.low, a.high - a.value)

@@ -49,9 +49,7 @@ def gate_sources(
     first = _side(base, reading, reading.base_model, "--base-model", answers=votes)
     second = _side(new, reading, reading.new_model, "--new-model", answers=votes)
     first, second = _named_alike(first, second)
-    result = gate(
-        first.tasks, second.tasks, policy, sides=(first.as_side(base), second.as_side(new))
-    )
+    result = gate(first.tasks, second.tasks, policy, sides=_sides(first, second, base, new))
     remarks = [*first.remarks, *second.remarks, *_remarks(first, second, policy)]
     return replace(result, remarks=tuple(remarks))
 
@@ -65,8 +63,14 @@ class _Side:
     readings: Sequence[Groups]
     remarks: tuple[Remark, ...]
 
-    def as_side(self, source: str | Path) -> GateSide:
-        return GateSide(str(source), self.model)
+
+def _sides(
+    first: _Side, second: _Side, base: str | Path, new: str | Path
+) -> tuple[GateSide, GateSide]:
+    """Name the models; by their sources where both have one name."""
+    if first.model == second.model:
+        return GateSide(str(base), str(base)), GateSide(str(new), str(new))
+    return GateSide(str(base), first.model), GateSide(str(new), second.model)
 
 
 def _side(

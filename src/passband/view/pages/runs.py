@@ -55,7 +55,7 @@ def _notice() -> Html:
 
 
 def _optional(column: int) -> str | None:
-    return "optional" if column >= 4 else None
+    return "optional" if column in (2, 4, 5) else None
 
 
 def _key(card: Card) -> str:
@@ -81,7 +81,7 @@ def _row(card: Card, links: Links) -> Html:
         tag("td", tag("a", title, href=links.run(card.folder.name, card.number).page),
             tag("br"), label),
         tag("td", texts[f"state {key}"], data_live=f"state {key}", class_="nowrap"),
-        tag("td", texts[f"done {key}"], data_live=f"done {key}"),
+        tag("td", texts[f"done {key}"], data_live=f"done {key}", class_="optional"),
         tag("td", texts[f"estimate {key}"], data_live=f"estimate {key}", class_="nowrap"),
         tag("td", "" if first is None else first.bar, data_live=f"bar {key}",
             class_="small-bar optional"),

@@ -1,0 +1,173 @@
+"""Reports as pages: what is on them, what is not, and that no text becomes markup."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from tests.stores import begin, filled, problem, writing
+
+from passband.errors import InvalidInput
+from passband.report.html.report import charts_by_folder, report_page
+from passband.report.summary import note_lines, warning_lines
+from passband.summary.findings.findings import ReportRequest
+from passband.summary.findings.sources import read_findings
+from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+WINS = [[1, 1, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0]] * 5
+
+
+def page(*sources: Path, request: ReportRequest | None = None) -> str:
+    return report_page(read_findings(sources, request))
+
+
+def headings(html: str) -> list[str]:
+    return re.findall(r"<h2[^>]*>(.*?)</h2>", html)
+
+
+def test_sections_come_in_the_order_of_questions(tmp_path: Path) -> None:
+    html = page(filled(tmp_path / "run", WINS))
+    assert headings(html) == [
+        "More tries",
+        "Every problem, every trial",
+        "Where the uncertainty comes from",
+        "Wrong in the same way",
+        "Trials",
+        "Methods",
+        "Notes",
+    ]
+    assert "<b>20</b> problems × <b>4</b> trials" in html
+    assert '<div class="big">50<small>%</small></div>' in html
+    assert "5 problems are always solved, 10 sometimes, 5 never." in html
+    assert "style=" not in html  # the policy of the page would turn it away
+    assert "It holds every transcript." in html
+
+
+def test_a_report_of_the_same_store_has_the_same_bytes(tmp_path: Path) -> None:
+    run = filled(tmp_path / "run", WINS)
+    assert page(run) == page(run)
+
+
+def test_table_chart_and_prose_have_the_same_digits(tmp_path: Path) -> None:
+    html = page(filled(tmp_path / "run", [[1, 0, 0]] * 7 + [[0, 0, 1]] * 3 + [[1, 1, 1]] * 10))
+    (value,) = re.findall(r'<td class="metric"[^>]*>pass@3</td><td[^>]*>([\d.]+)</td>', html)
+    assert f"pass@3 {value}</text>" in html
+    assert f"to {100 * float(value):.{len(value) - 4}f} %;" in html
+
+
+def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
+    record = '{"choices":["C"],"doc":{},"messages":[["user","C"]],"targets":["C"]}'
+    with writing(tmp_path / "run") as store:
+        rows = [ProblemRow(at, f"{HOSTILE}{at}", record.replace("C", HOSTILE)) for at in range(4)]
+        run, (scorer,) = begin(store, rows, task=HOSTILE, model=HOSTILE)
+        score = ScoreRow(scorer, 0.0, "ok", HOSTILE, HOSTILE, HOSTILE)
+        trials = [
+            TrialRow(at, trial, "ok", f"{HOSTILE} {at}", HOSTILE, scores=[score])
+            for at in range(4)
+            for trial in range(3)
+        ]
+        store.append(run, trials)
+    html = page(tmp_path / "run")
+    assert "<img" not in html
+    assert html.count("<script") == html.count("</script>") == 2
+
+
+def test_a_long_text_is_cut_and_says_so(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        run, (scorer,) = begin(store, [problem(0)])
+        text = "א" * 5_000_000 + " the answer is 42"
+        score = ScoreRow(scorer, 1.0, "ok", "42", "last_number")
+        store.append(run, [TrialRow(0, 0, "ok", text, scores=[score])])
+    html = page(tmp_path / "run")
+    assert len(html) < 60_000
+    assert "characters left out" in html
+
+
+@pytest.mark.parametrize(
+    "wins",
+    [
+        [[1]],
+        [[1, 0, 1, 1]],
+        [[1] * 4] * 10,
+        [[0] * 4] * 10,
+        [[1], [0]] * 25,
+        [[1] * n for n in (1, 5)],
+    ],
+    ids=["one trial", "one problem", "all right", "all wrong", "one try each", "ragged"],
+)
+def test_little_or_constant_data_have_a_page(tmp_path: Path, wins: Sequence[list[float]]) -> None:
+    html = page(filled(tmp_path / "run", wins))
+    assert "nan" not in html.lower().replace("finance", "")
+    assert '<div class="big">' in html
+
+
+def test_graded_scores_are_no_percentages(tmp_path: Path) -> None:
+    html = page(filled(tmp_path / "run", [[50, 25], [100, 75], [0, 10]] * 4))
+    assert "is the mean score of one try" in html
+    assert "<small>%</small>" not in html
+    assert "The best of 2 tries scores" in html
+
+
+def test_a_run_of_errors_has_the_reason_instead_of_a_number(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        run, _ = begin(store, [problem(at) for at in range(3)])
+        store.append(run, [TrialRow(at, 0, "gave_up", attempts=3) for at in range(3)])
+    html = page(tmp_path / "run")
+    assert "There is no number to show: no trial has a score (3 gave_up)." in html
+    assert '<div class="big">' not in html
+
+
+def test_everything_that_the_terminal_warns_of_is_on_the_page(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        run, (scorer,) = begin(store, [problem(at) for at in range(9)])
+        lost = [TrialRow(at, 0, "truncated", "so") for at in range(9)]
+        score = ScoreRow(scorer, 1.0, "ok", "42", "last_number")
+        right = [TrialRow(at, 1, "ok", "42", attempts=2, scores=[score]) for at in range(9)]
+        store.append(run, [*lost, *right])
+    (source,) = read_findings([tmp_path / "run"])
+    html = report_page([source])
+    lines = [*warning_lines(source.summary), *note_lines(source.summary)]
+    assert len(lines) >= 3
+    for line in lines:
+        assert line.removeprefix("warning: ").replace("'", "&#x27;") in html
+    assert "9 without a score" in html
+
+
+def test_a_directory_of_several_runs_has_a_part_for_each(tmp_path: Path) -> None:
+    for task in ("sums", "riddles"):
+        filled(tmp_path / "run", WINS, task=task)
+    found = read_findings([tmp_path / "run"])
+    html = report_page(found)
+    assert html.count("<article") == 2
+    assert "2 tasks by tiny" in html
+    assert list(charts_by_folder(found)) == ["1-riddles-tiny", "2-sums-tiny"]
+    assert "riddles" not in report_page(read_findings([tmp_path / "run"], tasks=["sums"]))
+
+
+def test_a_large_strip_is_a_mask_in_the_style_sheet(tmp_path: Path) -> None:
+    html = page(filled(tmp_path / "run", [[1, 0, 1]] * 7000), request=ReportRequest(transcripts=0))
+    (style,) = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)
+    assert ".mask-0{" in style
+    assert '<div class="mask mask-0">' in html
+    assert len(html) < 100_000
+
+
+def test_a_table_of_trials_is_reported_like_a_run(tmp_path: Path) -> None:
+    table = tmp_path / "trials.csv"
+    table.write_text(
+        "problem,trial,score\n" + "".join(f"p{n % 5},{n},{n % 2}\n" for n in range(40))
+    )
+    html = page(table)
+    assert "imported from" in html
+    assert "<b>5</b> problems × <b>8</b> trials" in html
+
+
+def test_an_empty_run_and_a_file_of_results_are_refused(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        begin(store, [problem(0)])
+    with pytest.raises(InvalidInput, match="holds no trials yet"):
+        page(tmp_path / "run")
+    (tmp_path / "old.json").write_text('{"passband": "summary", "version": 99}')
+    with pytest.raises(InvalidInput, match=r"summary, version 99.*no trials"):
+        page(tmp_path / "old.json")
