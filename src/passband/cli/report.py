@@ -23,7 +23,7 @@ from passband.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from passband.summary.findings.findings import SourceFindings
+    from passband.report.charts.chart import Chart
 
 __all__ = ["report"]
 
@@ -53,6 +53,14 @@ def report(
         str | None,
         typer.Option(help="Column of the problems' data that says what kind each is."),
     ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            "--margin",
+            "--tolerance",
+            help="Of two models: the largest difference that does not matter.",
+        ),
+    ] = None,
     transcripts: Annotated[
         int, typer.Option(metavar="KB", help="Kilobytes of transcripts in the file.", min=0)
     ] = 400,
@@ -71,10 +79,15 @@ def report(
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write what a run shows as one HTML file, which opens offline and needs nothing else."""
+    """Write what runs show as one HTML file, which opens offline and needs nothing else.
+
+    Where two models or more were asked one task, they are compared.
+    """
     from passband.report.html.file import target_of, write_report
-    from passband.report.html.report import report_page
+    from passband.report.html.report import charts_by_folder, report_page
+    from passband.summary.contest import Contest
     from passband.summary.findings.findings import ReportRequest
+    from passband.summary.findings.several import compared_sources
     from passband.summary.findings.sources import read_findings
     from passband.summary.summary import Request
 
@@ -91,7 +104,17 @@ def report(
     found = read_findings(
         runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad
     )
-    size = write_report(target, report_page(found, title=title))
+    compared = compared_sources(
+        runs,
+        found,
+        Contest(request.summary.metrics, level=level, policy=policy.value, margin=margin),
+        tasks=task or (),
+        models=model or (),
+        columns=columns,
+        skip_bad=skip_bad,
+        transcripts=request.transcripts // 4,
+    )
+    size = write_report(target, report_page(found, title=title, compared=compared))
     if not quiet:
         from passband.cli.output import print_notes
         from passband.report.html.report import sampled_text
@@ -99,19 +122,14 @@ def report(
         print_notes([sampled_text(found)])
     typer.echo(f"{target} ({size / 1000:,.0f} kB)")
     if charts is not None:
-        _write_charts(charts, found, quiet=quiet)
+        _write_charts(charts, charts_by_folder(found, compared), quiet=quiet)
 
 
-def _write_charts(folder: Path, found: list[SourceFindings], *, quiet: bool) -> None:
+def _write_charts(folder: Path, drawn: dict[str, list[Chart]], *, quiet: bool) -> None:
     from passband.cli.output import print_notes
     from passband.report.charts.write import missing_note, write_charts
-    from passband.report.html.report import charts_by_folder
 
-    paths = [
-        path
-        for name, charts in charts_by_folder(found).items()
-        for path in write_charts(charts, folder / name)
-    ]
+    paths = [path for name, charts in drawn.items() for path in write_charts(charts, folder / name)]
     typer.echo(f"{folder} ({len(paths)} files)")
     if not quiet and (note := missing_note()):
         print_notes([note])

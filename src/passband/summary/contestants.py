@@ -18,7 +18,7 @@ from passband.summary.field import Field
 from passband.summary.share import is_share
 from passband.trials.reader import Trials, is_run_directory
 
-__all__ = ["Contestants", "contestants_of", "read_contestants"]
+__all__ = ["Contestants", "contestants_of", "read_contestants", "refuse_same"]
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,12 @@ def read_contestants(
     columns: Mapping[str, str | None] | None = None,
     by: str | None = None,
     tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
     threshold: float | None = None,
     skip_bad: bool = False,
 ) -> Contestants:
     """Read the models that files and run directories hold; see `compare_sources`."""
-    _refuse_same(sources)
+    refuse_same(sources)
     sources, empty = _with_trials(sources)
     chosen = () if by is None else (by,)
     readings = [
@@ -59,7 +60,7 @@ def read_contestants(
         )
         for source in sources
     ]
-    contestants = contestants_of(readings, contest, by=by, tasks=tasks)
+    contestants = contestants_of(readings, contest, by=by, tasks=tasks, models=models)
     return replace(contestants, remarks=(*contestants.remarks, *empty))
 
 
@@ -69,9 +70,10 @@ def contestants_of(
     *,
     by: str | None = None,
     tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
 ) -> Contestants:
     """Return the models of sources that have been read, and remarks on comparing them."""
-    entrants = Field(readings, by)
+    entrants = Field(readings, by, models)
     shared, left_out = entrants.shared_tasks(tasks)
     remarks = [
         Remark(f"{one.source}: {remark}", remark.important)
@@ -81,10 +83,10 @@ def contestants_of(
     if by != "scorer":
         left_out += scorer_remarks(readings, shared)
     left_out += target_remarks(readings, shared)
-    models = {task: entrants.models(task) for task in shared}
-    left_out += stopped_remarks(models, contest.policy)
-    shares = frozenset(task for task in shared if all(map(is_share, models[task].values())))
-    return Contestants(models, (*remarks, *left_out), shares, entrants.sources())
+    outcomes = {task: entrants.models(task) for task in shared}
+    left_out += stopped_remarks(outcomes, contest.policy)
+    shares = frozenset(task for task in shared if all(map(is_share, outcomes[task].values())))
+    return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources())
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:
@@ -105,7 +107,7 @@ def _held(source: str | Path, tasks: Sequence[str]) -> list[str]:
     return [task for task in tasks if task in held]
 
 
-def _refuse_same(sources: Sequence[str | Path]) -> None:
+def refuse_same(sources: Sequence[str | Path]) -> None:
     """Raise `InvalidInput` if a source is given twice, however its path is written."""
     places: dict[Path, str | Path] = {}
     for source in sources:

@@ -26,10 +26,13 @@ class Entry:
 
 
 class Field:
-    """The models of all sources under names that tell them apart."""
+    """The models of all sources, or those of some names, under names that tell them apart."""
 
-    def __init__(self, readings: Sequence[Groups], by: str | None) -> None:
-        held = [entry for reading in readings for entry in entries(reading, by)]
+    def __init__(
+        self, readings: Sequence[Groups], by: str | None, models: Sequence[str] = ()
+    ) -> None:
+        every = [entry for reading in readings for entry in entries(reading, by)]
+        held = [entry for entry in every if not models or entry.model in models]
         if len(held) < 2:
             raise InvalidInput(_one_model(readings[0]))
         self._entries = dict(zip(_names(held), held, strict=True))

@@ -131,7 +131,7 @@ class ProblemStrip(Chart):
         image = f"url({data_uri(self.mask_png(order))})"
         return (
             f"{selector}{{background:{PAGE.blue};image-rendering:pixelated;"
-            f"-webkit-mask:{image} 0 0/100% 100% no-repeat;mask:{image} 0 0/100% 100% no-repeat}}\n"
+            f"mask:{image} 0 0/100% 100% no-repeat}}\n"
         )
 
     def _image(self, theme: Theme) -> str:

@@ -16,6 +16,7 @@ WIDE, NARROW = 760.0, 380.0  #: pixels of the two drawings of a chart
 MOST_ROWS = 60  #: drawn; more are unreadable
 _GAP = 18.0
 _LEAST_AXIS = 220.0
+_WIDEST = 920.0  # for texts that would be cut otherwise
 _HEAD = 26.0
 _ROW, _TALL_ROW = 30.0, 46.0
 _SIZE = 14.0
@@ -63,22 +64,23 @@ class Rows:
         return self._narrow(theme) if narrow else self._wide(theme)
 
     def _wide(self, theme: Theme) -> Canvas:
-        canvas = Canvas(theme, WIDE, _HEAD + _ROW * len(self.bars) + 4)
         before, after = self._fitting()
         left, right = (sum(c.width + _GAP for c in side) for side in (before, after))
-        scale = Scale(*self.span, left + 6, WIDE - right - 6)
+        width = max(WIDE, left + right + _LEAST_AXIS)
+        canvas = Canvas(theme, width, _HEAD + _ROW * len(self.bars) + 4)
+        scale = Scale(*self.span, left + 6, width - right - 6)
         self._head(canvas, scale)
         self._grid(canvas, scale, _HEAD, canvas.height - 2)
         self._columns(canvas, before, 0.0)
-        self._columns(canvas, after, WIDE - right + _GAP)
+        self._columns(canvas, after, width - right + _GAP)
         for index, bar in enumerate(self.bars):
             draw_bar(canvas, bar, scale, _HEAD + _ROW * (index + 0.5))
         return canvas
 
     def _fitting(self) -> tuple[list[Column], list[Column]]:
-        """Return the columns, the widest of them cut until the bars have room."""
+        """Return the columns, the widest of them cut where even a wider drawing has no room."""
         columns = [*self.before, *self.after]
-        while sum(column.width + _GAP for column in columns) > WIDE - _LEAST_AXIS:
+        while sum(column.width + _GAP for column in columns) > _WIDEST - _LEAST_AXIS:
             widest = max(range(len(columns)), key=lambda index: columns[index].width)
             columns[widest] = replace(columns[widest], most=columns[widest].width * 0.9)
         return columns[: len(self.before)], columns[len(self.before) :]

@@ -40,13 +40,18 @@
     close.type = "button";
     close.onclick = () => { panel.hidden = true; };
     head.append(make("span", "", problem.key), close);
-    panel.replaceChildren(head, make("div", "solved", problem.solved));
+    panel.replaceChildren(head);
+    if (!problem.sides) panel.append(make("div", "solved", problem.solved));
     for (const [role, text] of problem.asked) labelled(panel, role, text);
     for (const target of problem.targets) labelled(panel, "right answer", target);
-    const trials = make("div", "trials");
-    problem.trials.forEach((one, number) => { if (one) trials.append(chip(one, number)); });
-    panel.append(trials);
-    if (problem.more) panel.append(make("p", "caption", problem.more));
+    // A problem of a comparison has the trials of each model under its name.
+    for (const side of problem.sides || [problem]) {
+      if (side.name) labelled(panel, side.name, side.solved);
+      const trials = make("div", "trials");
+      side.trials.forEach((one, number) => { if (one) trials.append(chip(one, number)); });
+      panel.append(trials);
+      if (side.more) panel.append(make("p", "caption", side.more));
+    }
     panel.hidden = false;
     if (moves) panel.scrollIntoView({ block: "nearest" });
   };

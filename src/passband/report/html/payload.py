@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from passband.report.html.document import clean
@@ -10,11 +10,12 @@ from passband.report.html.run_text import RunText
 from passband.report.html.transcript import pieces_of
 from passband.report.show.excerpt import Amount
 from passband.report.show.reason import verdict
+from passband.summary.findings.changes import Change, Changes
 from passband.summary.findings.sample import ASIDE, LONGEST, MOST_STEPS, SampledProblem
 from passband.summary.findings.scan import RIGHT, WRONG, Answer
 from passband.summary.shown import ShownProblem, ShownTrial
 
-__all__ = ["run_payload"]
+__all__ = ["run_payload", "sides_payload"]
 
 _TEXT = Amount(LONGEST // 3, LONGEST // 2, 12, 20)
 _ASIDE = Amount(ASIDE // 2, ASIDE // 2, 6, 6)
@@ -25,6 +26,22 @@ _KINDS = {WRONG: 0, RIGHT: 1}
 def run_payload(run: RunText) -> dict[str, Any]:
     """Return the sampled problems of a run, as `page.js` reads them."""
     return {"problems": [_problem(one) for one in run.findings.transcripts.problems]}
+
+
+def sides_payload(changes: Changes, models: Sequence[str]) -> dict[str, Any]:
+    """Return problems with the trials of two models each, as `page.js` reads them."""
+    return {"problems": [_sides(one, models) for one in changes.most]}
+
+
+def _sides(change: Change, models: Sequence[str]) -> dict[str, Any] | None:
+    """Return a problem once, and each model's trials under its name."""
+    sides = [
+        {"name": clean(model), **{name: own[name] for name in ("solved", "trials", "more")}}
+        for model, side in zip(models, change.asked, strict=True)
+        if side is not None and (own := _problem(side))
+    ]
+    first = next((side for side in change.asked if side is not None), None)
+    return None if first is None else {**_problem(first), "sides": sides, "trials": []}
 
 
 def _problem(one: SampledProblem) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 
 from passband.report.charts.chart import Chart
 from passband.report.html.closing import methods_section, notes_section, trials_section
@@ -12,6 +13,7 @@ from passband.report.html.document import document, escape
 from passband.report.html.drawings import charts_of
 from passband.report.html.elements import caption, section, side_by_side
 from passband.report.html.lead import lead_html, run_line
+from passband.report.html.overview import overview_html
 from passband.report.html.payload import run_payload
 from passband.report.html.run_text import RunText
 from passband.report.html.same_wrong import same_wrong_section
@@ -22,10 +24,12 @@ from passband.report.html.sections import (
     tries_section,
     uncertainty_section,
 )
+from passband.report.html.several import ComparedPart, compared_charts, compared_part
 from passband.report.style import PLAIN
 from passband.report.summary import combined_meaning
 from passband.report.table_line import table_lines
 from passband.summary.findings.findings import Findings, SourceFindings
+from passband.summary.findings.several import ComparedFindings
 from passband.summary.summary import Summary
 
 __all__ = ["charts_by_folder", "report_page", "run_html", "sampled_text", "title_of"]
@@ -35,34 +39,52 @@ def report_page(
     sources: Sequence[SourceFindings],
     *,
     title: str | None = None,
-    compared: str = "",
-    style: str = "",
-    data: Mapping[str, Any] | None = None,
+    compared: ComparedFindings | None = None,
 ) -> str:
     """Return a report as a complete page: one run, or several below a table of contents.
 
-    `compared` is HTML that comes before the runs of several models, with its `style` and `data`.
+    Where models are `compared`, the comparison comes before the runs.
     """
     runs = _run_texts(sources)
-    name = title or title_of([run.findings for run in runs])
-    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name, compared)
+    part = None if compared is None else compared_part(compared, len(runs))
+    name = title or (title_of([run.findings for run in runs]) if part is None else part.title)
+    body = _single(runs[0], title) if len(runs) == 1 else _several(runs, name, part, title)
     body += "".join(combined_section(source.summary) for source in sources)
-    payload = {"runs": [run_payload(run) for run in runs], **(data or {})}
-    rules = "".join(map(mask_rules, runs)) + style
-    return document(name, f"<main>{body}{footer(runs)}</main>", style=rules, data=payload)
+    payload = [*map(run_payload, runs), *([] if part is None else part.payload)]
+    return document(
+        name,
+        f"<main>{body}{footer(runs)}</main>",
+        style="".join(map(mask_rules, runs)),
+        data={"runs": payload},
+    )
 
 
 def _run_texts(sources: Sequence[SourceFindings]) -> list[RunText]:
-    findings = [run for source in sources for run in source.runs]
-    return [RunText(one, index) for index, one in enumerate(findings)]
+    """Return the runs of all sources, with their source where two are of one task and model."""
+    names = _names([source.summary.source for source in sources])
+    runs = [(run, name) for source, name in zip(sources, names, strict=True) for run in source.runs]
+    times = Counter((run.task, run.model) for run, _ in runs)
+    return [
+        RunText(run, index, name if times[run.task, run.model] > 1 else "")
+        for index, (run, name) in enumerate(runs)
+    ]
 
 
-def charts_by_folder(sources: Sequence[SourceFindings]) -> dict[str, list[Chart]]:
-    """Return the charts of each run by the name of a folder; of one run alone, of no folder."""
+def _names(sources: Sequence[str]) -> list[str]:
+    """Return the last part of each path, or whole paths where that does not tell them apart."""
+    names = [Path(source).stem for source in sources]
+    return names if len(set(names)) == len(names) else list(sources)
+
+
+def charts_by_folder(
+    sources: Sequence[SourceFindings], compared: ComparedFindings | None = None
+) -> dict[str, list[Chart]]:
+    """Return the charts by the name of a folder: those of one run, or of a comparison, in none."""
     runs = _run_texts(sources)
     if len(runs) == 1:
         return {"": charts_of(runs[0])}
-    return {f"{run.index + 1}-{_file_name(run.findings)}": charts_of(run) for run in runs}
+    folders = {} if compared is None else {"": compared_charts(compared)}
+    return folders | {f"{run.index + 1}-{_file_name(run.findings)}": charts_of(run) for run in runs}
 
 
 def _file_name(found: Findings) -> str:
@@ -110,25 +132,29 @@ def run_html(run: RunText) -> str:
     )
 
 
-def _several(runs: Sequence[RunText], name: str, compared: str) -> str:
+def _several(
+    runs: Sequence[RunText], name: str, part: ComparedPart | None, title: str | None
+) -> str:
+    contents = overview_html(runs, "Runs" if part is None else "Each run")
     head = (
         f'<header><div class="kind">passband report</div><h1 dir="auto">{escape(name)}</h1>'
         f'<div class="run-line"><b>{len(runs)}</b> runs</div></header>'
     )
-    items = "".join(
-        f'<li><a href="#run-{run.index + 1}" dir="auto">{escape(run.findings.task)} by '
-        f"{escape(run.findings.model)}</a></li>"
-        for run in runs
-    )
-    contents = f'<nav class="contents"><h2>Contents</h2><ul>{items}</ul></nav>'
-    return head + compared + contents + "".join(map(_article, runs))
+    if part is not None:
+        head = (part.header if title is None else head) + part.body
+    return head + contents + "".join(map(_article, runs))
 
 
 def _article(run: RunText) -> str:
     return (
         f'<article id="run-{run.index + 1}"><header><h1 dir="auto">{_name(run.findings)}</h1>'
-        f'<div class="run-line">{run_line(run)}</div></header>{run_html(run)}</article>'
+        f'<div class="run-line">{_source(run)}{run_line(run)}</div></header>'
+        f"{run_html(run)}</article>"
     )
+
+
+def _source(run: RunText) -> str:
+    return f"{escape(run.source)} · " if run.source else ""
 
 
 def combined_section(summary: Summary) -> str:

@@ -24,6 +24,13 @@ class RunText:
 
     findings: Findings
     index: int = 0  #: of the run on its page
+    source: str = ""  #: where it is from, if another run has the same task and model
+
+    @property
+    def label(self) -> str:
+        """The task and the model, with the source where they do not tell runs apart."""
+        found = self.findings
+        return f"{found.task} by {found.model}" + (f" ({self.source})" if self.source else "")
 
     @cached_property
     def lines(self) -> list[TableLine]:

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from passband.errors import NotEnoughData
+from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers import Remark
+from passband.readers.folders import expand_sources
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking, compare_all
@@ -17,12 +19,21 @@ from passband.stats.decision.ranking.adjusted import holm
 from passband.stats.metric.registry import expand_metrics
 from passband.summary.compare import compare_contestants
 from passband.summary.contest import Contest
-from passband.summary.contestants import Contestants, read_contestants
+from passband.summary.contestants import Contestants, read_contestants, refuse_same
 from passband.summary.default_metrics import default_metrics
 from passband.summary.findings.both_sides import sampled_problems
 from passband.summary.findings.changes import Changes, changes_of
+from passband.summary.findings.findings import SourceFindings
+from passband.trials.reader import is_run_directory
 
-__all__ = ["Asked", "ComparedFindings", "ComparedMetric", "ComparedTask", "compared_findings"]
+__all__ = [
+    "Asked",
+    "ComparedFindings",
+    "ComparedMetric",
+    "ComparedTask",
+    "compared_findings",
+    "compared_sources",
+]
 
 
 @dataclass(frozen=True)
@@ -112,6 +123,9 @@ def compared_findings(
     contest: Contest,
     *,
     tasks: Sequence[str] = (),
+    models: Sequence[str] = (),
+    columns: Mapping[str, str | None] | None = None,
+    skip_bad: bool = False,
     transcripts: int = 400_000,
 ) -> ComparedFindings:
     """Compare the models of sources for a report; raises what `compare_sources` raises.
@@ -120,16 +134,61 @@ def compared_findings(
     allow; of scores that are not 0 or 1, the mean and the best of k. `transcripts` is the number
     of bytes that texts of changed problems may take.
     """
-    contestants = read_contestants(sources, contest, tasks=tasks)
+    contestants = read_contestants(
+        sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad
+    )
     budget = transcripts // (2 * len(contestants.tasks))
     found = [
-        _task(contestants, task, models, contest, budget)
-        for task, models in contestants.tasks.items()
+        _task(contestants, task, outcomes, contest, budget)
+        for task, outcomes in contestants.tasks.items()
     ]
     adjusted = list(_adjusted(found))
     names = dict.fromkeys(name for task in adjusted for name in task.models)
     count = sum(one.comparison is not None for task in adjusted for one in task.metrics)
     return ComparedFindings(contest, tuple(names), tuple(adjusted), contestants.remarks, count)
+
+
+def compared_sources(
+    sources: Sequence[str | Path],
+    found: Sequence[SourceFindings],
+    contest: Contest,
+    *,
+    tasks: Sequence[str] = (),
+    **options: Any,
+) -> ComparedFindings | None:
+    """Compare the models of sources whose runs have been `found`; None if there are not two.
+
+    Run directories are compared where they have a task in common. Files, which may not name their
+    tasks, are compared as `compare_sources` compares them, and refused as it refuses them.
+    """
+    refuse_same(sources)
+    models = {(place, run.model) for place, source in enumerate(found) for run in source.runs}
+    if len(models) < 2:
+        _refuse_margin(contest, "there is one model")
+        return None
+    named = all(is_run_directory(path) for path in expand_sources(sources))
+    shared = _shared_tasks(found)
+    if named and not shared:
+        _refuse_margin(contest, "no task was asked of two")
+        return None
+    wanted = shared if named else tasks
+    return compared_findings(sources, contest, tasks=wanted, **options)
+
+
+def _refuse_margin(contest: Contest, reason: str) -> None:
+    """Raise `InvalidInput` for a margin where there is nothing to compare."""
+    if contest.margin is not None:
+        raise InvalidInput(f"a margin is for two models, and {reason}; leave out --margin.")
+
+
+def _shared_tasks(found: Sequence[SourceFindings]) -> list[str]:
+    """Return the tasks that two models or more were asked, adaptive tests aside."""
+    asked: dict[str, set[tuple[int, str]]] = {}
+    for place, source in enumerate(found):
+        for run in source.runs:
+            if run.group.adaptive is None:
+                asked.setdefault(run.task, set()).add((place, run.model))
+    return [task for task, models in asked.items() if len(models) > 1]
 
 
 def _task(

@@ -1,0 +1,367 @@
+"""The page of several models: the verdict, differences, changed problems, ranks, every value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from passband.report.charts.canvas import Canvas
+from passband.report.charts.chart import Chart
+from passband.report.charts.theme import PAGE
+from passband.report.html.document import escape
+from passband.report.html.elements import caption, figure, note_list, section
+from passband.report.html.payload import sides_payload
+from passband.report.html.several_text import SeveralText, listed, verdict_word
+from passband.report.words import counted
+from passband.stats.interval.rounding import Rounding
+from passband.summary.findings.changes import Change, Changes, Stack
+from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
+
+__all__ = ["ComparedPart", "compared_charts", "compared_part"]
+
+_LONGEST = 90  # characters of a question
+
+
+@dataclass(frozen=True)
+class ComparedPart:
+    """The part of a page that compares models: its name, its heading, its sections, its data."""
+
+    title: str
+    header: str
+    body: str
+    payload: list[dict[str, Any]]  #: further runs of the page's data, from `first` on
+
+
+def compared_part(findings: ComparedFindings, first: int = 0) -> ComparedPart:
+    """Return the comparison of models; `first` is the number of runs in the page's data."""
+    several = SeveralText(findings)
+    changed = [task for task in findings.tasks if task.changes and task.changes.most]
+    body = [
+        _lead(several),
+        note_list([one.text for one in findings.remarks if one.important]),
+        _differences(several),
+        *(_changed(several, task, at) for at, task in enumerate(changed, first)),
+        _ranks(several),
+        _values(several),
+        _methods(several),
+    ]
+    payload = [sides_payload(task.changes, task.models) for task in changed if task.changes]
+    return ComparedPart(_title(findings), _header(several), "".join(body), payload)
+
+
+def compared_charts(findings: ComparedFindings) -> list[Chart]:
+    """Return the charts of a comparison."""
+    return SeveralText(findings).charts()
+
+
+def _title(findings: ComparedFindings) -> str:
+    tasks = [task.task for task in findings.tasks if task.task]
+    where = f" on {tasks[0]}" if len(tasks) == 1 else ""
+    if findings.pair is not None:
+        return f"{findings.pair[1]} against {findings.pair[0]}{where}"
+    return f"{len(findings.models)} models{where}"
+
+
+def _header(several: SeveralText) -> str:
+    found = several.findings
+    if found.pair is not None:
+        a, b = map(escape, found.pair)
+        title = f'{b} <span class="by">against</span> {a}'
+    else:
+        title = f"{len(found.models)} models"
+    return (
+        f'<header><div class="kind">passband report</div><h1 dir="auto">{title}</h1>'
+        f'<div class="run-line" dir="auto">{" · ".join(_facts(several))}</div></header>'
+    )
+
+
+def _facts(several: SeveralText) -> Iterator[str]:
+    found = several.findings
+    if len(found.tasks) == 1:
+        task = found.tasks[0]
+        if task.task:
+            yield escape(task.task)
+        yield f"<b>{task.first.ranking.n_problems:,}</b> shared problems"
+    else:
+        yield f"<b>{len(found.tasks)}</b> tasks"
+    if found.pair is None:
+        yield escape(listed(list(found.models)))
+    yield "paired by problem"
+    margin = found.contest.margin
+    if margin is not None:
+        yield f"a difference of less than {margin:g} does not matter"
+
+
+def _lead(several: SeveralText) -> str:
+    number = several.lead_number()
+    big = ""
+    if number is not None:
+        value, unit = number
+        small = f"<small>{escape(unit)}</small>" if unit else ""
+        big = f'<div class="big">{escape(value)}{small}</div>'
+    first, *rest = several.lead()
+    text = f"<b>{escape(first)}</b>{escape(''.join(rest))}"
+    return f'<div class="lead">{big}<p dir="auto">{text}</p></div>'
+
+
+# -- differences ---------------------------------------------------------------------------
+
+
+def _differences(several: SeveralText) -> str:
+    if not several.differences:
+        return ""
+    body = figure(several.forest(), text=several.differences_caption())
+    body += note_list(list(_open_questions(several)), "quiet")
+    table = _difference_table(several)
+    if table:
+        body += (
+            '<details class="more"><summary>p-values and counts of problems</summary>'
+            f'<div class="scroll">{table}</div></details>'
+        )
+    return section("Differences", several.differences_finding(), body, name="differences")
+
+
+def _open_questions(several: SeveralText) -> Iterator[str]:
+    for one in several.differences:
+        for text in several.open_question(one.metric):
+            if len(several.differences) > 1:
+                yield f"{several.label(one)}: {text}"
+
+
+def _difference_table(several: SeveralText) -> str:
+    rows = [
+        (several.label(one), one.metric)
+        for one in several.differences
+        if one.metric.comparison is not None
+    ]
+    if not rows:
+        return ""
+    pair = several.findings.pair or ("a", "b")
+    heads = ["", *pair, "difference", "interval", "p", "p (Holm)", "better", "worse", "problems"]
+    head = "".join(f'<th class="number">{escape(name)}</th>' for name in [*heads[1:], "verdict"])
+    body = "".join(_difference_row(several, label, metric) for label, metric in rows)
+    return f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _difference_row(several: SeveralText, label: str, metric: ComparedMetric) -> str:
+    one, rounding = metric.comparison, several.rounding
+    assert one is not None
+    cells = [
+        rounding.value(one.value_a),
+        rounding.value(one.value_b),
+        rounding.value(one.value),
+        _interval(rounding, one.low, one.high),
+        _p(one.p_value),
+        _p(metric.p_holm),
+        "–" if one.improved is None else f"{one.improved:,}",
+        "–" if one.worsened is None else f"{one.worsened:,}",
+        f"{one.n_problems:,}",
+        verdict_word(one.decision.verdict),
+    ]
+    numbers = "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
+    return f'<tr><td class="metric" dir="auto">{escape(label)}</td>{numbers}</tr>'
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
+
+
+def _interval(rounding: Rounding, low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return "–"
+    return f"{rounding.value(low)} – {rounding.value(high)}"
+
+
+# -- changed problems ----------------------------------------------------------------------
+
+
+def _changed(several: SeveralText, task: ComparedTask, place: int) -> str:
+    changes = task.changes
+    assert changes is not None
+    a, b = task.models
+    where = f" of {task.task}" if len(several.findings.tasks) > 1 and task.task else ""
+    head = (
+        "<tr><th>problem</th><th>question</th><th class=optional>right</th>"
+        f'<th dir="auto">{escape(a)}</th><th dir="auto">{escape(b)}</th></tr>'
+    )
+    rows = "".join(_change_row(one, place, at) for at, one in enumerate(changes.most))
+    body = (
+        f'<div class="scroll"><table class="changes"><thead>{head}</thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+        f'<div class="panel" id="panel-{place}" hidden></div>'
+        f"{caption(_change_caption(changes))}"
+    )
+    return section(f"Flipped problems{where}", _change_finding(changes, a, b), body)
+
+
+def _change_finding(changes: Changes, a: str, b: str) -> str:
+    up, down = changes.flipped_up, changes.flipped_down
+    text = (
+        f"{up:,} {_went(up)} from mostly wrong by {a} to mostly right by {b}, {down:,} the other "
+        "way"
+    )
+    if not up and not down:
+        text = f"No problem changes from mostly wrong to mostly right between {a} and {b}"
+    counts = f"{changes.improved:,} are solved more often by {b}, {changes.worsened:,} less often"
+    return f"{text}; of {changes.n_problems:,}, {counts}."
+
+
+def _went(count: int) -> str:
+    return "problem goes" if count == 1 else "problems go"
+
+
+def _change_caption(changes: Changes) -> str:
+    shown = len(changes.most)
+    changed = changes.improved + changes.worsened
+    first = (
+        "The largest changes first"
+        if shown == changed
+        else f"The {shown} largest of {changed:,} changes"
+    )
+    return (
+        f"{first}. The extremes of many problems are partly luck: asked again, they would lie "
+        "closer together. Choose a problem to read both models' answers."
+    )
+
+
+def _change_row(one: Change, place: int, at: int) -> str:
+    asked = one.problem_text
+    key = escape(one.problem)
+    if asked is not None:
+        key = (
+            f'<a href="#panel-{place}" data-run="{place}" data-problem="{at}" dir="auto">{key}</a>'
+        )
+    question = "" if asked is None or not asked.messages else _cut(asked.messages[-1].text)
+    targets = "" if asked is None else _cut(", ".join(asked.targets))
+    return (
+        f'<tr><td dir="auto">{key}</td><td class="text" dir="auto">{escape(question)}</td>'
+        f'<td class="text optional" dir="auto">{escape(targets)}</td>'
+        f"<td>{_stack(one.a)}</td><td>{_stack(one.b)}</td></tr>"
+    )
+
+
+def _stack(stack: Stack) -> str:
+    """Return the trials of a problem as a bar, with the count beside it."""
+    words = f"{stack.value:.3g}" if stack.right is None else f"{stack.right:,} of {stack.trials:,}"
+    if not 0 <= stack.value <= 1:
+        return escape(words)
+    canvas = Canvas(PAGE, 64, 10)
+    canvas.rect(0, 0, 64, 10, "empty")
+    canvas.rect(0, 0, 64 * stack.value, 10, "blue")
+    return f'<span class="stack">{canvas.svg(words, "")}{escape(words)}</span>'
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text[: 4 * _LONGEST].split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+
+
+# -- ranks and values ----------------------------------------------------------------------
+
+
+def _ranks(several: SeveralText) -> str:
+    parts = []
+    for task in several.findings.tasks:
+        for chart in several.ranks(task):
+            head = f'<h3 dir="auto">{escape(task.task)}</h3>' if task.task else ""
+            parts.append((head if len(several.findings.tasks) > 1 else "") + figure(chart))
+    finding = "The ranks that the data allow, by the first metric."
+    return section("Ranks", finding, "".join(parts), name="ranks") if parts else ""
+
+
+def _values(several: SeveralText) -> str:
+    """Return the table of every task, metric and model."""
+    found = several.findings
+    models = "".join(f'<th class="number" dir="auto">{escape(name)}</th>' for name in found.models)
+    task_head = "<th>task</th>" if len(found.tasks) > 1 else ""
+    rows = [
+        _value_row(several, task, one, is_first=one is task.first)
+        for task in found.tasks
+        for one in task.metrics
+    ]
+    body = (
+        f'<div class="scroll"><table class="values"><thead><tr>{task_head}<th>metric</th>{models}'
+        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+    level = f"{100 * found.contest.level:.6g} %"
+    text = (
+        f"Values and {level} intervals of each model alone, for problems like these, on the "
+        "problems that all models of the task share. Whether two models differ is not seen from "
+        "whether their intervals overlap: the differences above are."
+    )
+    heading = "Every task, every model" if len(found.tasks) > 1 else "Every model"
+    return section(heading, "", body + caption(text), name="values")
+
+
+def _value_row(
+    several: SeveralText, task: ComparedTask, one: ComparedMetric, *, is_first: bool
+) -> str:
+    rounding = several.row_rounding(task, one)
+    standings = {standing.model: standing for standing in one.ranking.standings}
+    cells = []
+    for name in several.findings.models:
+        own = standings.get(name)
+        text = "–"
+        if own is not None:
+            interval = _interval(rounding, own.low, own.high)
+            text = f"<b>{rounding.value(own.value)}</b> <span class=about>{interval}</span>"
+        cells.append(f'<td class="number">{text}</td>')
+    head = ""
+    if len(several.findings.tasks) > 1:
+        head = f'<td dir="auto">{escape(task.task or "") if is_first else ""}</td>'
+    return f'<tr>{head}<td class="metric">{escape(one.metric)}</td>{"".join(cells)}</tr>'
+
+
+# -- methods and notes ---------------------------------------------------------------------
+
+
+def _methods(several: SeveralText) -> str:
+    text = " ".join(_method_sentences(several))
+    body = f'<p class="small">{escape(text)}</p>{note_list(_notes(several), "quiet")}'
+    return section("How models are compared", "", body, name="methods")
+
+
+def _method_sentences(several: SeveralText) -> Iterator[str]:
+    found = several.findings
+    yield (
+        "Differences are paired: each is the mean over shared problems of the difference of the "
+        "two models' values, with an interval between Student's and one that follows the skewness "
+        "(Miller 2024, arXiv 2411.00640); for these very problems the models' own intervals are "
+        "joined by square-and-add (Newcombe 1998)."
+    )
+    if found.contest.margin is not None:
+        yield (
+            f"Equivalence within {found.contest.margin:g} is two one-sided tests at once "
+            "(Schuirmann 1987)."
+        )
+    if found.n_comparisons > 1:
+        yield f"p-values of {found.n_comparisons} comparisons are adjusted after Holm (1979)."
+    if any(len(task.models) > 2 for task in found.tasks):
+        yield (
+            "Among three models or more, intervals and ranks hold for all pairs at once (Hothorn, "
+            "Bretz, Westfall 2008)."
+        )
+    yield "Measured coverage is in docs/coverage.md."
+
+
+def _notes(several: SeveralText) -> list[str]:
+    found = several.findings
+    lines = [line for task in found.tasks for line in _task_notes(several, task)]
+    lines += [one.text for one in found.remarks if not one.important]
+    return list(dict.fromkeys(lines))
+
+
+def _task_notes(several: SeveralText, task: ComparedTask) -> Iterator[str]:
+    where = f"{task.task}: " if len(several.findings.tasks) > 1 and task.task else ""
+    ranking = task.first.ranking
+    dropped = [f"{count:,} of {name}" for name, count in ranking.dropped.items() if count]
+    if dropped:
+        yield (
+            f"{where}{counted(ranking.n_problems, 'problem')} count in {task.first.metric}; left "
+            f"out: {listed(dropped)}, which another model lacks or has too few trials of"
+        )
+    for metric, note in task.notes:
+        yield f"{where}{metric}: {note}"

@@ -1,0 +1,305 @@
+"""Findings on several models in words and in charts, all with one rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from passband.report.charts.bar import Bar, Ends
+from passband.report.charts.chart import Chart
+from passband.report.charts.difference_forest import DifferenceForest
+from passband.report.charts.rank_bars import Rank, RankBars
+from passband.report.words import counted
+from passband.stats.decision.compare import Comparison
+from passband.stats.decision.ranking import Ranking
+from passband.stats.decision.ranking.ranking import Pair
+from passband.stats.interval.rounding import Rounding, common_rounding
+from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
+
+__all__ = ["Difference", "SeveralText", "listed", "verdict_word"]
+
+MOST_PAIRS = 15  #: drawn; of more models, each is compared with the best alone
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A row of the forest: b - a of one metric of one task."""
+
+    task: ComparedTask
+    metric: ComparedMetric
+    a: str
+    b: str
+    outer: Comparison | Pair
+    inner: Comparison | Pair | None
+
+    @property
+    def numbers(self) -> tuple[float, float | None, float | None]:
+        """The difference and the ends of its interval."""
+        return self.outer.value, self.outer.low, self.outer.high
+
+
+@dataclass(frozen=True)
+class SeveralText:
+    """The findings, and how their numbers are written."""
+
+    findings: ComparedFindings
+
+    @cached_property
+    def differences(self) -> list[Difference]:
+        """The differences of two models: all metrics of a pair, the first of a ranking."""
+        return [one for task in self.findings.tasks for one in _differences(task)]
+
+    @cached_property
+    def rounding(self) -> Rounding:
+        """How differences, and the values behind them, are written."""
+        return common_rounding(one.numbers for one in self.differences)
+
+    @property
+    def percent(self) -> Rounding:
+        """How differences of shares are written as points: the same decimals, two places on."""
+        return Rounding(max(self.rounding.places - 2, 0), percent=True)
+
+    def row_rounding(self, task: ComparedTask, one: ComparedMetric) -> Rounding:
+        """Return how the values of the models on a metric are written."""
+        del task
+        return common_rounding((s.value, s.low, s.high) for s in one.ranking.standings)
+
+    def label(self, one: Difference) -> str:
+        """Return the label of a row: what the rows do not share."""
+        parts = [] if len(self.findings.tasks) == 1 else [one.task.task or "all problems"]
+        parts.append(one.metric.metric)
+        if self.findings.pair is None:
+            parts.append(f"{one.b} − {one.a}")
+        return " · ".join(parts)
+
+    def charts(self) -> list[Chart]:
+        """Return every chart of the report."""
+        forests = [self.forest()] if self.differences else []
+        return [*forests, *(chart for task in self.findings.tasks for chart in self.ranks(task))]
+
+    def forest(self) -> DifferenceForest:
+        """Return all differences as bars beside the line of no difference."""
+        base, new = self.findings.pair or ("the second", "the first")
+        margin = self.findings.contest.margin
+        return DifferenceForest(
+            [self._bar(one) for one in self.differences],
+            base,
+            new,
+            None if margin is None else (-margin, margin),
+            self.findings.contest.level,
+            self.rounding,
+        )
+
+    def _bar(self, one: Difference) -> Bar:
+        inner = None if one.inner is None else _ends(one.inner)
+        return Bar(self.label(one), one.outer.value, _ends(one.outer), inner, words=_verdict(one))
+
+    def ranks(self, task: ComparedTask) -> list[RankBars]:
+        """Return the rank intervals of a task with three models or more."""
+        if len(task.models) < 3:
+            return []
+        ranking = task.first.ranking
+        rounding = self.row_rounding(task, task.first)
+        ranks = [
+            Rank(one.model, one.rank_low, one.rank_high, one.rank, rounding.value(one.value))
+            for one in ranking.standings
+        ]
+        name = "ranks" if len(self.findings.tasks) == 1 else f"ranks-{task.task}"
+        title = f"Ranks by {task.first.metric}" + (f" on {task.task}" if task.task else "")
+        return [RankBars(ranks, ranking.level, title, name)]
+
+    # -- sentences -------------------------------------------------------------------------
+
+    def lead_number(self) -> tuple[str, str] | None:
+        """Return the difference that leads, with its sign, and its unit; None if none does."""
+        pair, tasks = self.findings.pair, self.findings.tasks
+        if pair is None or len(tasks) != 1:
+            return None
+        comparison = tasks[0].first.comparison
+        assert comparison is not None
+        text = self._amount(tasks[0], comparison.value)
+        sign = "" if text.startswith("-") else "+"
+        return f"{sign}{text}".replace("-", "−"), "points" if tasks[0].is_share else ""
+
+    def lead(self) -> Iterator[str]:
+        """Yield the sentences that lead: the verdict first."""
+        if self.findings.pair is None:
+            for task in self.findings.tasks:
+                yield from self._ranked(task)
+        elif len(self.findings.tasks) == 1:
+            yield from self._one_task(self.findings.tasks[0])
+        else:
+            yield from self._many_tasks(*self.findings.pair)
+
+    def _one_task(self, task: ComparedTask) -> Iterator[str]:
+        one = task.first
+        assert one.comparison is not None
+        yield f"{self._moved(task, one.comparison)}. "
+        words = one.comparison.decision.words(*task.models)
+        yield "Undecided. " if words == "undecided" else f"{words}. "
+        again = one.again
+        if again is not None and again.low is not None and again.high is not None:
+            ends = self._between(task, again.low, again.high)
+            yield f"Asked again on these very problems, the difference would be {ends}. "
+        yield from self.open_question(one)
+
+    def _moved(self, task: ComparedTask, comparison: Comparison) -> str:
+        """Return by how much b is ahead of a, and between which ends."""
+        a, b = task.models
+        value, low, high = comparison.value, comparison.low, comparison.high
+        unit = " points" if task.is_share else ""
+        amount = self._amount(task, abs(value)) + unit
+        if self.rounding.value(abs(value)) == self.rounding.value(0.0):
+            text = f"{b} and {a} differ by {amount}"
+        elif comparison.metric == "pass@1":
+            text = f"{b} solves {amount} {'more' if value > 0 else 'fewer'} than {a}"
+        else:
+            side = "above" if value > 0 else "below"
+            text = f"{comparison.metric} of {b} is {amount} {side} that of {a}"
+        if low is None or high is None:
+            return f"{text}; there are too few data for an interval"
+        if low > 0 or high < 0:
+            return f"{text}, {self._between(task, *sorted((abs(low), abs(high))))}"
+        return f"{text}; the difference is {self._between(task, low, high)}"
+
+    def _between(self, task: ComparedTask, low: float, high: float) -> str:
+        ends = [self._amount(task, end).replace("-", "−") for end in (low, high)]
+        return f"between {ends[0]} and {ends[1]}"
+
+    def _amount(self, task: ComparedTask, value: float) -> str:
+        return (self.percent if task.is_share else self.rounding).value(value)
+
+    def open_question(self, one: ComparedMetric) -> Iterator[str]:
+        """Yield what would settle an open verdict."""
+        more = None if one.comparison is None else one.comparison.decision.more
+        if more is None:
+            return
+        if more.goal is None:
+            yield f"To settle it: {more}. "
+        else:
+            yield (
+                f"To settle it ({verdict_word(more.goal)}) with a chance of "
+                f"{100 * more.power:.0f} %, if the true difference is the one seen: {more}. "
+            )
+
+    def _many_tasks(self, a: str, b: str) -> Iterator[str]:
+        found = self.findings
+        better, worse, total = found.sure("better"), found.sure("worse"), len(found.tasks)
+        yield (
+            f"{b} is better than {a} on {better} of {total} tasks and worse on {worse}; "
+            f"{total - better - worse} are open. "
+        )
+        yield (
+            f"Counted by the first metric of each task, such that all {found.n_comparisons} "
+            "comparisons of this report hold at once (Holm). "
+        )
+
+    def _ranked(self, task: ComparedTask) -> Iterator[str]:
+        where = f"On {task.task}: " if len(self.findings.tasks) > 1 else ""
+        if len(task.models) == 2:
+            assert task.first.comparison is not None
+            yield f"{where}{self._moved(task, task.first.comparison)}. "
+            return
+        top = [one.model for one in task.first.ranking.standings if one.rank_low == 1]
+        metric, total = task.first.metric, len(task.models)
+        if len(top) == 1:
+            ahead = self._ahead(task)
+            yield f"{where}{top[0]} is the best of {total} models by {metric}{ahead}. "
+        else:
+            below = f"; the other {total - len(top)} rank below" if len(top) < total else ""
+            yield f"{where}{listed(top)} may each be the best by {metric}{below}. "
+
+    def _ahead(self, task: ComparedTask) -> str:
+        """Return how far the best model is ahead of the next one."""
+        ranking = task.first.ranking
+        first, second, *_ = ranking.standings
+        pair = ranking.pair(second.model, first.model)
+        unit = " points" if task.is_share else ""
+        text = f", {self._amount(task, pair.value)}{unit} ahead of {second.model}"
+        if pair.low is None or pair.high is None:
+            return text
+        return f"{text} ({self._between(task, pair.low, pair.high)})"
+
+    def differences_caption(self) -> str:
+        """Return what the bars of the differences mean, and what their number does to them."""
+        text = self.forest().caption
+        text = text if self.findings.pair else text[:1].upper() + text[1:]
+        return " ".join(filter(None, [text, self._multiplicity()]))
+
+    def _multiplicity(self) -> str:
+        found = self.findings
+        if any(len(task.models) > 2 for task in found.tasks):
+            apart = "; several tasks are not adjusted for each other" * (len(found.tasks) > 1)
+            return (
+                "Among three models or more, the intervals of one task and metric hold for all "
+                f"pairs at once{apart}."
+            )
+        if found.n_comparisons < 2:
+            return ""
+        return (
+            f"Each interval holds on its own. Of {found.n_comparisons} comparisons some may stray "
+            "by luck; the table below has p-values for all of them together (Holm)."
+        )
+
+    def differences_finding(self) -> str:
+        """Return how many differences are decided, in a sentence."""
+        decided = [one for one in self.differences if _verdict(one) not in ("undecided", "open")]
+        total = len(self.differences)
+        if not decided:
+            return f"None of {counted(total, 'difference')} is decided."
+        if len(decided) == total:
+            return "All are decided." if total > 1 else "It is decided."
+        return f"{len(decided)} of {total} are decided."
+
+
+def _differences(task: ComparedTask) -> Iterator[Difference]:
+    for one in task.metrics:
+        if one.comparison is not None:
+            a, b = task.models
+            yield Difference(task, one, a, b, one.comparison, one.again)
+    if task.first.comparison is None:
+        repeated = task.first.repeated
+        for pair in _pairs(task.first.ranking):
+            again = repeated.pair(pair.a, pair.b)
+            yield Difference(task, task.first, pair.a, pair.b, pair, again)
+
+
+def _pairs(ranking: Ranking) -> list[Pair]:
+    """Return the pairs with the better model as b: all, or those with the best."""
+    order = [one.model for one in ranking.standings]
+    names = [(a, b) for at, b in enumerate(order) for a in order[at + 1 :]]
+    if len(names) > MOST_PAIRS:
+        names = [(a, order[0]) for a in order[1:]]
+    return [ranking.pair(a, b) for a, b in names]
+
+
+def _ends(one: Comparison | Pair) -> Ends | None:
+    return None if one.low is None and one.high is None else (one.low, one.high)
+
+
+def _verdict(one: Difference) -> str:
+    if isinstance(one.outer, Comparison):
+        return verdict_word(one.outer.decision.verdict)
+    low, high = one.outer.low, one.outer.high
+    if low is None or high is None:
+        return "open"
+    return "better" if low > 0 else "worse" if high < 0 else "open"
+
+
+def verdict_word(verdict: str) -> str:
+    """Return a verdict as it is written in a sentence.
+
+    >>> verdict_word("no-worse")
+    'no worse'
+    """
+    return verdict.replace("-", " ")
+
+
+def listed(names: list[str]) -> str:
+    """Return names as a list in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
