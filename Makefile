@@ -67,7 +67,10 @@ lint: $(VENV)/.installed-dev
 	@echo "checking layers ..."
 	@"$(VENV)/bin/lint-imports" --no-logo
 
-test: lint browser
+# In a new checkout the tests are compiled while mypy leaves a core free, once for all workers.
+test: $(VENV)/.installed-dev browser
+	@[ -d tests/__pycache__ ] || $(PY) -m pytest --collect-only -q >/dev/null 2>&1 & \
+	$(MAKE) --no-print-directory lint; status=$$?; wait; exit $$status
 	@echo "running tests ..."
 	@$(PY) -m pytest -rs $(PYTEST_ARGS)
 	@echo "all checks passed"

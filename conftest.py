@@ -1,6 +1,7 @@
 """Hypothesis profiles, workers, SIGINT as in a terminal, and what no test may leave behind."""
 
 import asyncio
+import gc
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -27,7 +28,9 @@ settings.load_profile("steady")
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give all blocks of a documentation page to one worker, which runs it from its top once.
 
-    All tests of a test_browser.py go to one worker as well: to one browser.
+    All tests of a test_browser.py go to one worker as well, to one browser, and so do all cases of
+    one parametrised test. What is done is forgotten, as the scheduler counts all it remembers
+    after every test.
 
     Marks of `--dist loadgroup` would say the same, but pytest 9.2 hides them from xdist 3.8.
     """
@@ -35,9 +38,28 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Pages(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return nodeid.partition(".md:")[0].partition("test_browser.py:")[0]
+            for mark in (".md:", "test_browser.py:", "["):
+                nodeid = nodeid.partition(mark)[0]
+            return nodeid
+
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            super().mark_test_complete(node, item_index, duration)
+            scope = self._split_scope(self.registered_collections[node][item_index])
+            if all(self.assigned_work[node][scope].values()):
+                del self.assigned_work[node][scope]
 
     return Pages(config, log)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Any:
+    """Keep the collector of garbage away from the modules and tests: all stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

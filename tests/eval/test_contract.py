@@ -1,9 +1,10 @@
 """Names, signatures, return types, what is accepted, what is refused, and what is warned about."""
 
+import functools
 import inspect
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -122,6 +123,26 @@ def call(name: str, given: object = R, k: object = 2, **options: object):
     return getattr(ev, name)(**arguments | options)
 
 
+def for_each(names: Iterable[str]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Check all these functions in one test; as tests of their own they would be thousands."""
+
+    def fold(check: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(check)
+        def test(**arguments: object) -> None:
+            for name in names:
+                try:
+                    check(name=name, **arguments)
+                except (Exception, pytest.fail.Exception) as error:
+                    raise AssertionError(f"{name}: {error}") from error
+
+        signature = inspect.signature(check)
+        others = [each for each in signature.parameters.values() if each.name != "name"]
+        test.__signature__ = signature.replace(parameters=others)
+        return test
+
+    return fold
+
+
 # -- shape of the interface --------------------------------------------------------------------
 
 
@@ -131,7 +152,7 @@ def test_names() -> None:
     assert sorted(SIGNATURES) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_parameters_and_defaults(name: str) -> None:
     signature = inspect.signature(getattr(ev, name))
     found = {parameter.name: parameter.default for parameter in signature.parameters.values()}
@@ -145,7 +166,7 @@ def test_aliases() -> None:
     assert ev.unanimous_at_k_ci is ev.pass_hat_k_ci
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_plain_floats_come_back(name: str) -> None:
     found = call(name)
     if name in INTERVALS or name in ("avg", "bayes"):
@@ -156,7 +177,7 @@ def test_plain_floats_come_back(name: str) -> None:
         assert type(found) is float
 
 
-@pytest.mark.parametrize("name", INTERVALS)
+@for_each(INTERVALS)
 def test_interval_is_the_normal_one(name: str) -> None:
     mu, sigma, lo, hi = call(name, bounds=(-9.0, 9.0))
     assert (lo, hi) == pytest.approx((mu - 1.959964 * sigma, mu + 1.959964 * sigma), rel=1e-6)
@@ -168,7 +189,7 @@ def test_interval_is_the_normal_one(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", INTERVALS)
+@for_each(INTERVALS)
 def test_default_bounds(name: str) -> None:
     _, _, lo, hi = call(name, np.ones((1, 3), int))
     assert hi == 1.0 if name not in ("avg_ci", "bayes_ci") else hi > 1.0
@@ -178,7 +199,7 @@ def test_default_bounds(name: str) -> None:
 # -- what is accepted --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 @pytest.mark.parametrize(
     "convert",
     [
@@ -203,12 +224,12 @@ def test_any_array_of_0_and_1(name: str, convert: Callable) -> None:
     assert call(name, convert(R)) == pytest.approx(call(name, R), rel=1e-14)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_one_dimension_is_one_question(name: str) -> None:
     assert call(name, [0, 1, 1]) == call(name, [[0, 1, 1]])
 
 
-@pytest.mark.parametrize("name", WITH_K)
+@for_each(WITH_K)
 def test_numpy_integers_are_integers(name: str) -> None:
     for k in (np.int8(2), np.int64(2), np.uint16(2)):
         assert call(name, k=k) == call(name, k=2)
@@ -246,7 +267,7 @@ def refused(reason: str, kind: type[Exception] = InvalidInput):
     return pytest.raises(kind, match=reason)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 @pytest.mark.parametrize(("given", "reason"), BAD_MATRICES)
 def test_bad_matrix(name: str, given: object, reason: str) -> None:
     with refused(reason) as caught:
@@ -254,7 +275,7 @@ def test_bad_matrix(name: str, given: object, reason: str) -> None:
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@for_each(BINARY)
 @pytest.mark.parametrize("stray", [-1, 2, 255, 1 << 40])
 @pytest.mark.parametrize("dtype", [int, float])
 def test_not_binary(name: str, stray: int, dtype: type) -> None:
@@ -262,19 +283,19 @@ def test_not_binary(name: str, stray: int, dtype: type) -> None:
         call(name, np.array([[0, 1, stray]], dtype), 1)
 
 
-@pytest.mark.parametrize("name", ["bayes", "bayes_ci", "max_at_k", "max_at_k_ci"])
+@for_each(["bayes", "bayes_ci", "max_at_k", "max_at_k_ci"])
 def test_categories_need_weights(name: str) -> None:
     with refused(r"R is not binary \(observed: 0, 1, 2\), so weight vector 'w' must be provided"):
         call(name, GRADED)
 
 
-@pytest.mark.parametrize("name", ["avg", "avg_ci"])
+@for_each(["avg", "avg_ci"])
 def test_mean_of_categories_needs_weights(name: str) -> None:
     with refused("R"):
         call(name, GRADED)
 
 
-@pytest.mark.parametrize("name", BY_CATEGORY)
+@for_each(BY_CATEGORY)
 @pytest.mark.parametrize(
     ("w", "reason"),
     [
@@ -294,7 +315,7 @@ def test_bad_weights_of_categories(name: str, w: object, reason: str) -> None:
         call(name, GRADED, w=w)
 
 
-@pytest.mark.parametrize("name", WITH_K)
+@for_each(WITH_K)
 @pytest.mark.parametrize("k", [2.0, True, np.True_, "2", None, [1, 2], np.array([2]), 1.5])
 def test_k_is_an_integer(name: str, k: object) -> None:
     with refused("k must be an integer; got", WrongType) as caught:
@@ -302,14 +323,14 @@ def test_k_is_an_integer(name: str, k: object) -> None:
     assert isinstance(caught.value, (ValueError, TypeError))
 
 
-@pytest.mark.parametrize("name", WITH_K)
+@for_each(WITH_K)
 @pytest.mark.parametrize("k", [0, -1])
 def test_k_is_at_least_1(name: str, k: int) -> None:
     with refused(f"got k={k}"):
         call(name, k=k)
 
 
-@pytest.mark.parametrize("name", sorted(set(WITH_K) - BEYOND))
+@for_each(sorted(set(WITH_K) - BEYOND))
 def test_k_is_at_most_the_trials(name: str) -> None:
     with refused(r"k must satisfy 1 <= k <= N \(N=5\); got k=6"):
         call(name, k=6)
@@ -318,28 +339,28 @@ def test_k_is_at_most_the_trials(name: str) -> None:
         call(name, ragged, k=4)
 
 
-@pytest.mark.parametrize("name", sorted(BEYOND))
+@for_each(sorted(BEYOND))
 def test_posterior_may_draw_more_than_the_trials(name: str) -> None:
     mu, sigma, lo, hi = call(name, k=12)
     assert 0 < sigma < 0.5
     assert 0 <= lo <= mu <= hi <= 1
 
 
-@pytest.mark.parametrize("name", INTERVALS)
+@for_each(INTERVALS)
 @pytest.mark.parametrize("confidence", [0, 0.0, 1, 1.0, 95, -0.5, math.nan, math.inf, True])
 def test_bad_confidence(name: str, confidence: object) -> None:
     with refused(rf"confidence must be in \(0,1\); got {confidence}"):
         call(name, confidence=confidence)
 
 
-@pytest.mark.parametrize("name", INTERVALS)
+@for_each(INTERVALS)
 @pytest.mark.parametrize("confidence", ["0.95", None, [0.9], 1j])
 def test_confidence_is_a_number(name: str, confidence: object) -> None:
     with refused("confidence must be a number; got", WrongType):
         call(name, confidence=confidence)
 
 
-@pytest.mark.parametrize("name", INTERVALS)
+@for_each(INTERVALS)
 @pytest.mark.parametrize(
     ("bounds", "reason"),
     [
@@ -358,7 +379,7 @@ def test_bad_bounds(name: str, bounds: object, reason: str) -> None:
         call(name, bounds=bounds)
 
 
-@pytest.mark.parametrize("name", [name for name in INTERVALS if "alpha0" in SIGNATURES[name]])
+@for_each([name for name in INTERVALS if "alpha0" in SIGNATURES[name]])
 @pytest.mark.parametrize("parameter", ["alpha0", "beta0"])
 @pytest.mark.parametrize("given", [0, -1.0, math.nan, math.inf, True, "1", None, [1.0]])
 def test_bad_prior(name: str, parameter: str, given: object) -> None:
@@ -366,14 +387,14 @@ def test_bad_prior(name: str, parameter: str, given: object) -> None:
         call(name, **{parameter: given})
 
 
-@pytest.mark.parametrize("name", ["g_pass_at_k_tau", "g_pass_at_k_tau_ci"])
+@for_each(["g_pass_at_k_tau", "g_pass_at_k_tau_ci"])
 @pytest.mark.parametrize("tau", [math.nan, 1.0000001, -1e-9, 2, Fraction(9, 8)])
 def test_tau_outside_its_range(name: str, tau: float) -> None:
     with refused(r"tau must be in \[0, 1\]; got "):
         call(name, tau=tau)
 
 
-@pytest.mark.parametrize("name", ["g_pass_at_k_tau", "g_pass_at_k_tau_ci"])
+@for_each(["g_pass_at_k_tau", "g_pass_at_k_tau_ci"])
 @pytest.mark.parametrize("tau", [None, "0.5", [0.5], np.array([0.5, 0.6]), 1j])
 def test_tau_is_a_number(name: str, tau: object) -> None:
     with refused("tau must be a number; got ", WrongType) as caught:
@@ -381,7 +402,7 @@ def test_tau_is_a_number(name: str, tau: object) -> None:
     assert isinstance(caught.value, TypeError)
 
 
-@pytest.mark.parametrize("name", SPECTRA)
+@for_each(SPECTRA)
 @pytest.mark.parametrize(
     ("weights", "reason"),
     [
@@ -403,7 +424,7 @@ def test_bad_spectrum(name: str, weights: object, reason: str) -> None:
             call(name, weights=weights, lam=1.0)
 
 
-@pytest.mark.parametrize("name", ["geom_at_k", "geom_at_k_ci", "geom_ds_at_k", "geom_ds_at_k_ci"])
+@for_each(["geom_at_k", "geom_at_k_ci", "geom_ds_at_k", "geom_ds_at_k_ci"])
 def test_bad_powers(name: str) -> None:
     for power in ("pass_power", "unanimous_power"):
         for given in (math.nan, math.inf, -math.inf):
@@ -415,14 +436,14 @@ def test_bad_powers(name: str) -> None:
         call(name, pass_power=0, unanimous_power=0)
 
 
-@pytest.mark.parametrize("name", ["geom_at_k", "geom_ds_at_k"])
+@for_each(["geom_at_k", "geom_ds_at_k"])
 def test_zero_to_a_negative_power(name: str) -> None:
     with refused(r"powers must not be negative where a value is 0; got \[0\.5, -0\.5\]"):
         call(name, np.zeros((2, 4)), pass_power=0.5, unanimous_power=-0.5)
     assert call(name, np.ones((2, 4)), pass_power=-1.0, unanimous_power=-2.0) == 1.0
 
 
-@pytest.mark.parametrize("name", ["geo_spectrum_at_k", "geo_spectrum_at_k_ci"])
+@for_each(["geo_spectrum_at_k", "geo_spectrum_at_k_ci"])
 def test_coupling_is_given_once(name: str) -> None:
     assert call(name, lambda_=0.3) == call(name, lam=0.3) != call(name)
     assert call(name, lambda_=None) == call(name, lam=0.5) == call(name)
@@ -450,13 +471,13 @@ def test_masked_trials_are_not_there() -> None:
 
 
 @pytest.mark.parametrize("hidden", [np.nan, np.inf, 7.0, -1.0, 0.5])
-@pytest.mark.parametrize("name", NAMES)
+@for_each(NAMES)
 def test_what_is_under_the_mask_does_not_matter(name: str, hidden: float) -> None:
     given = np.ma.masked_array([[0, 1, 1, hidden], [hidden, 0, 1, 1]], [[0, 0, 0, 1], [1, 0, 0, 0]])
     assert call(name, given) == pytest.approx(call(name, [[0, 1, 1], [0, 1, 1]]), rel=1e-14)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@for_each(BINARY)
 def test_a_question_without_trials_is_refused(name: str) -> None:
     given = np.ma.masked_array([[0, 1], [1, 1]], mask=[[0, 0], [1, 1]])
     with refused("R must contain at least one trial of every question; row 1 is masked"):
@@ -480,7 +501,7 @@ def test_earlier_outcomes_keep_their_category(dtype: type) -> None:
     assert ev.bayes(R.astype(dtype), W, earlier) == ev.bayes(np.c_[R, earlier], W)
 
 
-@pytest.mark.parametrize("name", ["bayes", "bayes_ci", "max_at_k_ci"])
+@for_each(["bayes", "bayes_ci", "max_at_k_ci"])
 def test_flat_earlier_outcomes_of_several_questions_are_read_question_by_question(
     name: str,
 ) -> None:
@@ -489,7 +510,7 @@ def test_flat_earlier_outcomes_of_several_questions_are_read_question_by_questio
     assert found == call(name, R0=[[0, 1], [1, 1]])
 
 
-@pytest.mark.parametrize("name", ["bayes", "bayes_ci", "max_at_k_ci"])
+@for_each(["bayes", "bayes_ci", "max_at_k_ci"])
 @pytest.mark.parametrize(
     ("earlier", "reason"),
     [
@@ -539,7 +560,7 @@ def test_binary_data_without_a_success_is_no_reason_to_warn() -> None:
         ev.max_at_k_ci(np.ones((2, 3)), 2)
 
 
-@pytest.mark.parametrize("name", HALVES)
+@for_each(HALVES)
 def test_no_threshold_above_one_half_of_one_draw(name: str) -> None:
     with pytest.warns(PassbandWarning, match="at k = 1 there is no threshold above one half"):
         found = call(name, k=1)

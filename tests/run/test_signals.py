@@ -119,7 +119,7 @@ def test_one_signal_waits_for_what_is_under_way(
         assert len(server.requests) == 7
         assert server.abandoned == []
         assert bench.statuses == {"ok": 7}
-        again = finish(*words(task_file, server, bench))
+        again = run(*words(task_file, server, bench))
         assert again.code == 0
         assert len(server.requests) == 40
         assert run(*words(task_file, server, another)).code == 0
@@ -158,7 +158,7 @@ def test_two_signals_do_not_wait(bench: Bench, task_file: Path) -> None:
         assert bench.statuses == {"ok": 1}
         assert bench.outcomes == ["cancelled"] * 6
         server.play(faults.ok)
-        finish(*words(task_file, server, bench))
+        run(*words(task_file, server, bench))
     assert bench.statuses == {"ok": 40}
     assert sum(row.attempts == 2 for row in bench.rows) == 6  # asked twice, and said so
 
@@ -318,8 +318,8 @@ def test_a_killed_run_goes_on_as_if_nothing_had_been(
                 started.communicate()
         killed = bench.keys
         assert len(set(killed)) == len(killed) < 40
-        assert finish(*words(task_file, server, bench)).code == 0
-        assert finish(*words(task_file, server, another)).code == 0
+        assert run(*words(task_file, server, bench)).code == 0
+        assert run(*words(task_file, server, another)).code == 0
     assert exported(bench, tmp_path) == exported(another, tmp_path)
 
 

@@ -16,6 +16,7 @@ from passband.stats.interval.critical import critical_value
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.interval.estimate import Over
 from passband.stats.metric.registry import families
+from properties import one_in
 
 TARGETS: tuple[Over, ...] = ("problems", "trials")
 ROUNDING = 1e-9
@@ -44,6 +45,7 @@ def pointwise(outcomes: Outcomes, found: Band) -> tuple[list[float], list[float]
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pass@*", "pass^*", "maj@*", "auc@*", "geom@*", "g-pass@*:0.5"])
 @pytest.mark.parametrize("over", TARGETS)
+@one_in(3)
 @given(pairs=counts, level=st.floats(0.5, 0.999))
 def test_a_band_contains_the_curve_and_the_pointwise_intervals(
     name: str, over: Over, pairs: list[tuple[int, int]], level: float

@@ -22,6 +22,7 @@ from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.interval.methods import methods
 from passband.stats.metric.registry import families, parse_metric, register_metric
+from properties import one_in
 
 TARGETS = get_args(Over)
 
@@ -122,6 +123,7 @@ def test_an_end_that_is_the_value_but_for_rounding_is_the_value(over: Over) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("key", sorted(set(families) - {"vote@", "cons@"}))
 @pytest.mark.parametrize("over", TARGETS)
+@one_in(3)
 @given(outcomes=ragged(), level=st.floats(0.5, 0.999), data=st.data())
 def test_an_interval_contains_the_value_and_keeps_to_the_range(
     key: str, over: Over, outcomes: Outcomes, level: float, data: st.DataObject

@@ -49,12 +49,12 @@ def two_levels(problems: int, seed: int) -> Floats:
 def test_hard_problems_that_look_hopeless() -> None:
     """Half of the problems at .02: the fit reads a spike at 0, the interval must not believe it."""
     missed = dict.fromkeys((12, 16, 32, 64), 0)
-    for seed in range(30):
+    for seed in range(15):
         outcomes = sample(two_levels(100, seed), 8, 1000 + seed)
         for k in missed:
             found = extrapolate(outcomes, f"pass@{k}")
             missed[k] += not found.low <= 1.0 - (0.98**k + 0.3**k) / 2.0 <= found.high
-    assert max(missed.values()) <= 3
+    assert max(missed.values()) <= 1
 
 
 @pytest.mark.slow

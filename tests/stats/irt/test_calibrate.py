@@ -300,7 +300,7 @@ def test_p_values_of_fit_are_uniform_when_the_model_holds() -> None:
     small = 0
     for seed in range(6):
         truth = bank("2pl", 30, seed)
-        found = calibrate(answers(truth, np.random.default_rng(seed).normal(size=600), seed))
+        found = calibrate(answers(truth, np.random.default_rng(seed).normal(size=300), seed))
         small += int((found.fit.p < 0.05).sum())
     assert binomtest(small, 180, 0.05).pvalue > 0.01
 

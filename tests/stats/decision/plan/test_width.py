@@ -123,10 +123,10 @@ def test_a_fixed_number_of_problems_from_a_pilot() -> None:
     [((0.1, 2.0), "pass@4", "problems"), ((0.5, 0.7), "pass@1", "trials")],
 )
 def test_the_promise_is_kept(population: tuple[float, float], metric: str, over: Any) -> None:
-    """Twenty pilots of 30 x 8 each; benchmarks/plan.py has the full table."""
+    """Ten pilots of 30 x 8 each; benchmarks/plan.py has the full table."""
     rng = np.random.default_rng(7)
     met = []
-    for _ in range(20):
+    for _ in range(10):
         rates = rng.beta(*population, 30)
         pilot = Outcomes.from_counts(rng.binomial(8, rates), 8)
         plan = plan_width(0.06, pilot=pilot, metric=metric, over=over)
