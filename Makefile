@@ -165,6 +165,7 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_methods.py
 	@echo "of runs that stop by themselves, and the errors of repeated looks ..."
 	@$(PY) benchmarks/sequential.py
+	@$(PY) benchmarks/settle.py
 
 kill: $(VENV)/.installed
 	@echo "killing a run $(KILLS) times (200 take about ten minutes) ..."
