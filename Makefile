@@ -136,6 +136,8 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/tables.py
 	@echo "timing the server of adaptive tests ..."
 	@$(PY) benchmarks/serve.py
+	@echo "timing the viewer ..."
+	@$(PY) benchmarks/view.py
 	@$(PY) -c 'import inspect_ai, openai' 2>/dev/null || { \
 	    echo "installing inspect_ai for comparison ..."; \
 	    $(PIP) install --editable ".[inspect]" openai; }
@@ -165,6 +167,7 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_methods.py
 	@echo "of runs that stop by themselves, and the errors of repeated looks ..."
 	@$(PY) benchmarks/sequential.py
+	@$(PY) benchmarks/settle.py
 
 kill: $(VENV)/.installed
 	@echo "killing a run $(KILLS) times (200 take about ten minutes) ..."

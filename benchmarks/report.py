@@ -76,7 +76,7 @@ def _trials(
 
 def measure(directory: Path, file: Path) -> tuple[float, float, float]:
     """Make a report in a process of its own; return its wall time, CPU time and memory in MB."""
-    command = [sys.executable, "-m", "passband", "report", str(directory), "-o", str(file)]
+    command = [sys.executable, "-m", "passband", "report", str(directory), "-o", str(file), "-q"]
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

@@ -86,6 +86,7 @@ def test_links_lead_to_pages_of_the_site_and_to_headings() -> None:
 # -- pages made from the package -------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_made_pages_are_up_to_date() -> None:
     import write_pages
 

@@ -54,7 +54,7 @@ def test_three_outcomes_and_a_table(pytester: pytest.Pytester) -> None:
             "*the marker pass_rate is for functions*",
             "E * in trial 2 (seed *",
             "*= pass rates =*",
-            "test  *verdict  *wanted  *value  *interval  *level  *trials  *at most",
+            "test  *verdict  *wanted  *value  *95% interval  *trials",
             "test_rates.py::test_bad * fail * >= 0.8 *",
             "test_rates.py::test_good * pass * >= 0.8 *",
             "test_rates.py::test_undecided answers * undecided * >= 0.7 *",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from passband.pytest.result import RateResult
-from passband.report.render import Row, render
+from passband.report.layout import interval_head
+from passband.report.render import Cell, Row, render
 from passband.stats.interval.rounding import Rounding, common_rounding
 
 __all__ = ["table_lines"]
@@ -15,17 +16,21 @@ def table_lines(found: Sequence[tuple[str, str]]) -> list[str]:
     """Return the lines for (test, property) pairs, in the order of the tests."""
     results = [(test, RateResult.from_property(text)) for test, text in sorted(found)]
     rounding = common_rounding((one.value, one.low, one.high) for _, one in results)
-    return render([_row(test, one, rounding) for test, one in results], "table").splitlines()
+    levels = {one.level for _, one in results}
+    rows = [_row(test, one, rounding, len(levels) == 1) for test, one in results]
+    return render(rows, "table").splitlines()
 
 
-def _row(test: str, result: RateResult, rounding: Rounding) -> Row:
-    return {
+def _row(test: str, result: RateResult, rounding: Rounding, is_one_level: bool) -> Row:
+    row: dict[str, Cell] = {
         "test": f"{test} {result.name}".rstrip(),
         "verdict": result.verdict,
         "wanted": result.wanted,
         "value": rounding.value(result.value),
-        "interval": rounding.interval(result.low, result.high),
-        "level": result.level,
-        "trials": result.trials,
-        "at most": result.most,
     }
+    interval = rounding.interval(result.low, result.high)
+    if is_one_level:
+        row[interval_head(result.level)] = interval
+    else:
+        row |= {"interval": interval, "level": result.level}
+    return {**row, "trials": f"{result.trials}/{result.most}"}

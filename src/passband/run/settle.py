@@ -118,8 +118,11 @@ class SettleRequest:
                 "would settle nothing."
             )
         base, new = (
-            SettleSide(Path(path), side.name, tasks, self.prices, self.concurrency)
-            for path, side in ((self.base, first.base), (self.new, first.new))
+            SettleSide(path, label, tasks, self.prices, self.concurrency)
+            for path, label in (
+                (self.base, self.reading.base_model),
+                (self.new, self.reading.new_model),
+            )
         )
         base.check()
         new.check()

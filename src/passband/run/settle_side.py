@@ -43,7 +43,7 @@ class SettleSide:
     """A model in a run directory, with the tasks that it is gated by."""
 
     directory: Path
-    label: str  #: what the gate calls the model
+    label: str | None  #: of the model, where the directory holds several
     tasks: tuple[str, ...]
     prices: Path | None = None
     concurrency: int = 64
@@ -125,28 +125,31 @@ class SettleSide:
 
     def require_price(self) -> None:
         """Refuse a limit of cost where no price is known, or no tokens are counted."""
+        with Trials(self.directory) as trials:
+            run = self._runs(trials)[0]
+        price = self._price(run)
         for task, held in self.held().items():
-            if held.cost is None:
+            if price is None:
                 places = " or ".join(map(str, price_files()))
                 raise InvalidInput(
-                    f"--max-cost needs the price of {self.label}. Put it into {places} (or into "
+                    f"--max-cost needs the price of {run.model}. Put it into {places} (or into "
                     "--prices FILE) as NAME: {prompt: 0.15, completion: 0.60}, per million tokens; "
                     "or limit the rounds with --max-rounds."
                 )
-            if not held.cost and not self._is_free():
+            if not held.cost and price != Price(0.0, 0.0):
                 raise InvalidInput(
-                    f"{task}: the trials of {self.label} do not say how many tokens they took, so "
+                    f"{task}: the trials of {run.model} do not say how many tokens they took, so "
                     "--max-cost cannot be kept; limit the rounds with --max-rounds."
                 )
 
-    def _is_free(self) -> bool:
-        with Trials(self.directory) as trials:
-            return self._price(self._runs(trials)[0]) == Price(0.0, 0.0)
-
     def _runs(self, trials: Trials) -> list[RunRecord]:
-        runs = [r for r in trials.runs() if r.label == self.label and r.task in self.tasks]
+        runs = [
+            run
+            for run in trials.runs()
+            if run.task in self.tasks and self.label in (None, run.label)
+        ]
         if len({run.model for run in runs}) != 1:
-            raise InvalidInput(f"{self.directory} holds no trials of {self.label}.")
+            raise InvalidInput(f"{self.directory} must hold trials of one model; name it.")
         return runs
 
     def _held(self, trials: Trials, run: RunRecord) -> Held:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.stores import begin, filled, problem, writing
 
 from passband.errors import InvalidInput
 from passband.report.html.report import charts_by_folder, report_page
@@ -13,6 +12,7 @@ from passband.report.summary import note_lines, warning_lines
 from passband.summary.findings.findings import ReportRequest
 from passband.summary.findings.sources import read_findings
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
+from stores import begin, filled, problem, writing
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 WINS = [[1, 1, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0]] * 5

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tests.stores import filled
-
 from passband.summary.findings.findings import Findings, ReportRequest, source_findings
 from passband.summary.summarize import summarize
 from passband.trials.reader import Trials
+from passband.trials.rows import ScoreRow, TrialRow
+from stores import begin, filled, problem, writing
 
 
 def findings(directory: Path, request: ReportRequest | None = None) -> Findings:
@@ -54,3 +54,16 @@ def test_texts_stay_within_the_bytes_that_are_asked_for(tmp_path: Path) -> None:
     assert 1 <= len(few.problems) < 40
     assert findings(run, ReportRequest(transcripts=0)).transcripts.problems == ()
     assert not findings(run).transcripts.is_sampled
+
+
+def test_problems_that_are_not_asked_yet_are_counted_and_not_missed(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        run, (scorer,) = begin(store, [problem(at) for at in range(10)])
+        score = ScoreRow(scorer, 1.0, "ok", "1", "last_number")
+        trials = [TrialRow(at, n, "ok", "1", scores=[score]) for at in range(6) for n in range(4)]
+        store.append(run, trials)
+    found = findings(tmp_path / "run")
+    assert found.progress.each == (0, 4)
+    assert found.transcripts.damaged == 0
+    assert found.transcripts.n_problems == 6
+    assert [tries.points[-1].k for tries in found.tries] == [4, 4]

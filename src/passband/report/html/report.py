@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from passband.report.charts.chart import Chart
+from passband.report.html.adaptive import ability_section
 from passband.report.html.closing import methods_section, notes_section, trials_section
 from passband.report.html.document import document, escape
 from passband.report.html.drawings import charts_of
 from passband.report.html.elements import caption, section, side_by_side
 from passband.report.html.lead import lead_html, run_line
+from passband.report.html.overview import overview_html
 from passband.report.html.payload import run_payload
 from passband.report.html.run_text import RunText
 from passband.report.html.same_wrong import same_wrong_section
@@ -121,6 +123,7 @@ def run_html(run: RunText) -> str:
     return "".join(
         [
             lead_html(run),
+            ability_section(run),
             tries_section(run),
             problems_section(run),
             side_by_side(uncertainty_section(run), kinds_section(run)),
@@ -134,18 +137,13 @@ def run_html(run: RunText) -> str:
 def _several(
     runs: Sequence[RunText], name: str, part: ComparedPart | None, title: str | None
 ) -> str:
-    items = "".join(
-        f'<li><a href="#run-{run.index + 1}" dir="auto">{escape(run.label)}</a></li>'
-        for run in runs
-    )
-    contents = f'<nav class="contents"><h2>Contents</h2><ul>{items}</ul></nav>'
+    contents = overview_html(runs, "Runs" if part is None else "Each run")
     head = (
         f'<header><div class="kind">passband report</div><h1 dir="auto">{escape(name)}</h1>'
         f'<div class="run-line"><b>{len(runs)}</b> runs</div></header>'
     )
     if part is not None:
         head = (part.header if title is None else head) + part.body
-        contents = contents.replace("<h2>Contents</h2>", "<h2>Each run</h2>")
     return head + contents + "".join(map(_article, runs))
 
 

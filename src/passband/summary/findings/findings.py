@@ -155,7 +155,9 @@ class _Measured:
         """Return the findings with all that the outcomes allow."""
         order = by_ease(self._outcomes)
         keys = dict.fromkeys(self._outcomes.problems[place] for place in order)
-        everything = list(keys | dict.fromkeys(self._outcomes.problems))  # unscored ones last
+        tried = self._trials.recorded(self._run.number)
+        unscored = [key for key in self._outcomes.problems if self._numbers[key] in tried]
+        everything = list(keys | dict.fromkeys(unscored))
         recorded = self._found.progress.recorded
         chosen = chosen_places(len(everything), recorded, self._request.transcripts)
         places = {everything[at]: at for at in chosen}

@@ -41,9 +41,15 @@ def progress_of(trials: Trials, run: RunRecord) -> Progress:
         state = "running"
     elif planned is not None:
         state = "complete" if recorded >= planned else "stopped"
+    date = run.created[:10] or None
+    return Progress(state, recorded, planned, failed, date, _each(trials, run))
+
+
+def _each(trials: Trials, run: RunRecord) -> tuple[int, int]:
+    """Return the fewest and the most recorded trials of a problem."""
     counts = [mask.bit_count() for mask in trials.recorded(run.number).values()]
-    each = min(counts, default=0), max(counts, default=0)
-    return Progress(state, recorded, planned, failed, run.created[:10] or None, each)
+    has_all = len(counts) >= len(trials.numbers(run.number))
+    return min(counts, default=0) if has_all else 0, max(counts, default=0)
 
 
 def _is_going_on(trials: Trials) -> bool:

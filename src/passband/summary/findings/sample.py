@@ -92,13 +92,11 @@ def sample_transcripts(
     for key, place in sorted(places.items(), key=lambda pair: pair[1]):
         number = numbers[key]
         answers = sorted(scan.answers.get(number, ()))
-        shown = _read(look, number, _turns(answers, len(scan.marks.get(number, ()))), share)
-        if shown is None:
-            damaged += 1
-            continue
-        problem, texts, bad = shown
+        turns = _turns(answers, len(scan.marks.get(number, ())))
+        problem, texts, bad = _read(look, number, turns, share)
         damaged += bad
-        problems.append(SampledProblem(problem, place, tuple(answers), texts))
+        if problem is not None:
+            problems.append(SampledProblem(problem, place, tuple(answers), texts))
     return Transcripts(tuple(problems), *totals, damaged)
 
 
@@ -119,8 +117,11 @@ def _turns(answers: Sequence[Answer], length: int) -> list[int]:
 
 def _read(
     look: Look, number: int, trials: Sequence[int], share: int
-) -> tuple[ShownProblem, dict[int, ShownTrial], int] | None:
-    """Return a problem, its texts up to a number of bytes, and how many could not be read."""
+) -> tuple[ShownProblem | None, dict[int, ShownTrial], int]:
+    """Return a problem, its texts up to a number of bytes, and how many could not be read.
+
+    A problem that cannot be read, or has no trial, is None.
+    """
     problem: ShownProblem | None = None
     texts: dict[int, ShownTrial] = {}
     damaged = 0
@@ -135,7 +136,7 @@ def _read(
             if left < 0 and texts:
                 break
             texts[one.trial] = one
-    return None if problem is None else (problem, dict(sorted(texts.items())), damaged)
+    return problem, dict(sorted(texts.items())), damaged
 
 
 def _size(trial: ShownTrial) -> int:

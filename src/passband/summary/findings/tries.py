@@ -34,7 +34,7 @@ class Tries:
     metric: str  #: with a star for k: "pass@*"
     level: float
     points: tuple[Point, ...]
-    left_out: int  #: problems with too few trials for the last k
+    left_out: int  #: problems with a trial, and with too few for the last k
     notes: tuple[Note, ...] = ()
 
 
@@ -58,13 +58,14 @@ def _tries(outcomes: Outcomes, metric: str, request: Request) -> Tries | None:
     if drawn is None:
         return None
     places = _places(outcomes, drawn)
+    left_out = int(drawn.left_out[places[-1]] - drawn.left_out[0])
     points = tuple(
         Point(
             int(drawn.k[at]), float(drawn.value[at]), _ends(outer, at), _ends(inner, at)
         )
         for at in places
     )  # fmt: skip
-    return Tries(metric, request.level, points, int(drawn.left_out[places[-1]]), drawn.notes)
+    return Tries(metric, request.level, points, left_out, drawn.notes)
 
 
 def _band(outcomes: Outcomes, metric: str, over: Over, request: Request) -> Band | None:
@@ -82,11 +83,11 @@ def _places(outcomes: Outcomes, drawn: Band) -> list[int]:
     """Return the places of a curve that are kept, up to the k that most problems allow.
 
     Beyond the fewest trials of a problem the curve is one of fewer and fewer problems, which is
-    another quantity: it ends where a tenth of them is left out.
+    another quantity: it ends where a tenth of those that have a trial is left out.
     """
-    allowed = [at for at in range(len(drawn)) if drawn.left_out[at] * 10 <= outcomes.n_problems]
-    places = allowed or [0]
-    return thinned(places)
+    untried = drawn.left_out[0]
+    most = (outcomes.n_problems - untried) / 10
+    return thinned([at for at in range(len(drawn)) if drawn.left_out[at] - untried <= most])
 
 
 def thinned(places: Sequence[int]) -> list[int]:
