@@ -136,6 +136,8 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/tables.py
 	@echo "timing the server of adaptive tests ..."
 	@$(PY) benchmarks/serve.py
+	@echo "timing the viewer ..."
+	@$(PY) benchmarks/view.py
 	@$(PY) -c 'import inspect_ai, openai' 2>/dev/null || { \
 	    echo "installing inspect_ai for comparison ..."; \
 	    $(PIP) install --editable ".[inspect]" openai; }

@@ -95,15 +95,19 @@ def pages(folder: Path, problems: int, n: int) -> None:
     print(f"{problems * n:,} trials of {problems:,} problems", flush=True)
     places = {"last": problems - 1, "middle": problems // 2, "trials": n}
     with viewer(folder) as (address, pid):
+        before = cpu(pid)
         first, text = timed(address)
-        show("runs, the first request of all", first, "ms", 500)
+        spent = 1000 * (cpu(pid) - before)
+        show("runs, the first request of all", first, "ms", 500, f"; {spent:.0f} ms of computing")
         (run,) = set(re.findall(r'href="/[^/]+/(runs/[^"/]+/\d+)"', text))
         for name, path in PAGES.items():
             page = address + run + path.format(**places)
+            before = cpu(pid)
             first, _ = timed(page)
+            spent = 1000 * (cpu(pid) - before)
             usual = statistics.median(timed(page)[0] for _ in range(5))
             bound = 500 if not path else 200
-            show(name, first, "ms", bound, f"; again {usual:.1f} ms")
+            show(name, first, "ms", bound, f"; {spent:.0f} ms of computing; again {usual:.1f} ms")
         start = time.perf_counter()
         with urllib.request.urlopen(f"{address}{run}/search?q=no+such+text") as answer:
             answer.read(1)
@@ -117,8 +121,8 @@ def pages(folder: Path, problems: int, n: int) -> None:
 # -- what it costs a run -------------------------------------------------------------------
 
 
-def write(directory: Path, problems: int, n: int) -> float:
-    """Write a run as fast as its store takes it; return the seconds."""
+def write(directory: Path, problems: int, n: int) -> tuple[float, float]:
+    """Write a run as fast as its store takes it; return the seconds, and those of computing."""
     store = Store(directory)
     try:
         run = store.begin("sums", "full speed", spec={}, config={"metrics": [], "n": n}, name="x")
@@ -128,27 +132,27 @@ def write(directory: Path, problems: int, n: int) -> float:
         batches = [
             list(scale_run.trials([at], n, scorer)) for at in range(problems)
         ]  # made beforehand
-        start = time.perf_counter()
+        start, computed = time.perf_counter(), time.thread_time()
         for first in range(0, problems, 5):
             store.append(run, [row for rows in batches[first : first + 5] for row in rows])
-        return time.perf_counter() - start
+        return time.perf_counter() - start, time.thread_time() - computed
     finally:
         store.close()
 
 
-def watched(folder: Path, name: str, problems: int, n: int) -> tuple[float, float]:
-    """Write a run whose page is open; return the seconds, and those that the viewer computed."""
+def watched(folder: Path, name: str, problems: int, n: int) -> tuple[float, float, float]:
+    """Write a run whose page is open; return the same, and the seconds that the viewer computed."""
     with viewer(folder) as (address, pid):
         timed(address)
         stop = threading.Event()
         reader = threading.Thread(target=listen, args=(f"{address}runs/{name}/1/events", stop))
         reader.start()
         before = cpu(pid)
-        seconds = write(folder / name, problems, n)
+        seconds, computed = write(folder / name, problems, n)
         spent = cpu(pid) - before
         stop.set()
     reader.join()
-    return seconds, spent
+    return seconds, computed, spent
 
 
 def listen(address: str, stop: threading.Event) -> None:
@@ -162,19 +166,21 @@ def listen(address: str, stop: threading.Event) -> None:
 
 def slowdown(folder: Path, problems: int, n: int, rounds: int) -> None:
     """Compare the rates of a run that is watched and of one that is not, by turns."""
-    alone, seen, spent = [], [], []
+    alone, seen = list[tuple[float, float]](), list[tuple[float, float, float]]()
     for number in range(rounds):
         alone.append(write(folder / f"alone{number}", problems, n))
-        seconds, computed = watched(folder, f"seen{number}", problems, n)
-        seen.append(seconds)
-        spent.append(computed / seconds)
-    rates = [problems * n / min(times) for times in (alone, seen)]
-    ratio = statistics.median(b / a for a, b in zip(alone, seen, strict=True))
+        seen.append(watched(folder, f"seen{number}", problems, n))
+    best = min(alone)[0], min(seen)[0]
+    rates = [problems * n / seconds for seconds in best]
     print(f"a run of {problems * n:,} trials at full speed: {rates[0]:,.0f} trials/s alone, "
           f"{rates[1]:,.0f} while it is watched (best of {rounds})", flush=True)  # fmt: skip
-    show("slower, best of all rounds", 100 * (min(seen) / min(alone) - 1), "%", 5)
-    show("slower, median of all pairs", 100 * (ratio - 1), "%", 5)
-    print(f"  the viewer computes {100 * statistics.median(spent):.1f} % of the time", flush=True)
+    show("slower, best of all rounds", 100 * (best[1] / best[0] - 1), "%", 5)
+    pairs = [after[0] / before[0] for before, after in zip(alone, seen, strict=True)]
+    show("slower, median of all pairs", 100 * (statistics.median(pairs) - 1), "%", 5)
+    computed = [statistics.median(one[1] for one in each) for each in (alone, seen)]
+    show("more computing by the run, median", 100 * (computed[1] / computed[0] - 1), "%", 5)
+    share = statistics.median(spent / seconds for seconds, _, spent in seen)
+    print(f"  the viewer computes {100 * share:.1f} % of the time", flush=True)
 
 
 def main() -> None:

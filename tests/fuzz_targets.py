@@ -46,6 +46,7 @@ from passband.score.span import find_span, steps_of
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.plan_file import content_hash
+from passband.summary.gate.policy_file import read_policy
 from passband.summary.metrics.composites import read_composites
 from passband.summary.summarize import summarize
 from passband.summary.wire import from_json
@@ -291,6 +292,7 @@ def _of_tasks(folder: Path) -> list[Target]:
         for name in ("riddles.csv", "capitals.jsonl"):
             (place / name).write_bytes((ROOT / "examples/tasks" / name).read_bytes()[:400])
     composites = ((ROOT / "examples/eva.yaml").read_bytes(),)
+    policies = ((ROOT / "examples/gate.yaml").read_bytes(),)
     return [
         Target("metric names", _metric, METRICS),
         Target("templates", _template, TEMPLATES),
@@ -298,6 +300,7 @@ def _of_tasks(folder: Path) -> list[Target]:
         b"e=f,g")),
         file_target("YAML files", folder, "t.yaml", read_with_includes, YAML, "yaml"),
         file_target("task files", folder, "t.yaml", check_task, YAML, "yaml"),
+        file_target("policies of a gate", folder, "g.yaml", read_policy, policies, "yaml"),
         file_target("composites", folder, "c.yaml", read_composites, composites, "yaml"),
         file_target("prices", folder, "p.yaml", lambda path: find_price("x:gpt-4o-mini", path),
         PRICES, "yaml"),

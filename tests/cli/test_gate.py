@@ -1,16 +1,21 @@
 """`passband gate`: exit codes, files that it writes, and bad input."""
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import yaml
+from typer.main import get_command
 
 from commands import run
+from passband.cli.app import app
 from passband.trials.lock import Lock
 from stores import filled
 
+WORKFLOW = Path(__file__).resolve().parents[2] / "examples" / "github-gate.yml"
 WINS = [3, 0, 8, 5, 1, 7, 0, 2] * 10
 
 
@@ -62,6 +67,19 @@ def test_files_are_written(base: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert markdown.read_text().startswith("<!-- passband gate gate -->\n### passband gate: UND")
     assert summary.read_text().startswith("before\n### passband gate: UNDECIDED\n")
     assert ET.parse(junit).getroot().get("skipped") == "1"
+
+
+def test_the_commands_of_the_example_workflow_exist() -> None:
+    """Two workflows: one that asks and gates without any right to write, one that comments."""
+    gating, commenting = yaml.safe_load_all(WORKFLOW.read_text())
+    assert gating["permissions"] == {"contents": "read"}
+    assert "workflow_run" in commenting[True]  # which is how YAML 1.1 reads on
+    steps = [step["run"] for step in gating["jobs"]["gate"]["steps"] if "run" in step]
+    for line in steps:
+        words = shlex.split(line)
+        if words[0] == "passband":
+            get_command(app).commands[words[1]].make_context(words[1], words[2:])  # type: ignore[attr-defined]
+    assert any("passband gate" in line for line in steps)
 
 
 def test_options_replace_what_a_policy_says_of_all(base: Path, tmp_path: Path) -> None:

@@ -271,7 +271,7 @@ def test_numbers_move_while_a_run_is_written(tmp_path: Path) -> None:
     with viewing(tmp_path) as viewer, viewer.open(f"{viewer.view.home}runs/a/1/events") as stream:
         first = next_message(stream)
         assert first["done"] == "6 trials"
-        assert first["bar 0"].startswith("<svg")
+        assert first["bar pass@1"].startswith("<svg")
         with Trials(tmp_path / "a") as trials:
             scorer = trials.run().scorers[0].number
         with writing(tmp_path / "a") as store:

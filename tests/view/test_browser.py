@@ -57,7 +57,7 @@ def test_a_bar_narrows_while_the_run_is_written(
     directory = filled(tmp_path / "live", [[1, 0], [0, 1], [1, 1], [0, 0]])
     with viewing(tmp_path) as own, browser.open(f"{own.address}runs/live/1") as page:
         page.wait_for("document.documentElement.dataset.seen >= 1")
-        width = "+document.querySelector('[data-live=\"bar 0\"] rect').getAttribute('width')"
+        width = "+document.querySelector('[data-live=\"bar pass@1\"] rect').getAttribute('width')"
         before = page.evaluate(width)
         with Trials(directory) as trials:
             scorer = trials.run().scorers[0].number

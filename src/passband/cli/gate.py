@@ -174,6 +174,9 @@ def _write(
     from passband.report.gate.junit import gate_junit
     from passband.report.gate.markdown import gate_comment, gate_step_summary
 
+    for path in (markdown, junit):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
     if markdown is not None:
         markdown.write_text(gate_comment(result, style), "utf-8")
     if junit is not None:
@@ -181,9 +184,9 @@ def _write(
     if step_summary:
         import os
 
-        path = os.environ.get("GITHUB_STEP_SUMMARY")
-        if path:
-            with Path(path).open("a", encoding="utf-8") as file:
+        summary = os.environ.get("GITHUB_STEP_SUMMARY")
+        if summary:
+            with Path(summary).open("a", encoding="utf-8") as file:
                 file.write(gate_step_summary(result, style))
         else:
             typer.echo("--step-summary: GITHUB_STEP_SUMMARY is not set; none is written.", err=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from passband.summary.scale import scale_of
 from passband.trials.chosen import Choice
@@ -11,8 +11,7 @@ from passband.trials.reader import RunRecord, ScorerRecord, Trials
 __all__ = ["ProblemRate", "rates_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemRate:
+class ProblemRate(NamedTuple):
     """A problem with its mean score; of 0/1 scores that is the share of right trials."""
 
     number: int  #: in the store

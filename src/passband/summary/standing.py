@@ -34,6 +34,7 @@ class Standing:
     retried: int  #: trials that needed more than one attempt
     tokens: tuple[int, int]  #: in and out
     cost: float | None  #: None where none was recorded
+    asked: int = 0  #: problems that have trials
 
     @property
     def failed(self) -> dict[str, int]:
@@ -59,6 +60,7 @@ def standing_of(trials: Trials, run: RunRecord, *, going_on: bool) -> Standing:
         retried=trials.retried(run.number),
         tokens=trials.tokens(run.number),
         cost=trials.cost(run.number) or None,
+        asked=len(_counts(trials, run)),
     )
 
 

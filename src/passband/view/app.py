@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import TypeVar
 
 from aiohttp import web
@@ -24,7 +25,7 @@ from passband.view.events import Pulse, send_changes
 from passband.view.guard import HEADERS, Guard, Refused
 from passband.view.here import Here
 from passband.view.links import Links, parse_place
-from passband.view.moment import numbers_now, numbers_sometimes
+from passband.view.moment import numbers_of_page, numbers_sometimes
 from passband.view.pages import comparison, failure, run, runs, search, strip, trial, trials
 from passband.view.scans import Extremes, Scans
 from passband.view.shelf import Folder, Shelf, UnknownRun
@@ -152,7 +153,7 @@ class View:
         def question(reading: Reading, here: Here, record: RunRecord) -> tuple[str, Here, int]:
             text = run.run_page(
                 here,
-                numbers_now(reading, record),
+                numbers_of_page(reading, record),
                 questions.rates(reading, record),
                 questions.some_trials(reading, here, record, "all"),
                 questions.filter_counts(reading, record),
@@ -231,14 +232,15 @@ class View:
         await response.write(search.search_start(here, text).encode())
         found = searched = 0
         if text:
-            async for hits in self._scans.search(here.folder, here.number, text):
-                searched += hits.searched
-                shown = hits.found[: search.MOST_FOUND - found]
-                rows = [search.search_row(here, one, names[one.problem]) for one in shown]
-                await response.write("".join(rows).encode())
-                found += len(shown)
-                if found >= search.MOST_FOUND:
-                    break
+            async with aclosing(self._scans.search(here.folder, here.number, text)) as hits:
+                async for some in hits:
+                    searched += some.searched
+                    shown = some.found[: search.MOST_FOUND - found]
+                    rows = [search.search_row(here, one, names[one.problem]) for one in shown]
+                    await response.write("".join(rows).encode())
+                    found += len(shown)
+                    if found >= search.MOST_FOUND:
+                        break
         end = search.search_end(found, searched, complete=found < search.MOST_FOUND)
         await response.write(end.encode())
         return response

@@ -10,7 +10,7 @@ from passband.summary.standing import Pace, is_going_on, session_rate, standing_
 from passband.trials.reader import RunRecord
 from passband.view.desk import Reading
 
-__all__ = ["numbers_now", "numbers_sometimes"]
+__all__ = ["numbers_now", "numbers_of_page", "numbers_sometimes"]
 
 _SHARE = 25  # numbers that move may take this part of the time: 1 in 25
 
@@ -40,6 +40,13 @@ def numbers_now(reading: Reading, run: RunRecord, *, thorough: bool = True) -> R
     if rate is None and len(trials.runs()) == 1:
         rate = session_rate(trials, standing.done)
     return replace(numbers, rate=rate)
+
+
+def numbers_of_page(reading: Reading, run: RunRecord) -> RunNumbers:
+    """Return the numbers of a run for a page; what it is told later is no older than they are."""
+    numbers = numbers_now(reading, run)
+    reading.looks["look", run.number] = _Look(numbers, time.monotonic())
+    return numbers
 
 
 def numbers_sometimes(reading: Reading, run: RunRecord) -> RunNumbers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -83,17 +83,20 @@ class Scans:
 
     # -- search ----------------------------------------------------------------------------
 
-    async def search(self, folder: Folder, run: int, text: str) -> AsyncIterator[Hits]:
+    async def search(self, folder: Folder, run: int, text: str) -> AsyncGenerator[Hits, None]:
         """Yield what is found, step by step, until all is read or nobody listens any more."""
-        loop, thread = asyncio.get_running_loop(), ThreadPoolExecutor(1)
+        loop = asyncio.get_running_loop()
+        thread = ThreadPoolExecutor(1, thread_name_prefix="view-search")
         async with self._places:
-            searcher = await loop.run_in_executor(thread, _Searcher, folder, run, text)
+            searcher = None
             try:
+                searcher = await loop.run_in_executor(thread, _Searcher, folder, run, text)
                 while (hits := await loop.run_in_executor(thread, searcher.step)) is not None:
                     yield hits
             finally:
-                searcher.trials.interrupt()
-                thread.submit(searcher.trials.close)
+                if searcher is not None:
+                    searcher.trials.interrupt()
+                    thread.submit(searcher.trials.close)
                 thread.shutdown(wait=False)
 
     def close(self) -> None:

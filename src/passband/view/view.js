@@ -40,6 +40,11 @@
       else if (holder.dataset.live.startsWith("bar ")) move(holder, value);
       else holder.textContent = value;
     }
+    // Other metrics than on the page: there are more trials of each problem now.
+    const table = document.querySelector("[data-metrics]");
+    if (table && changes.metrics !== undefined && changes.metrics !== table.dataset.metrics) {
+      setTimeout(() => location.reload(), Math.max(0, 5000 - performance.now()));
+    }
     const list = document.querySelector("[data-runs]");
     if (list && changes.runs !== undefined && changes.runs !== list.dataset.runs) {
       document.getElementById("others").hidden = false;

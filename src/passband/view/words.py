@@ -6,7 +6,17 @@ from passband.report.words import counted, duration, money, pace
 from passband.summary.run_numbers import RunNumbers
 from passband.summary.standing import Standing
 
-__all__ = ["FILTERS", "cost", "done", "failures", "percent", "share", "status_words", "time_left"]
+__all__ = [
+    "FILTERS",
+    "asked",
+    "cost",
+    "done",
+    "failures",
+    "percent",
+    "share",
+    "status_words",
+    "time_left",
+]
 
 _STATES = {
     "running": "running",
@@ -40,6 +50,17 @@ def done(standing: Standing) -> str:
     if standing.planned is None or standing.planned == standing.done:
         return counted(standing.done, "trial")
     return f"{standing.done:,} of {counted(standing.planned, 'trial')}"
+
+
+def asked(standing: Standing) -> str:
+    """Return how many problems there are, and how many of them have trials so far.
+
+    >>> asked(Standing("running", 9, 90, 30, {"ok": 9}, 0, (0, 0), None, asked=3))
+    '3 of 30 problems have trials so far'
+    """
+    if standing.asked == standing.problems:
+        return counted(standing.problems, "problem")
+    return f"{standing.asked:,} of {counted(standing.problems, 'problem')} have trials so far"
 
 
 def percent(standing: Standing) -> str:

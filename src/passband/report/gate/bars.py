@@ -1,10 +1,10 @@
 """Differences of a gate drawn with letters: interval, zero and tolerance of each comparison.
 
-                    -0.1                 0                  0.1
-    sums   pass@1     ┊              ╎ ──●──                  ┊
-    words  pass@1     ┊   ───●───────╎   │                    ┊
+                   -0.1                  0                   0.1
+    sums   pass@1  ┊             ╎   ────┼─●─────              ┊
+    words  pass@1  ┊   ──────●───╎──     │                     ┊
 
-`─` is the interval, `●` the difference, `│` no difference, `╎` the loss that is tolerated.
+`─` is the interval, `●` the difference, `│` or `┼` zero, `╎` the loss that is tolerated.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from passband.summary.gate.result import GateLine
 __all__ = ["LEAST_COLUMNS", "LEGEND", "SIGNS", "difference_bars"]
 
 LEAST_COLUMNS = 100  #: of a terminal that has room for bars
-LEGEND = "● the difference new - base, ─ its interval, │ none, ╎ the loss that is tolerated"
-SIGNS = "─●│╎┊"  #: that the encoding of the terminal must have
+LEGEND = "● the difference new - base, ─ its interval, │ or ┼ zero, ╎ the loss that is tolerated"
+SIGNS = "─●│┼╎┊"  #: that the encoding of the terminal must have
 _WIDTH = 45  # letters; odd, so that zero has a place of its own
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _LONGEST = 32  # letters of the name of a task
@@ -64,13 +64,15 @@ def _axis(reach: float) -> str:
 
 
 def _bar(line: GateLine, reach: float) -> str:
-    """Draw one difference; its interval lies over zero, and its value over all."""
+    """Draw one difference, its value over everything else."""
     signs = [" "] * _WIDTH
     signs[0] = signs[-1] = "┊"
-    signs[_place(0.0, reach)] = "│"
+    zero = _place(0.0, reach)
+    signs[zero] = "│"
     if line.low is not None and line.high is not None:
         low, high = _place(line.low, reach), _place(line.high, reach)
         signs[low : high + 1] = "─" * (high - low + 1)
+        signs[zero] = "┼" if low <= zero <= high else "│"
     signs[_place(-line.tolerance, reach)] = "╎"
     if line.difference is not None:
         signs[_place(line.difference, reach)] = "●"

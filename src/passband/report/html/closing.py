@@ -121,6 +121,12 @@ def _versions(run: RunText) -> Iterator[str]:
 def _methods(run: RunText) -> Iterator[str]:
     found = run.findings
     group = found.group
+    if group.adaptive is not None:
+        yield (
+            "Items of a calibrated bank were asked one after the other, each chosen for what it "
+            f"tells about ability, and scored by {found.scorer}: see docs/adaptive.md."
+        )
+        return
     times = times_text(run)
     yield (
         f"Each of {counted(group.n_problems, 'problem')} was asked "

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from passband.report.charts.bar import Bar, bars_caption
-from passband.report.words import counted
 from passband.summary.problem_rates import ProblemRate
 from passband.summary.run_numbers import RunNumbers
 from passband.view.bars import Written, written_lines
@@ -14,7 +13,7 @@ from passband.view.markup import Html, fragment, name, tag
 from passband.view.pages.strip import strip_section
 from passband.view.pages.trials import TrialsPage, filter_links, search_form, trials_section
 from passband.view.shell import page
-from passband.view.words import cost, done, failures, percent, share, status_words, time_left
+from passband.view.words import asked, cost, done, failures, percent, share, status_words, time_left
 
 __all__ = ["run_page", "run_texts"]
 
@@ -34,8 +33,8 @@ def run_page(
         here.title,
         here.crumbs[:1],
         tag("div", _header(here, numbers), _estimates(numbers, lines), _facts(numbers),
-            data_events=here.run.events),
-        strip_section(here, rates),
+            data_events=here.run.events, data_metrics=_metrics(lines)),
+        strip_section(here, rates, graded=counts.get("right", 0) is None),
         trials,
     )  # fmt: skip
 
@@ -51,14 +50,21 @@ def run_texts(numbers: RunNumbers) -> dict[str, str]:
         "left": time_left(numbers),
         "failed": failures(standing),
         "cost": cost(standing),
+        "asked": asked(standing),
         "tokens": _tokens(standing.tokens),
         "retried": f"{standing.retried:,}",
     }
-    for number, line in enumerate(written_lines(numbers)):
-        texts |= {f"value {number}": line.value, f"interval {number}": line.interval}
+    lines = written_lines(numbers)
+    for line in lines:
+        texts |= {f"value {line.metric}": line.value, f"interval {line.metric}": line.interval}
         if line.bar is not None:
-            texts[f"bar {number}"] = line.bar
-    return texts
+            texts[f"bar {line.metric}"] = line.bar
+    return {**texts, "metrics": _metrics(lines)}
+
+
+def _metrics(lines: Sequence[Written]) -> str:
+    """Return which metrics there are: a page that shows others has to be loaded again."""
+    return "\n".join(line.metric for line in lines)
 
 
 def _live(key: str, texts: Mapping[str, str], element: str = "span", **more: str) -> Html:
@@ -101,22 +107,22 @@ def _estimates(numbers: RunNumbers, lines: Sequence[Written]) -> Html:
     caption = bars_caption([Bar("", 0.0, (0, 0), (0, 0) if numbers.inner else None)], level)
     return tag(
         "section",
-        tag("table", heads, [_estimate(i, line) for i, line in enumerate(lines)]),
+        tag("table", heads, [_estimate(line) for line in lines]),
         tag("p", caption, class_="caption"),
         _notes(numbers),
         class_="first",
     )
 
 
-def _estimate(number: int, line: Written) -> Html:
+def _estimate(line: Written) -> Html:
     bar = None
     if line.bar is not None:
-        bar = tag("td", line.bar, data_live=f"bar {number}", class_="wide-bar")
+        bar = tag("td", line.bar, data_live=f"bar {line.metric}", class_="wide-bar")
     return tag(
         "tr",
         tag("td", name(line.metric), class_="metric"),
-        tag("td", line.value, data_live=f"value {number}", class_="value"),
-        tag("td", line.interval, data_live=f"interval {number}", class_="nowrap"),
+        tag("td", line.value, data_live=f"value {line.metric}", class_="value"),
+        tag("td", line.interval, data_live=f"interval {line.metric}", class_="nowrap"),
         bar,
     )
 
@@ -133,7 +139,7 @@ def _facts(numbers: RunNumbers) -> Html:
     texts, standing = run_texts(numbers), numbers.standing
     retried = fragment(" · ", _live("retried", texts), " asked more than once")
     return tag(
-        "p", counted(standing.problems, "problem"), " · tokens in and out: ",
+        "p", _live("asked", texts), " · tokens in and out: ",
         _live("tokens", texts), " · cost: ", _live("cost", texts),
         retried if standing.retried else None, class_="run-line facts",
     )  # fmt: skip

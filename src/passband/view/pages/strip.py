@@ -19,7 +19,7 @@ _LINKS = 250  # in a strip; more would be too narrow to be hit
 _TALL = 100  # units of height; the outline is of rates, not of trials
 
 
-def strip_section(here: Here, rates: Sequence[ProblemRate]) -> Html | None:
+def strip_section(here: Here, rates: Sequence[ProblemRate], *, graded: bool = False) -> Html | None:
     """Return the strip of a run with more than one problem, and a link to the table of them."""
     scored = [rate for rate in rates if rate.mean is not None]
     if len(scored) < 2:
@@ -31,12 +31,14 @@ def strip_section(here: Here, rates: Sequence[ProblemRate]) -> Html | None:
         return tag("section", tag("h2", "Every problem"), tag("p", table))
     chart = ProblemStrip(tuple(r.key for r in scored), ("0" * _TALL,) * len(scored), levels)
     strip = tag("div", Html(chart.strip_svg("stacked")), _links(here, scored), class_="strip nav")
-    under = tag("div", tag("span", "always right"), tag("span", "problems, easiest first"),
-                tag("span", "never right"), class_="under")  # fmt: skip
+    ends = ("highest score", "lowest score") if graded else ("always right", "never right")
+    under = tag("div", tag("span", ends[0]), tag("span", "problems, easiest first"),
+                tag("span", ends[1]), class_="under")  # fmt: skip
+    words = f"{counted(len(scored), 'problem')} by their mean scores" if graded else ""
     return tag(
         "section",
         tag("h2", "Every problem"),
-        tag("p", chart.description, class_="finding"),
+        tag("p", words or chart.description, class_="finding"),
         strip,
         under,
         tag("p", table, ", or choose a column.", class_="caption"),
@@ -67,14 +69,14 @@ def _title(rates: Sequence[ProblemRate]) -> str:
 
 
 def _rate(rate: ProblemRate) -> str:
-    """Return the share of right trials, or the mean score, of a problem.
+    """Return the mean score of a problem, which of 0/1 scores is the share that is right.
 
     >>> _rate(ProblemRate(0, "p", 4, 4, 0.75))
-    '0.75 of 4 trials'
+    'mean score 0.75 of 4 trials'
     """
     if rate.mean is None:
         return "no score"
-    return f"{rate.mean:.3g} of {counted(rate.scored, 'trial')}"
+    return f"mean score {rate.mean:.3g} of {counted(rate.scored, 'trial')}"
 
 
 def problems_page(here: Here, rates: Sequence[ProblemRate], start: int) -> str:
