@@ -121,6 +121,12 @@ def _versions(run: RunText) -> Iterator[str]:
 def _methods(run: RunText) -> Iterator[str]:
     found = run.findings
     group = found.group
+    if group.adaptive is not None:
+        yield (
+            "Items of a calibrated bank were asked one after the other, each chosen for what it "
+            f"tells about ability, and scored by {found.scorer}: see docs/adaptive.md."
+        )
+        return
     times = times_text(run)
     yield (
         f"Each of {counted(group.n_problems, 'problem')} was asked "
@@ -128,7 +134,7 @@ def _methods(run: RunText) -> Iterator[str]:
     )
     measured = [line for line in group.lines if line.estimate is not None]
     metrics = {line.metric.partition("@")[0].partition("^")[0] for line in measured}
-    if "pass" in metrics:
+    if "pass" in metrics or any(tries.metric.startswith("pass") for tries in found.tries):
         yield (
             "pass@k and pass^k are the unbiased estimates of Chen et al. (2021, arXiv 2107.03374) "
             "and Yao et al. (2024, arXiv 2406.12045)."

@@ -9,6 +9,7 @@ from passband.report.charts.kind_bars import KindBars
 from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.charts.split_bar import Part, SplitBar
 from passband.report.charts.tries_curve import Edges, TriesCurve, TriesLine
+from passband.report.html.adaptive import ability_chart
 from passband.report.html.run_text import RunText, metric_words
 from passband.report.table_line import TableLine
 from passband.stats.interval.estimate import Estimate
@@ -31,7 +32,8 @@ _EVENTS = {"pass@*": "at least one right", "pass^*": "all right", "max@*": "best
 def charts_of(run: RunText) -> list[Chart]:
     """Return every chart that the findings on a run allow."""
     charts = [
-        interval_bars(run), tries_curve(run), problem_strip_of(run), split_bar(run), kind_bars(run),
+        interval_bars(run), ability_chart(run), tries_curve(run), problem_strip_of(run),
+        split_bar(run), kind_bars(run),
     ]  # fmt: skip
     return [chart for chart in charts if chart is not None]
 

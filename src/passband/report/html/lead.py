@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from passband.report.html.adaptive import ability_sentences
 from passband.report.html.document import escape
 from passband.report.html.drawings import bar_of, interval_bars
 from passband.report.html.elements import caption, note_list
@@ -85,6 +86,9 @@ def _sentences(run: RunText) -> Iterator[str]:
     line = run.findings.headline
     if line is None or line.estimate is None:
         return
+    if line.metric == "theta":
+        yield from ability_sentences(run)
+        return
     words = metric_words(line, is_binary=run.findings.group.is_binary)
     if run.counts_successes and words == "solved in one try":
         yield "of problems like these are solved in one try. "
@@ -136,7 +140,10 @@ def _table(run: RunText) -> str:
     rows = [
         _row(run, one, rounding) for one, rounding in zip(run.lines, run.roundings, strict=True)
     ]
-    below = "" if chart is None else caption(chart.caption)
+    text = "" if chart is None else chart.caption
+    if run.findings.group.adaptive is not None:
+        text = text.replace("problems like these, asked the same way", "the whole bank")
+    below = caption(text)
     return (
         f'<table class="metrics"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>{below}'
     )

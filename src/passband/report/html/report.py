@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from passband.report.charts.chart import Chart
+from passband.report.html.adaptive import ability_section
 from passband.report.html.closing import methods_section, notes_section, trials_section
 from passband.report.html.document import document, escape
 from passband.report.html.drawings import charts_of
@@ -122,6 +123,7 @@ def run_html(run: RunText) -> str:
     return "".join(
         [
             lead_html(run),
+            ability_section(run),
             tries_section(run),
             problems_section(run),
             side_by_side(uncertainty_section(run), kinds_section(run)),

@@ -17,6 +17,12 @@ from passband.summary.summary import Line
 
 __all__ = ["RunText", "metric_words"]
 
+_ADAPTIVE = {
+    "theta": "ability on the scale of the bank",
+    "bank accuracy": "share of all items of the bank",
+    "bank accuracy (random items)": "the same, from random items alone",
+}
+
 
 @dataclass(frozen=True)
 class RunText:
@@ -106,6 +112,8 @@ def metric_words(line: Line, *, is_binary: bool) -> str:
     if line.name is not None:
         return _reduction_words(line, is_binary=is_binary)
     name = line.metric if line.estimate is None else line.estimate.metric
+    if name in _ADAPTIVE:
+        return _ADAPTIVE[name]
     try:
         parsed = parse_name(name)
     except InvalidInput:
