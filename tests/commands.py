@@ -20,9 +20,18 @@ from passband.cli import main
 # What most commands import, loaded once in the process that commands are forked from.
 _LOADED = (
     "passband.cli.app",
-    "passband.readers",
+    "passband.generate.http",
+    "passband.generate.tiny.provider",
+    "passband.readers.table",
+    "passband.report.run",
     "passband.report.summary",
+    "passband.run.make_study",
+    "passband.run.request",
     "passband.run.session",
+    "passband.summary.compare",
+    "passband.summary.run_summary",
+    "passband.summary.summarize",
+    "scipy.special",
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from commands import finish, process, run
+from commands import process, run
 from passband import Outcomes, compare, summarize
 from passband.errors import InvalidInput
 from passband.generate.provider import Completion, Crashed, Request
@@ -297,7 +297,7 @@ COMMAND = ("run", "arithmetic", "--model", "tiny", "--seed", "s", "--limit", 40)
 @pytest.mark.process
 def test_killed_and_run_again_it_stops_at_the_same_round(tmp_path: Path) -> None:
     words = (*COMMAND, "--until", "0.04", "--json")
-    whole = finish(*words, "--out", tmp_path / "whole")
+    whole = run(*words, "--out", tmp_path / "whole")
     assert whole.code == 0, whole.err
     out = tmp_path / "killed"
     for trials in (1, 120):
@@ -308,7 +308,7 @@ def test_killed_and_run_again_it_stops_at_the_same_round(tmp_path: Path) -> None
                 if event["event"] == "progress" and event["tasks"][0]["done"] >= trials:
                     break
             started.kill()
-    assert finish(*words, "--out", out).code == 0
+    assert run(*words, "--out", out).code == 0
     found = [summarize(path, "pass@1") for path in (tmp_path / "whole", out)]
     assert found[0].groups[0].until == found[1].groups[0].until
     assert found[0].groups[0].until is not None

@@ -32,7 +32,7 @@ from simulation.invariants import Broken
 from simulation.scenario import Scenario, Session
 from simulation.simulate import Simulation, simulate, simulate_scenario
 
-SEEDS = 200
+SEEDS = 100
 GROUP = 25  # seeds of one test
 
 SMALL = Scenario(

@@ -63,7 +63,7 @@ def relative_error(found: np.ndarray, wanted: list[Fraction]) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", range(1, 61))
+@pytest.mark.parametrize("n", [*range(1, 33), 40, 47, 60])
 def test_every_metric_is_exact_for_all_counts_and_draws(n: int) -> None:
     areas = list(zip(*[exact.auc_curve(n, c) for c in range(n + 1)], strict=True))
     for k in range(1, n + 1):
