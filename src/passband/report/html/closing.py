@@ -134,7 +134,7 @@ def _methods(run: RunText) -> Iterator[str]:
     )
     measured = [line for line in group.lines if line.estimate is not None]
     metrics = {line.metric.partition("@")[0].partition("^")[0] for line in measured}
-    if "pass" in metrics:
+    if "pass" in metrics or any(tries.metric.startswith("pass") for tries in found.tries):
         yield (
             "pass@k and pass^k are the unbiased estimates of Chen et al. (2021, arXiv 2107.03374) "
             "and Yao et al. (2024, arXiv 2406.12045)."

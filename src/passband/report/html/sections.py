@@ -89,12 +89,21 @@ def problems_section(run: RunText) -> str:
     finding = sentence(
         f"{always} {verb} always solved, {strip.sometimes:,} sometimes, {strip.never:,} never"
     )
-    opens = " Choose a column to read its answers." if run.findings.transcripts.problems else ""
     body = (
-        f"{_strip(run, chart)}{caption(chart.caption + opens)}{table}"
+        f"{_strip(run, chart)}{caption(chart.caption)}{_opening(run)}{table}"
         f'<div class="panel" id="panel-{run.index}" hidden></div>'
     )
     return section("Every problem, every trial", finding, body)
+
+
+def _opening(run: RunText) -> str:
+    """Return how to open transcripts, for the screen alone."""
+    shown = run.findings.transcripts
+    if not shown.problems:
+        return ""
+    nearest = f" of the nearest of the {len(shown.problems):,} problems that are in this file"
+    which = "" if len(shown.problems) == shown.n_problems else nearest
+    return f'<div class="screen">{caption(f"Choose a column to read the answers{which}.")}</div>'
 
 
 def _strip(run: RunText, chart: ProblemStrip) -> str:

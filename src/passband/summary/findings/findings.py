@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
+from passband.stats.metric.registry import needs_answers
 from passband.summary.findings.kinds import Kinds, kinds_of
 from passband.summary.findings.progress import Progress, progress_of
 from passband.summary.findings.provenance import Provenance, provenance_of
@@ -210,11 +211,15 @@ class _Measured:
         return {line.metric: line.estimate for line in group.lines if line.estimate is not None}
 
     def _metric(self) -> str | None:
-        """Return the metric of a single try, if that is what leads."""
+        """Return the metric that leads, where it is one of the scores alone."""
         lead = self._found.headline
-        if lead is None or not _is_one_try(lead):
+        if lead is None or lead.estimate is None:
             return None
-        return "pass@1" if self._outcomes.is_binary else "avg"
+        if _is_one_try(lead):
+            return "pass@1" if self._outcomes.is_binary else "avg"
+        metric = lead.estimate.metric
+        is_plain = lead.name is None and lead.estimate.method == "auto"
+        return metric if is_plain and not needs_answers((metric,)) else None
 
     def _uncertainty(self) -> Uncertainty | None:
         lead, metric = self._found.headline, self._metric()

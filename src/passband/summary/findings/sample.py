@@ -21,6 +21,7 @@ __all__ = [
 
 _CHIP = 16  # bytes that the answer of a trial takes, about
 _QUESTION = 300  # bytes that a problem takes beside its trials, about
+_SHORT = 60  # characters of an answer that are shown beside others
 LONGEST = 1_500  #: characters of a completion that are shown, about
 ASIDE = 600  #: of its reasoning, and of each step
 MOST_STEPS = 12  #: of a transcript
@@ -85,7 +86,7 @@ def sample_transcripts(
     trials take turns, so that a problem that has both shows both. `totals` are the problems and
     trials of the run.
     """
-    used = sum(_QUESTION + _CHIP * len(scan.answers.get(numbers[key], ())) for key in places)
+    used = sum(_QUESTION + _answers_size(scan.answers.get(numbers[key], ())) for key in places)
     share = max(0, budget - used) // max(len(places), 1)
     problems: list[SampledProblem] = []
     damaged = 0
@@ -98,6 +99,11 @@ def sample_transcripts(
         if problem is not None:
             problems.append(SampledProblem(problem, place, tuple(answers), texts))
     return Transcripts(tuple(problems), *totals, damaged)
+
+
+def _answers_size(answers: Sequence[Answer]) -> int:
+    """Return the bytes that answers take, about."""
+    return sum(9 + min(len(one.answer or ""), _SHORT) for one in answers)
 
 
 def _turns(answers: Sequence[Answer], length: int) -> list[int]:
