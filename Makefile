@@ -167,6 +167,8 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_methods.py
 	@echo "of runs that stop by themselves, and the errors of repeated looks ..."
 	@$(PY) benchmarks/sequential.py
+	@$(PY) benchmarks/gate.py
+	@$(PY) benchmarks/gate.py --over problems
 	@$(PY) benchmarks/settle.py
 
 kill: $(VENV)/.installed
