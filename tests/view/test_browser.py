@@ -17,7 +17,7 @@ pytestmark = pytest.mark.process
 @pytest.fixture(scope="module")
 def viewer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Viewing]:
     folder = tmp_path_factory.mktemp("runs")
-    for name in ("a", "b"):
+    for name in ("a", "b" * 90):
         filled(folder / name, [[1, 1, 1, 1], [1, 0, 1, 0], [0, 0, 0, 1]] * 8, model=f"model-{name}")
     with viewing(folder) as viewer:
         yield viewer
@@ -29,7 +29,7 @@ def test_pages_fit_and_nothing_is_wrong(
 ) -> None:
     paths = ["", "runs/a/1", "runs/a/1/trials?show=wrong", "runs/a/1/problem/1/trial/1",
              "runs/a/1/problem/1/diff/0/1", "runs/a/1/search?q=answer",
-             "compare?a=a/1&b=b/1"]  # fmt: skip
+             f"compare?a=a/1&b={'b' * 90}/1"]  # fmt: skip
     with browser.open(viewer.address, width=width, dark=dark) as page:
         for path in paths:
             page.go(viewer.address + path)

@@ -51,5 +51,5 @@ class Here:
     @property
     def crumbs(self) -> list[Crumb]:
         """The way to pages of this run."""
-        where = fragment(name(self.folder.label), ": ", name(self.title))
+        where = fragment(name(self.folder.label), ": ", name(self.task), " by ", name(self.model))
         return [Crumb("runs", self.links.home), Crumb(where, self.run.page)]

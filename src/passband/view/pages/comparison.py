@@ -114,7 +114,7 @@ def _row(one: Comparison, rounding: Rounding) -> Html:
         tag("td", rounding.value(one.value_a)),
         tag("td", rounding.value(one.value_b)),
         tag("td", rounding.value(one.value), class_="value"),
-        tag("td", rounding.interval(one.low, one.high), class_="nowrap"),
+        tag("td", rounding.interval(one.low, one.high), class_="interval"),
         tag("td", one.decision.verdict),
     )
 

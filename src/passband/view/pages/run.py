@@ -122,7 +122,7 @@ def _estimate(line: Written) -> Html:
         "tr",
         tag("td", name(line.metric), class_="metric"),
         tag("td", line.value, data_live=f"value {line.metric}", class_="value"),
-        tag("td", line.interval, data_live=f"interval {line.metric}", class_="nowrap"),
+        tag("td", line.interval, data_live=f"interval {line.metric}", class_="interval"),
         bar,
     )
 

@@ -82,7 +82,7 @@ def _row(card: Card, links: Links) -> Html:
             tag("br"), label),
         tag("td", texts[f"state {key}"], data_live=f"state {key}", class_="nowrap"),
         tag("td", texts[f"done {key}"], data_live=f"done {key}", class_="optional"),
-        tag("td", texts[f"estimate {key}"], data_live=f"estimate {key}", class_="nowrap"),
+        tag("td", texts[f"estimate {key}"], data_live=f"estimate {key}", class_="interval"),
         tag("td", "" if first is None else first.bar, data_live=f"bar {key}",
             class_="small-bar optional"),
         tag("td", texts[f"about {key}"], data_live=f"about {key}", class_="words optional"),
