@@ -56,3 +56,47 @@ def test_a_damaged_store_is_refused_with_what_to_do(sums: Path, tmp_path: Path) 
     assert "is damaged" in done.err
     assert "passband salvage" in done.err
     assert not (tmp_path / "out.html").exists()
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> Path:
+    """A run of the same task by another model, and of a task of its own."""
+    path = filled(tmp_path / "others", [row[::-1] for row in WINS[1:]] + [[0, 0, 0, 0]], model="b")
+    return filled(path, WINS, task="products", model="b")
+
+
+def test_models_of_one_task_are_compared(sums: Path, others: Path, tmp_path: Path) -> None:
+    words = ["--tolerance", "0.1", "-o", tmp_path, "--charts", tmp_path / "charts", "-q"]
+    assert run("report", sums, others, *words).code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "<title>b against tiny on sums</title>" in page
+    assert "Grey stripe: the tolerance" in page
+    assert "task products was asked of b alone and is not compared" in page
+    assert "Question 0" in page
+    names = {path.name for path in (tmp_path / "charts").iterdir()}
+    assert {"differences.svg", "1-sums-tiny", "2-products-b", "3-sums-b"} <= names
+
+
+def test_a_comparison_without_transcripts_has_no_texts(
+    sums: Path, others: Path, tmp_path: Path
+) -> None:
+    assert run("report", sums, others, "-o", tmp_path, "--no-transcripts", "-q").code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "Flipped problems" in page
+    assert "Question 0" not in page
+
+
+def test_what_cannot_be_compared_is_refused_or_left_apart(
+    sums: Path, others: Path, tmp_path: Path
+) -> None:
+    same = run("report", sums, sums, "-o", tmp_path)
+    assert (same.code, "cannot be compared with itself" in same.err) == (2, True)
+    alone = run("report", sums, "-o", tmp_path, "--margin", "0.1")
+    assert (alone.code, "a margin is for two models" in alone.err) == (2, True)
+    table = tmp_path / "table.csv"
+    table.write_text("problem,score\nx,1\ny,0\n")
+    apart = run("report", sums, table, "-o", tmp_path)
+    assert (apart.code, "no problem is on both sides" in apart.err) == (2, True)
+    other = filled(tmp_path / "other", WINS, task="products", model="c")
+    assert run("report", sums, other, "-o", tmp_path, "-q").code == 0
+    assert "Differences" not in (tmp_path / "report.html").read_text()

@@ -81,7 +81,8 @@ def prepare(
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
     config = _config(store, task, truncated, subject, rule)
     known = {name: earlier[name] for name in ("problems",) if name in earlier}
-    config = {**config, "n": n, **kept_label(name, earlier)}
+    limit = {} if settings.limit is None else {"limit": settings.limit}
+    config = {**config, "n": n, **limit, **kept_label(name, earlier)}
     with store.transaction():
         number = store.begin(
             task.name,
@@ -193,7 +194,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     truncated = task_run.grader.truncated
     config = {
         **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
-        **{name: recorded[name] for name in ("problems", "n", LABEL) if name in recorded},
+        **{name: recorded[name] for name in ("problems", "n", "limit", LABEL) if name in recorded},
     }
     if json.loads(canonical(config)) != recorded:
         store.set_config(task_run.number, config)

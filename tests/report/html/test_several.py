@@ -95,7 +95,7 @@ def test_three_models_have_rank_intervals_and_no_ranks_as_numbers(runs: dict[str
     assert "".join(several.lead()).startswith("high is the best of 3 models by pass@1, ")
     forest, ranks = compared_charts(findings)
     assert [bar.label for bar in forest.bars] == [  # type: ignore[attr-defined]
-        "pass@1 · high − alike", "pass@1 · high − low", "pass@1 · alike − low",
+        "high − alike", "high − low", "alike − low",
     ]  # fmt: skip
     assert [rank.text for rank in ranks.ranks] == ["1", "2 to 3", "2 to 3"]  # type: ignore[attr-defined]
     assert "hold for all pairs at once" in several.differences_caption()

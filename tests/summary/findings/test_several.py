@@ -78,11 +78,15 @@ def test_changed_problems_come_with_texts_and_the_trials_of_both(pair: ComparedF
 
 
 def test_texts_stop_at_their_number_of_bytes(runs: list[Path]) -> None:
-    changes = compared_findings(runs[:2], CONTEST, transcripts=0).tasks[0].changes
-    assert changes is not None
-    shown = [side for one in changes.most for side in one.asked if side is not None]
+    few, none = (
+        compared_findings(runs[:2], CONTEST, transcripts=count).tasks[0].changes for count in (8, 0)
+    )
+    assert few is not None
+    assert none is not None
+    shown = [side for one in few.most for side in one.asked if side is not None]
     assert {len(side.texts) for side in shown} == {1}
     assert {len(side.answers) for side in shown} == {4}
+    assert {one.asked for one in none.most} == {(None, None)}
 
 
 def test_three_models_are_ranked_where_all_were_asked(runs: list[Path]) -> None:

@@ -82,7 +82,8 @@ def _facts(several: SeveralText) -> Iterator[str]:
         task = found.tasks[0]
         if task.task:
             yield escape(task.task)
-        yield f"<b>{task.first.ranking.n_problems:,}</b> shared problems"
+        count = task.first.ranking.n_problems
+        yield f"<b>{count:,}</b> shared {'problem' if count == 1 else 'problems'}"
     else:
         yield f"<b>{len(found.tasks)}</b> tasks"
     if found.pair is None:
@@ -123,7 +124,9 @@ def _differences(several: SeveralText) -> str:
 
 
 def _open_questions(several: SeveralText) -> Iterator[str]:
-    for one in several.differences:
+    """Yield what would settle each open verdict, but for the one that leads, which has it."""
+    led = several.lead_number() is not None
+    for one in several.differences[1 if led else 0 :]:
         for text in several.open_question(one.metric):
             if len(several.differences) > 1:
                 yield f"{several.label(one)}: {text}"
@@ -199,13 +202,14 @@ def _changed(several: SeveralText, task: ComparedTask, place: int) -> str:
 
 def _change_finding(changes: Changes, a: str, b: str) -> str:
     up, down = changes.flipped_up, changes.flipped_down
-    text = (
-        f"{up:,} {_went(up)} from mostly wrong by {a} to mostly right by {b}, {down:,} the other "
-        "way"
-    )
+    is_graded = any(one.a.right is None for one in changes.most)
+    low, high = ("low scores", "high ones") if is_graded else ("mostly wrong", "mostly right")
+    text = f"{up:,} {_went(up)} from {low} by {a} to {high} by {b}, {down:,} the other way"
     if not up and not down:
-        text = f"No problem changes from mostly wrong to mostly right between {a} and {b}"
-    counts = f"{changes.improved:,} are solved more often by {b}, {changes.worsened:,} less often"
+        text = f"No problem goes from {low} by one model to {high} by the other"
+    better = "score higher" if is_graded else "are solved more often"
+    worse = "lower" if is_graded else "less often"
+    counts = f"{changes.improved:,} {better} by {b}, {changes.worsened:,} {worse}"
     return f"{text}; of {changes.n_problems:,}, {counts}."
 
 
@@ -263,13 +267,17 @@ def _cut(text: str) -> str:
 
 
 def _ranks(several: SeveralText) -> str:
+    found = several.findings
+    drawn = [(task, chart) for task in found.tasks for chart in several.ranks(task)]
+    if not drawn:
+        return ""
     parts = []
-    for task in several.findings.tasks:
-        for chart in several.ranks(task):
-            head = f'<h3 dir="auto">{escape(task.task)}</h3>' if task.task else ""
-            parts.append((head if len(several.findings.tasks) > 1 else "") + figure(chart))
+    for task, chart in drawn:
+        if len(found.tasks) > 1:
+            parts.append(f'<h3 dir="auto">{escape(task.task or "all problems")}</h3>')
+        parts.append(figure(chart, text=chart.caption if chart is drawn[-1][1] else ""))
     finding = "The ranks that the data allow, by the first metric."
-    return section("Ranks", finding, "".join(parts), name="ranks") if parts else ""
+    return section("Ranks", finding, "".join(parts), name="ranks")
 
 
 def _values(several: SeveralText) -> str:

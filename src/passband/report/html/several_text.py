@@ -10,7 +10,6 @@ from passband.report.charts.bar import Bar, Ends
 from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
-from passband.report.words import counted
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking
 from passband.stats.decision.ranking.ranking import Pair
@@ -68,7 +67,8 @@ class SeveralText:
     def label(self, one: Difference) -> str:
         """Return the label of a row: what the rows do not share."""
         parts = [] if len(self.findings.tasks) == 1 else [one.task.task or "all problems"]
-        parts.append(one.metric.metric)
+        if len({each.metric.metric for each in self.differences}) > 1 or self.findings.pair:
+            parts.append(one.metric.metric)
         if self.findings.pair is None:
             parts.append(f"{one.b} − {one.a}")
         return " · ".join(parts)
@@ -156,7 +156,8 @@ class SeveralText:
             text = f"{b} solves {amount} {'more' if value > 0 else 'fewer'} than {a}"
         else:
             side = "above" if value > 0 else "below"
-            text = f"{comparison.metric} of {b} is {amount} {side} that of {a}"
+            metric = "The mean score" if comparison.metric == "avg" else comparison.metric
+            text = f"{metric} of {b} is {amount} {side} that of {a}"
         if low is None or high is None:
             return f"{text}; there are too few data for an interval"
         if low > 0 or high < 0:
@@ -207,7 +208,9 @@ class SeveralText:
             ahead = self._ahead(task)
             yield f"{where}{top[0]} is the best of {total} models by {metric}{ahead}. "
         else:
-            below = f"; the other {total - len(top)} rank below" if len(top) < total else ""
+            rest = total - len(top)
+            others = "the other ranks" if rest == 1 else f"the other {rest} rank"
+            below = f"; {others} below" if rest else ""
             yield f"{where}{listed(top)} may each be the best by {metric}{below}. "
 
     def _ahead(self, task: ComparedTask) -> str:
@@ -245,12 +248,13 @@ class SeveralText:
     def differences_finding(self) -> str:
         """Return how many differences are decided, in a sentence."""
         decided = [one for one in self.differences if _verdict(one) not in ("undecided", "open")]
-        total = len(self.differences)
-        if not decided:
-            return f"None of {counted(total, 'difference')} is decided."
+        total, metrics = len(self.differences), {one.metric.metric for one in self.differences}
+        by = f" By {metrics.pop()}." if self.findings.pair is None and len(metrics) == 1 else ""
+        if total == 1:
+            return ("It is decided." if decided else "It is not decided.") + by
         if len(decided) == total:
-            return "All are decided." if total > 1 else "It is decided."
-        return f"{len(decided)} of {total} are decided."
+            return f"All {total} are decided.{by}"
+        return f"{len(decided) or 'None'} of {total} {'is' if not decided else 'are'} decided.{by}"
 
 
 def _differences(task: ComparedTask) -> Iterator[Difference]:

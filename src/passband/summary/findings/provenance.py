@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ def _temperature(run: RunRecord) -> float | None:
 
 
 def command_of(run: RunRecord) -> str:
-    """Return a command that asks the same task of the same model in the same way.
+    """Return a command that asks the same task of the same model, as far as the store says how.
 
     Files are named without their folders, which are those of another machine.
     """
@@ -68,9 +69,15 @@ def _words(run: RunRecord) -> Iterator[str]:
         yield from ("--base-url", run.addresses[-1])
     if isinstance(n := run.config.get("n"), int):
         yield from ("-n", str(n))
+    if isinstance(limit := run.config.get("limit"), int):
+        yield from ("--limit", str(limit))
+    rule = run.config.get("until")
+    if isinstance(rule, Mapping) and "half_width" in rule:
+        yield from ("--until", f"{rule['half_width']:g}")
     yield from _sampling(run)
-    if (seed := run.spec.get("seed")) is not None:
-        yield from ("--seed", str(seed))
+    if "seed" in run.spec:
+        seed = run.spec["seed"]
+        yield from ("--no-seed",) if seed is None else ("--seed", str(seed))
 
 
 def _task(run: RunRecord) -> str:
@@ -95,3 +102,6 @@ def _sampling(run: RunRecord) -> Iterator[str]:
         value = sampling.get(name)
         if value is not None and value != own.get(theirs):
             yield from (option, f"{value:g}" if isinstance(value, float) else str(value))
+    extra = sampling.get("extra")
+    for name, value in extra.items() if isinstance(extra, Mapping) else ():
+        yield from ("--gen", f"{name}={value if isinstance(value, str) else json.dumps(value)}")

@@ -132,7 +132,7 @@ def compared_findings(
 
     Without metrics the report has pass@1, and pass@k and pass^k at the largest k that all problems
     allow; of scores that are not 0 or 1, the mean and the best of k. `transcripts` is the number
-    of bytes that texts of changed problems may take.
+    of bytes that texts of changed problems may take; with 0 there are none.
     """
     contestants = read_contestants(
         sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad
@@ -171,8 +171,14 @@ def compared_sources(
     if named and not shared:
         _refuse_margin(contest, "no task was asked of two")
         return None
-    wanted = shared if named else tasks
-    return compared_findings(sources, contest, tasks=wanted, **options)
+    compared = compared_findings(sources, contest, tasks=shared if named else tasks, **options)
+    left_out = [
+        Remark(f"task {run.task} was asked of {run.model} alone and is not compared", True)
+        for source in found
+        for run in source.runs
+        if named and run.task not in shared
+    ]
+    return replace(compared, remarks=(*compared.remarks, *left_out))
 
 
 def _refuse_margin(contest: Contest, reason: str) -> None:
@@ -287,6 +293,8 @@ def _changes(
     a, b = (outcomes.under(contest.policy) for outcomes in models.values())
     with suppress(NotEnoughData):
         found = changes_of(a, b)
+        if not budget:
+            return found
         keys = [one.problem for one in found.most]
         sides = [
             sampled_problems(*contestants.sources.get(model, ("", None)), task, keys, budget)
