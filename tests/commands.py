@@ -78,6 +78,11 @@ def finish(*arguments: object, **variables: str) -> Done:
         return Done(started.returncode, out.decode(), err.decode())
 
 
+def apart(*arguments: object, **variables: str) -> Done:
+    """Run the command in a process of its own to its end, where how it starts is not the point."""
+    return forked([*map(str, arguments)], Path.cwd(), os.environ | variables, 60)
+
+
 def forked(
     arguments: Sequence[str], folder: Path, variables: Mapping[str, str], timeout: float
 ) -> Done:
@@ -92,7 +97,7 @@ def forked(
         if child.exitcode is None:
             child.kill()
             raise subprocess.TimeoutExpired([*arguments], timeout)
-        texts = [(Path(outputs) / name).read_text("utf-8") for name in ("out", "err")]
+        texts = [(Path(outputs) / name).read_bytes().decode() for name in ("out", "err")]
         return Done(child.exitcode, *texts)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import Done, finish, run
+from commands import Done, apart, finish, run
 from passband import plugins
 from passband.errors import InvalidInput, PassbandWarning, UnknownName
 from passband.score.registry import register_scorer, scorers
@@ -158,9 +158,9 @@ def two_of(done: Done) -> str:
 def test_import_after_the_verb_and_before_it(folder: Path) -> None:
     stats = ("stats", "t.csv", "-m", "two-of@2", "-q")
     assert two_of(finish(*stats, "--import", "plugin_mine")) == "0.50"
-    assert two_of(finish("--import", "plugin_mine", *stats)) == "0.50"
-    assert two_of(finish(*stats, PASSBAND_IMPORT="plugin_mine")) == "0.50"
-    done = finish(*stats)
+    assert two_of(apart("--import", "plugin_mine", *stats)) == "0.50"
+    assert two_of(apart(*stats, PASSBAND_IMPORT="plugin_mine")) == "0.50"
+    done = apart(*stats)
     assert done.code == 2
     assert "no metric named 'two-of@'" in done.err
 
@@ -179,7 +179,7 @@ def test_a_named_module_that_fails_ends_the_command(folder: Path, module: str, r
         done = run(*arguments)
         assert (done.code, done.out) == (2, "")
         assert done.err == f"passband: --import {expected}\n"
-    done = finish("stats", "t.csv", "-m", "two-of@2", PASSBAND_IMPORT=module)
+    done = apart("stats", "t.csv", "-m", "two-of@2", PASSBAND_IMPORT=module)
     assert done.code == 2
     assert f"passband: PASSBAND_IMPORT {expected}" in done.err
 

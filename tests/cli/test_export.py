@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import finish, process, run
+from commands import apart, finish, process, run
 from passband.trials.rows import ScoreRow, TrialRow
 from stores import begin, filled, problem, writing
 
@@ -60,8 +60,8 @@ def test_without_a_file_it_goes_to_standard_output(directory: Path) -> None:
     done = finish("export", directory)
     assert done.code == 0
     assert len(done.out.splitlines()) == 6
-    assert len(list(csv.reader(io.StringIO(finish("export", directory, "--format=csv").out)))) == 7
-    refused = finish("export", directory, "--format", "parquet")
+    assert len(list(csv.reader(io.StringIO(apart("export", directory, "--format=csv").out)))) == 7
+    refused = apart("export", directory, "--format", "parquet")
     assert (refused.code, refused.out) == (2, "")
     assert "parquet is not text; give a file with -o." in refused.err
 
@@ -130,11 +130,11 @@ def test_hostile_text_is_data_in_a_file(tmp_path: Path) -> None:
         run_number, (scorer,) = begin(store, [problem(0)], task=hostile)
         scores = [ScoreRow(scorer, 1.0, answer=hostile)]
         store.append(run_number, [TrialRow(0, 0, "ok", hostile, scores=scores)])
-    done = finish("export", tmp_path / "run")
+    done = apart("export", tmp_path / "run")
     assert "\x1b" not in done.out
     assert json.loads(done.out)["completion"] == hostile
     for verb in (("stats",), ("export", "--task", "x")):
-        told = finish(*verb[:1], tmp_path / "run", *verb[1:])
+        told = apart(*verb[:1], tmp_path / "run", *verb[1:])
         assert "\x1b" not in told.out + told.err
         assert "\x07" not in told.out + told.err
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from banks import bank
-from commands import Done, finish, run
+from commands import Done, apart, run
 from passband.adaptive.bank import write_bank
 from passband.adaptive.recorded import read_recorded
 from passband.summary.summarize import summarize
@@ -89,7 +89,7 @@ def test_a_killed_run_goes_on_on_the_same_path(batch: int, kills: tuple[int, ...
                "--design", f"batch={batch}", "--design", "selection=randomesque")  # fmt: skip
     words = ("run", "sums:adaptive", "--model", MODEL, "--seed", "s", *options)
     for kill in kills:
-        killed = finish(*words, "--out", "killed", KILL_AT=str(kill))
+        killed = apart(*words, "--out", "killed", KILL_AT=str(kill))
         assert killed.code == -signal.SIGKILL, killed.err
     assert ask(*options, out="killed").code == 0
     assert ask(*options, out="whole").code == 0

@@ -15,7 +15,7 @@ import pytest
 
 import fault_server as faults
 import passband
-from commands import Done, finish, process, run
+from commands import Done, apart, process, run
 from fault_server import FaultServer, Received
 from passband.errors import PassbandError
 from passband.run.loop import Runner
@@ -335,7 +335,7 @@ def test_a_second_process_is_told_who_is_there(bench: Bench, task_file: Path) ->
     with FaultServer(ok_then_held) as server:
         with running(*words(task_file, server, bench, "--concurrency", 2)) as started:
             server.wait_for(3)
-            second = finish(*words(task_file, server, bench))
+            second = apart(*words(task_file, server, bench))
             assert second.code == 5
             assert f"process {started.pid}" in second.err
             with Trials(bench.directory) as trials:  # reading is free
