@@ -175,3 +175,25 @@ def test_tasks_of_run_directories(tmp_path: Path) -> None:
     chosen = run("gate", base, new, "--base-model", "second", "--tolerance", "0.3")
     assert "base second, new other" in chosen.out
     assert "Did you mean 'second'?" in run("gate", base, new, "--base-model", "secnd").err
+
+
+def test_a_gate_is_settled_by_more_trials(base: Path, tmp_path: Path) -> None:
+    """Both metrics of a hotter model are looked at; pass@2 takes three rounds."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    common = ("run", "arithmetic", "--model", "tiny", "-n", "3", "--limit", "30", "-q", "--out")
+    run(*common, before)
+    run(*common, after, "--temperature", "3")
+    gate = ("gate", before, after, "-m", "pass@1,2", "--settle", "--max-rounds", "6")
+    plan = run(*gate, "--dry-run")
+    assert "looks after 3, 5, 6 rounds" in plan.out
+    assert "for 2 comparisons" in plan.out
+    done = run(*gate)
+    assert done.code == 3, done.out + done.err
+    assert done.err.startswith("look 1 of 3, after 3 rounds (180 trials): ")
+    assert "of 2 comparisons undecided" in done.err
+    assert "stopped early, the value tends to overstate" in done.err
+    settled = json.loads(run(*gate, "--json").out)["settled"]
+    assert settled["end"] == "decided"
+    assert settled["planned"] == [3, 5, 6]
+    assert run("gate", before, base, "--settle", "--max-rounds", "6").code == 2
+    assert "goes with --settle" in run("gate", before, after, "--max-cost", "1").err

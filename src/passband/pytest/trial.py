@@ -60,6 +60,7 @@ class Caller:
 
     def __exit__(self, *_: object) -> None:
         if self._loop is not None:
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             self._loop.close()
 
     def outcome(self, trial: Trial, *, has_case: bool = False) -> Outcome:
