@@ -134,6 +134,8 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/templates.py
 	@echo "timing large tables ..."
 	@$(PY) benchmarks/tables.py
+	@echo
+	@$(PY) benchmarks/report.py
 	@echo "timing the server of adaptive tests ..."
 	@$(PY) benchmarks/serve.py
 	@echo "timing the viewer ..."
