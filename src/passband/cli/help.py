@@ -40,8 +40,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "report": (
         "passband report runs/tiny -o report.html",
-        "passband report runs/tiny --charts charts         # SVG, PNG and PDF for a paper",
-        "passband report log.eval --no-transcripts         # logs of other tools, too",
+        "passband report runs/a runs/b --tolerance 0.02     # compared",
+        "passband report log.eval --no-transcripts          # logs of other tools",
     ),
     "compare": ("passband compare runs/a runs/b", "passband compare trials.csv --by checkpoint"),
     "gate": (

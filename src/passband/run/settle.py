@@ -8,20 +8,19 @@ of theirs is open, and nothing is after a regression.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from passband.errors import ExitCode, InvalidInput, PassbandError
 from passband.notes import decided_early
 from passband.run.loop import Ending
 from passband.run.progress import Watcher
+from passband.run.settle_forecast import SettleForecast, likely_ends
 from passband.run.settle_plan import SettlePlan, plan_path, read_end, write_end
 from passband.run.settle_side import Held, SettleSide
 from passband.stats.metric.names import parse_name
-from passband.stats.sequential.settle import likely_rounds, looks_from
+from passband.stats.sequential.settle import looks_from
 from passband.summary.gate.gate import Pair, gate_lines
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateLine, GateResult, verdict_of
@@ -42,55 +41,6 @@ class Interrupted(PassbandError):
         super().__init__(f"{ending}; every trial so far is recorded, and the same command goes on.")
         is_term = ending == "terminated"
         self.exit_code = ExitCode.TERMINATED if is_term else ExitCode.INTERRUPTED
-
-
-@dataclass(frozen=True)
-class Likely:
-    """How a plan ends on average if the new model differs by this much."""
-
-    difference: float
-    rounds: float
-    undecided: float
-
-
-@dataclass(frozen=True)
-class SettleForecast:
-    """What a plan will do, before anything is asked."""
-
-    plan: SettlePlan
-    path: Path
-    has_begun: bool
-    round_cost: float | None  #: of both models
-    held: tuple[Held, ...]
-    likely: tuple[Likely, ...]
-
-    def cost_to(self, rounds: float) -> float | None:
-        """Return what it costs to bring every task of both models to these rounds."""
-        if self.round_cost is None:
-            return None
-        return sum(max(rounds - one.rounds, 0.0) * (one.round_cost or 0.0) for one in self.held)
-
-    def trials_to(self, rounds: float) -> int:
-        """Return how many trials it takes to bring every task of both models there."""
-        return round(sum(max(rounds - one.rounds, 0.0) * one.problems for one in self.held))
-
-    def as_json(self) -> dict[str, Any]:
-        """Convert to a JSON-serialisable dict."""
-        likely = [
-            {**asdict(one), "trials": self.trials_to(one.rounds), "cost": self.cost_to(one.rounds)}
-            for one in self.likely
-        ]
-        last = self.plan.looks[-1]
-        return {
-            "plan": asdict(self.plan),
-            "sha256": self.plan.sha256,
-            "file": str(self.path),
-            "has_begun": self.has_begun,
-            "round_cost": self.round_cost,
-            "most_trials": self.trials_to(last),
-            "most_cost": self.cost_to(last),
-            "likely": likely,
-        }
 
 
 @dataclass(frozen=True)
@@ -211,20 +161,8 @@ class Settling:
             self.path.is_file(),
             sum(known) if len(known) == len(costs) else None,
             tuple(one for one in tasks),
-            tuple(self._likely()),
+            tuple(likely_ends(self.plan, self._first.lines)),
         )
-
-    def _likely(self) -> Iterator[Likely]:
-        """Yield the likely rounds of the comparison that is the hardest to settle."""
-        lines = [line for line in self._first.lines if line.tier == "required"]
-        noises = {noise / line.tolerance: line for line in lines if (noise := _noise(line))}
-        if not noises:
-            return
-        line = noises[max(noises)]
-        plan = self.plan.look_plan(line.tolerance)
-        for times in (0.0, -1.0, -2.5, -5.0):
-            difference = times * line.tolerance
-            yield Likely(difference, *likely_rounds(plan, _noise(line), difference))
 
     # -- the looks -------------------------------------------------------------------------
 
@@ -357,14 +295,6 @@ def _affordable(tasks: Sequence[Held], money: float) -> int:
             break
         rounds += 1
     return rounds
-
-
-def _noise(line: GateLine) -> float:
-    """Return the standard error of a difference after one round, from its interval now."""
-    if line.low is None or line.high is None or not line.n_problems:
-        return 0.0
-    rounds = sum(line.trials) / 2 / line.n_problems
-    return (line.high - line.low) / 2.0 / 1.96 * math.sqrt(rounds)
 
 
 def _marked(line: GateLine, number: int, looks: Sequence[int], rounds: int) -> GateLine:
