@@ -54,9 +54,9 @@ def figure(chart: Chart, *, text: str | None = None) -> str:
 
 
 def side_by_side(*sections: str) -> str:
-    """Return sections in two columns; one alone has the whole width."""
-    shown = [one for one in sections if one]
-    return f'<div class="two">{"".join(shown)}</div>' if len(shown) > 1 else "".join(shown)
+    """Return sections in two columns; one alone keeps to the first."""
+    shown = "".join(sections)
+    return f'<div class="two">{shown}</div>' if shown else ""
 
 
 def pair_rows(rows: Sequence[tuple[str, str]], *, useful: Sequence[int] = ()) -> str:

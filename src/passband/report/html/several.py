@@ -186,11 +186,13 @@ def _changed(several: SeveralText, task: ComparedTask, place: int) -> str:
     assert changes is not None
     a, b = task.models
     where = f" of {task.task}" if len(several.findings.tasks) > 1 and task.task else ""
+    asked = any(one.problem_text and one.problem_text.messages for one in changes.most)
+    texts = '<th>question</th><th class="optional">right</th>' if asked else ""
     head = (
-        "<tr><th>problem</th><th>question</th><th class=optional>right</th>"
-        f'<th dir="auto">{escape(a)}</th><th dir="auto">{escape(b)}</th></tr>'
+        f'<tr><th>problem</th>{texts}<th dir="auto">{escape(a)}</th>'
+        f'<th dir="auto">{escape(b)}</th></tr>'
     )
-    rows = "".join(_change_row(one, place, at) for at, one in enumerate(changes.most))
+    rows = "".join(_change_row(one, place, at, asked) for at, one in enumerate(changes.most))
     body = (
         f'<div class="scroll"><table class="changes"><thead>{head}</thead>'
         f"<tbody>{rows}</tbody></table></div>"
@@ -231,7 +233,7 @@ def _change_caption(changes: Changes) -> str:
     )
 
 
-def _change_row(one: Change, place: int, at: int) -> str:
+def _change_row(one: Change, place: int, at: int, is_asked: bool) -> str:
     asked = one.problem_text
     key = escape(one.problem)
     if asked is not None:
@@ -240,9 +242,12 @@ def _change_row(one: Change, place: int, at: int) -> str:
         )
     question = "" if asked is None or not asked.messages else _cut(asked.messages[-1].text)
     targets = "" if asked is None else _cut(", ".join(asked.targets))
-    return (
-        f'<tr><td dir="auto">{key}</td><td class="text" dir="auto">{escape(question)}</td>'
+    texts = (
+        f'<td class="text" dir="auto">{escape(question)}</td>'
         f'<td class="text optional" dir="auto">{escape(targets)}</td>'
+    )
+    return (
+        f'<tr><td dir="auto">{key}</td>{texts if is_asked else ""}'
         f"<td>{_stack(one.a)}</td><td>{_stack(one.b)}</td></tr>"
     )
 

@@ -11,6 +11,7 @@ from passband.report.charts.canvas import isolated
 from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
+from passband.report.html.elements import sentence
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking
 from passband.stats.decision.ranking.ranking import Pair
@@ -178,7 +179,7 @@ class SeveralText:
         if more is None:
             return
         if more.goal is None:
-            yield f"To settle it: {more}. "
+            yield f"{sentence(str(more))} "
         else:
             yield (
                 f"To settle it ({verdict_word(more.goal)}) with a chance of "
