@@ -177,6 +177,12 @@ def test_a_directory_of_several_runs_has_a_part_for_each(tmp_path: Path) -> None
     assert "riddles" not in report_page(read_findings([tmp_path / "run"], tasks=["sums"]))
 
 
+def test_models_without_a_common_task_are_not_compared_and_the_page_says_so(tmp_path: Path) -> None:
+    filled(tmp_path / "a", WINS, task="sums", model="tiny")
+    filled(tmp_path / "b", WINS, task="riddles", model="large")
+    assert "No task was asked of two models" in page(tmp_path / "a", tmp_path / "b")
+
+
 def test_a_large_strip_is_a_mask_in_the_style_sheet(tmp_path: Path) -> None:
     html = page(filled(tmp_path / "run", [[1, 0, 1]] * 7000), request=ReportRequest(transcripts=0))
     (style,) = re.findall(r"<style>(.*?)</style>", html, re.DOTALL)

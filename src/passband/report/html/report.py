@@ -148,6 +148,8 @@ def _several(
     )
     if part is not None:
         head = (part.header if title is None else head) + part.body
+    elif len({run.findings.model for run in runs}) > 1:
+        contents += caption("No task was asked of two models, so there is nothing to compare.")
     return head + contents + "".join(map(_article, runs))
 
 
