@@ -134,7 +134,7 @@ bench: $(VENV)/.installed
 	@$(PY) benchmarks/templates.py
 	@echo "timing large tables ..."
 	@$(PY) benchmarks/tables.py
-	@echo
+	@echo "timing reports ..."
 	@$(PY) benchmarks/report.py
 	@echo "timing the server of adaptive tests ..."
 	@$(PY) benchmarks/serve.py
