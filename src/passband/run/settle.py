@@ -95,6 +95,7 @@ class Settling:
             self.plan = SettlePlan.load(self.path)
             self.plan.require_goal(fresh, self.path)
         else:
+            _refuse_idle(fresh)
             self.plan = fresh
         self._lines = {(line.task, line.metric): line for line in first.lines}
         self._decided: set[tuple[str, str]] = set()  # tasks and metrics
@@ -320,6 +321,15 @@ def _refuse_hopeless(result: GateResult) -> None:
                 f"{line.task} {line.metric}: {line.reason}. More trials would not change that, so "
                 "nothing was asked."
             )
+
+
+def _refuse_idle(plan: SettlePlan) -> None:
+    """Refuse a new plan whose budget allows no further round: it could never be extended."""
+    if plan.looks[-1] <= plan.before:
+        raise InvalidInput(
+            f"{plan.before} rounds are there, and the budget does not allow one more: raise "
+            "--max-cost or --max-rounds, or gate what is there without --settle."
+        )
 
 
 def _check(request: SettleRequest) -> None:
