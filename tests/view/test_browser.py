@@ -47,7 +47,7 @@ def test_keys_follow_the_wrong_trials(browser: Browser, viewer: Viewing) -> None
             page.wait_for(f"location.pathname.endsWith({end!r}) && document.readyState !== "
                           "'loading' && document.querySelector('a[data-key]')")  # fmt: skip
         page.go(f"{viewer.address}runs/a/1")
-        page.click(".columns a:last-child")
+        page.click(".picks a:last-child")
         page.wait_for("location.pathname.includes('/problem/')")
 
 

@@ -46,7 +46,8 @@ class View:
     ) -> None:
         self.guard = Guard(token)
         self._links, self._shelf, self._roots = Links(token), shelf, roots
-        self._desks, self._cards, self._scans = Desks(), Cards(), Scans()
+        self._desks, self._scans = Desks(), Scans()
+        self._cards = Cards(self._desks)
         self._pulse = Pulse(pulse)
 
     @property
@@ -84,7 +85,6 @@ class View:
 
     async def _close(self, app: web.Application) -> None:
         self._desks.close()
-        self._cards.close()
         self._scans.close()
 
     # -- errors ----------------------------------------------------------------------------
@@ -104,8 +104,10 @@ class View:
             return self._failure("There is no such run", reason, 404)
         except CorruptStore as error:
             return self._failure("This run directory is damaged", error, 500)
-        except (InvalidInput, ValueError, OverflowError) as error:
+        except InvalidInput as error:
             return self._failure("This cannot be shown", error, 400)
+        except (ValueError, OverflowError):
+            return self._failure("This cannot be shown", "The address is not one of a page.", 400)
         except (PassbandError, OSError) as error:
             return self._failure("This cannot be read", error, 500)
         except Exception as error:
