@@ -35,6 +35,11 @@ def test_pages_fit_and_nothing_is_wrong(
             page.go(viewer.address + path)
             assert page.messages == [], path
             assert not page.scrolls_sideways, path
+        page.go(f"{viewer.address}runs/a/1")
+        box = "document.querySelector({!r}).getBoundingClientRect().{}"
+        assert page.evaluate(box.format(".strip svg", "height")) == (170 if width > 760 else 130)
+        picks, strip = (page.evaluate(box.format(s, "width")) for s in (".picks", ".strip svg"))
+        assert abs(picks - strip) < 1
         assert {address.split("/")[2] for address in page.requests} == {f"127.0.0.1:{viewer.port}"}
 
 

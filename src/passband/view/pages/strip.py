@@ -81,6 +81,7 @@ def _rate(rate: ProblemRate) -> str:
 
 def problems_page(here: Here, rates: Sequence[ProblemRate], start: int) -> str:
     """Return a page of problems, the easiest first."""
+    start = min(start, max(0, len(rates) - 1))
     some = rates[start : start + PROBLEMS_A_PAGE]
     numbers = [tag("th", head, class_="number") for head in ("mean score", "scored", "trials")]
     heads = tag("tr", tag("th", "problem"), numbers)
