@@ -123,9 +123,13 @@ def test_a_tolerance_that_lets_everything_pass_is_refused(base: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("new", "options", "words"),
     [
-        ({"wins": WINS, "first": 1000}, (), "no problem is on both sides"),
+        (
+            {"wins": WINS, "first": 1000},
+            (),
+            "no problem is on both sides; BASE has 'q0', 'q1', 'q2' ..., and NEW",
+        ),
         ({"wins": WINS[:40]}, (), "40 of 80 problems of BASE are not compared (40 not in NEW)"),
-        ({"wins": [0] * 80, "n": 0, "failed": 8}, (), "no trial has a score (640 timeout)"),
+        ({"wins": [0] * 80, "n": 0, "failed": 8}, (), "no trial of NEW has a score (640 timeout)"),
         ({"wins": WINS, "failed": 1}, (), "80 of 720 trials of NEW have no score (80 timeout)"),
         ({"wins": WINS}, ("-m", "pass@16"), "pass@16 needs 16 trials of a problem"),
     ],

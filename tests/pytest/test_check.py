@@ -96,6 +96,8 @@ def test_results_that_are_there_are_looked_at_once() -> None:
         assert_pass_rate(["yes"], at_least=0.5)
     with pytest.raises(InvalidInput, match="have neither"):
         assert_pass_rate([1], at_least=0.5, trials=5)
+    with pytest.raises(InvalidInput, match="at least one result"):
+        assert_pass_rate([], at_least=0.9)
 
 
 def test_a_result_travels_as_text() -> None:

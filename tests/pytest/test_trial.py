@@ -1,5 +1,6 @@
 """One trial: the arguments that a function asks for, what it returns, and its errors."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -29,6 +30,23 @@ def test_a_coroutine_is_awaited() -> None:
         return seed == 8
 
     assert score(answer) == (0.0, "returned False")
+
+
+def test_a_coroutine_inside_a_running_loop_is_refused() -> None:
+    async def answer() -> bool:
+        return True
+
+    async def outer() -> Any:
+        return score(answer)
+
+    with pytest.raises(WrongType, match="while an event loop is running"):
+        asyncio.run(outer())
+
+
+def test_a_skip_or_an_xfail_ends_the_test() -> None:
+    for end in (pytest.skip, pytest.xfail):
+        with pytest.raises(end.Exception):
+            score(lambda end=end: end("no network"), errors="fail")
 
 
 def test_an_assertion_or_a_failure_is_a_failed_trial() -> None:

@@ -207,11 +207,24 @@ def test_a_decided_task_is_asked_no_more(tmp_path: Path) -> None:
     assert [line.verdict for line in result.lines] == ["pass", "undecided"]
 
 
+def test_a_decided_metric_stays_so_while_another_of_its_task_is_open(
+    same: tuple[Path, Path],
+) -> None:
+    metrics = {"pass@1": MetricRule(tolerance=0.3), "pass^2": MetricRule(tolerance=0.004)}
+    looks: list[GateLook] = []
+    result = settle(request(*same, policy=GatePolicy(metrics=metrics)).prepare(), looks)
+    early, late = result.lines
+    assert (early.verdict, late.verdict) == ("pass", "undecided")
+    assert early.trials == (40 * 3, 40 * 3)  # of the look that decided it
+    assert [len(look.lines) for look in looks] == [2] + [1] * (len(looks) - 1)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"max_rounds": None}, "needs a budget"),
         ({"max_rounds": 1}, "must be at least 2"),
+        ({"max_rounds": 2}, "2 rounds are there, and the budget does not allow one more"),
         ({"max_cost": 0.0}, "must be more than 0"),
         ({"max_cost": 5.0}, "needs the price of dice:good"),
         ({"policy": GatePolicy(over="problems")}, "that takes problems"),

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from passband.errors import InvalidInput
+from passband.trials import store as store_module
 from passband.trials.export import export
 from passband.trials.lock import Busy
 from passband.trials.merge import MergeReport, merge
@@ -196,7 +197,8 @@ def test_a_file_of_version_1_is_a_source(tmp_path: Path) -> None:
     assert (old / FILE).read_bytes() == before
 
 
-def test_where_rows_were_imported_from(tmp_path: Path) -> None:
+def test_where_rows_were_imported_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "utc_now", lambda: "2026-01-01T00:00:00Z")
     for name in ("one", "two"):
         with writing(tmp_path / name) as store:
             store.add_source("csv", "other.csv", "11")

@@ -51,7 +51,7 @@ def _read(marker: Marker) -> tuple[RatePlan, Any, Any]:
         return pass_rate(*marker.args, **marker.kwargs)
     except (TypeError, InvalidInput) as error:
         message = str(error)
-    pytest.fail(f"the marker {message}", pytrace=False)
+    pytest.fail(f"marker pass_rate: {message.removeprefix('pass_rate() ')}", pytrace=False)
 
 
 def pass_rate(

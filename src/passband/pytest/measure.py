@@ -46,6 +46,8 @@ def measure_results(
 ) -> RateResult:
     """Return the verdict on trials that were made before, in one look."""
     scores = [_score(value) for value in results]
+    if not scores:
+        raise InvalidInput("there must be at least one result; got none.")
     plan = RatePlan(at_least, len(scores), tolerance, level, looks=(len(scores),))
     return _of_plan(plan, len(scores), sum(scores), [])
 

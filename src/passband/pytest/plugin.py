@@ -77,7 +77,11 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     try:
         yield
         if not session.results and item.get_closest_marker("pass_rate") is not None:
-            pytest.fail("the marker pass_rate is for functions, not for this test", pytrace=False)
+            pytest.fail(
+                "marker pass_rate: it repeats plain test functions and methods, not this kind of "
+                "test (such as unittest.TestCase); call assert_pass_rate in the test.",
+                pytrace=False,
+            )
     finally:
         item.user_properties += [result.as_property() for result in session.results]
         session.test, session.results = before

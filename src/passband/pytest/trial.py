@@ -69,6 +69,8 @@ class Caller:
 
         try:
             value = self._call(trial, has_case)
+        except pytest.xfail.Exception:  # which is a kind of fail.Exception
+            raise
         except (AssertionError, pytest.fail.Exception) as error:
             return Outcome(0.0, describe(error))
         except Exception as error:
@@ -91,8 +93,22 @@ class Caller:
 
     def _awaited(self, value: Any) -> Any:
         if self._loop is None:
+            _refuse_running_loop(value)
             self._loop = asyncio.new_event_loop()
         return self._loop.run_until_complete(_await(value))
+
+
+def _refuse_running_loop(value: Any) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    if inspect.iscoroutine(value):
+        value.close()
+    raise WrongType(
+        "an async function cannot be tried while an event loop is running: make the assertion in a "
+        "test that is not async, or try the function there and give the results as a list."
+    )
 
 
 async def _await(value: Any) -> Any:
@@ -132,6 +148,6 @@ def _say_where(error: Exception, trial: Trial, has_case: bool) -> None:
     if hasattr(error, "add_note"):  # from Python 3.11 on
         case = f" of case {trial.case!r}" if has_case else ""
         error.add_note(
-            f"in trial {trial.number}{case} (seed {trial.seed}); an error that is a failure of the "
-            f'function under test can count as one with errors="fail"'
+            f'in trial {trial.number}{case} (seed {trial.seed}); errors="fail" counts an error '
+            "like this as a failed trial"
         )

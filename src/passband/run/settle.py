@@ -32,6 +32,7 @@ __all__ = ["Interrupted", "SettleRequest", "Settling"]
 OnLook = Callable[[GateLook, SettlePlan], None]
 _FARTHEST = 10_000  # rounds
 _MEASURED = ("pass@", "pass^")
+_OPEN = ("undecided", "not-certified")  # what another look may change
 
 
 class Interrupted(PassbandError):
@@ -94,8 +95,10 @@ class Settling:
             self.plan = SettlePlan.load(self.path)
             self.plan.require_goal(fresh, self.path)
         else:
+            _refuse_idle(fresh)
             self.plan = fresh
         self._lines = {(line.task, line.metric): line for line in first.lines}
+        self._decided: set[tuple[str, str]] = set()  # tasks and metrics
         self._looks: list[GateLook] = []
 
     # -- the plan --------------------------------------------------------------------------
@@ -225,10 +228,15 @@ class Settling:
         errors = self.plan.errors_at(rounds, is_last=is_last)
         pairs = dict(self._pairs(tasks, rounds))
         number = len(self._looks) + 1
-        lines = gate_lines(pairs, self._request.policy, errors)
+        lines = tuple(
+            line
+            for line in gate_lines(pairs, self._request.policy, errors)
+            if (line.task, line.metric) not in self._decided
+        )
         if not is_last:
             lines = tuple(_marked(line, number, self.plan.looks, rounds) for line in lines)
         self._lines |= {(line.task, line.metric): line for line in lines}
+        self._decided |= {(one.task, one.metric) for one in lines if one.verdict not in _OPEN}
         verdict = verdict_of(tuple(self._lines.values()))
         count = sum(
             one.n_problems for pair in pairs.values() for one in (pair.base, pair.new) if one
@@ -299,7 +307,7 @@ def _affordable(tasks: Sequence[Held], money: float) -> int:
 
 def _marked(line: GateLine, number: int, looks: Sequence[int], rounds: int) -> GateLine:
     """Return a line that is decided before the last look with a note that says so."""
-    if line.verdict in ("undecided", "not-certified"):
+    if line.verdict in _OPEN:
         return line
     return replace(line, notes=(*line.notes, decided_early(number, len(looks), rounds)))
 
@@ -313,6 +321,15 @@ def _refuse_hopeless(result: GateResult) -> None:
                 f"{line.task} {line.metric}: {line.reason}. More trials would not change that, so "
                 "nothing was asked."
             )
+
+
+def _refuse_idle(plan: SettlePlan) -> None:
+    """Refuse a new plan whose budget allows no further round: it could never be extended."""
+    if plan.looks[-1] <= plan.before:
+        raise InvalidInput(
+            f"{plan.before} rounds are there, and the budget does not allow one more: raise "
+            "--max-cost or --max-rounds, or gate what is there without --settle."
+        )
 
 
 def _check(request: SettleRequest) -> None:

@@ -9,6 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 from chart_samples import CHARTS, STRANGE
+from passband.report.charts.bar import Bar
+from passband.report.charts.difference_forest import DifferenceForest
+from passband.report.charts.split_bar import Part, SplitBar
 from passband.report.charts.theme import DARK, LIGHT, NOTEBOOK, PAGE
 from passband.report.charts.write import vega_json
 
@@ -81,3 +84,18 @@ def luminance(colour: str) -> float:
     shares = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [s / 12.92 if s <= 0.04045 else math.pow((s + 0.055) / 1.055, 2.4) for s in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_a_long_label_has_a_line_of_its_own_where_it_is_narrow() -> None:
+    labels = ["first task · one model − another", "first task · one model − a third model"]
+    forest = DifferenceForest([Bar(label, 0.1, (-0.25, 0.45)) for label in labels], "a", "b")
+    drawn = forest.svg(narrow=True)
+    assert all(f">{label}</text>" in drawn for label in labels)
+    assert "…" not in drawn
+
+
+def test_labels_below_a_split_bar_are_in_the_order_of_its_parts() -> None:
+    root = ElementTree.fromstring(SplitBar([Part("which problems", 0), Part("sampling", 1)]).svg())
+    first, second = root.iter(f"{SVG}text")
+    assert (first.text, first.get("x")) == ("0 % which problems", "0")
+    assert (second.text, second.get("text-anchor")) == ("100 % sampling", "end")

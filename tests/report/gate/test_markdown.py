@@ -56,5 +56,16 @@ def test_a_long_comment_is_cut_at_a_line_and_closed(most: int) -> None:
         assert len(text.encode()) <= most or len(text) <= most
         assert text.count("<details>") == text.count("</details>")
         assert text.count("```") % 2 == 0
-        assert re.search(r"\d+ more comparisons?: too long", text) or most == 64_000
+        assert re.search(r"\d+ more comparisons? left out", text) or most == 64_000
         assert "### passband gate: UNDECIDED" in text
+        assert "these very problems" in text.splitlines()[-1]
+
+
+def test_two_thousand_comparisons_leave_room_for_reasons_and_long_names_for_a_table() -> None:
+    text = gate_comment(named([f"task-{number}" for number in range(2000)], "open"))
+    assert len(text) <= 64_000
+    for words in ("| task-0 ", "─", "- task-0 pass@1: ", "more reasons left out"):
+        assert words in text
+    long = gate_comment(named(["@x" * 40_000]))
+    assert "| pass@1 |" in long
+    assert len(long) < 5_000

@@ -109,6 +109,38 @@ def test_graded_scores_are_no_percentages(tmp_path: Path) -> None:
     assert "The best of 2 tries scores" in html
 
 
+def test_graded_scores_are_neither_right_nor_solved(tmp_path: Path) -> None:
+    html = page(filled(tmp_path / "run", [[0.25, 1, 0.5], [0.75, 0, 1]] * 5))
+    assert not re.search(
+        r"solved(?!\":)|trials right", re.sub("(?s)<(style|script)>.*?</", "", html)
+    )
+    assert "mean score 0.583 over 3 trials" in html
+    assert '"1 (score 1)"' in html
+
+
+@pytest.mark.parametrize("rows", [["q,0,1", "q,1,0", "q,5,1", "r,2,0", "r,3,1"], ["q,3,1"]])
+def test_missing_trials_are_no_damage_and_scores_no_transcripts(
+    tmp_path: Path, rows: list[str]
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(["problem,trial,score", *rows]))
+    html = page(table)
+    assert "damaged" not in html
+    assert "It holds no transcripts." in html
+    assert "<h1>t</h1>" in html  # no model is named
+    assert not re.search(r"\b(1 problems|1 times|1 trials)\b", html)
+    assert ("Either takes" in html) == (len(rows) > 1)
+
+
+def test_a_run_says_nothing_of_what_was_read_of_others(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    lines = [f"{model},q{at % 6},{at // 6},{at % 2},ok" for model in "ab" for at in range(24)]
+    table.write_text("\n".join(["model,problem,trial,score,status", *lines, "b,q0,9,,timeout"]))
+    first, second = page(table).split("<article")[1:]
+    assert "kept as errored" not in first
+    assert "1 trial of status &#x27;timeout&#x27; kept as errored" in second
+
+
 def test_a_run_of_errors_has_the_reason_instead_of_a_number(tmp_path: Path) -> None:
     with writing(tmp_path / "run") as store:
         run, _ = begin(store, [problem(at) for at in range(3)])
@@ -143,6 +175,12 @@ def test_a_directory_of_several_runs_has_a_part_for_each(tmp_path: Path) -> None
     assert "2 tasks by tiny" in html
     assert list(charts_by_folder(found)) == ["1-riddles-tiny", "2-sums-tiny"]
     assert "riddles" not in report_page(read_findings([tmp_path / "run"], tasks=["sums"]))
+
+
+def test_models_without_a_common_task_are_not_compared_and_the_page_says_so(tmp_path: Path) -> None:
+    filled(tmp_path / "a", WINS, task="sums", model="tiny")
+    filled(tmp_path / "b", WINS, task="riddles", model="large")
+    assert "No task was asked of two models" in page(tmp_path / "a", tmp_path / "b")
 
 
 def test_a_large_strip_is_a_mask_in_the_style_sheet(tmp_path: Path) -> None:

@@ -111,6 +111,27 @@ def test_every_run_follows_the_comparison(runs: dict[str, Path]) -> None:
     assert len(json.loads(data.group(1))["runs"]) == 3
 
 
+def test_names_from_right_to_left_turn_no_sentence_and_no_difference(tmp_path: Path) -> None:
+    names = ["שלום", "עולם", "c"]
+    sources = [filled(tmp_path / str(at), wins(at, 0.5), model=n) for at, n in enumerate(names)]
+    findings = compared_findings(sources, Contest())
+    part = compared_part(findings)
+    assert "<bdi>שלום</bdi>" in part.header
+    assert not re.search('<(h1|p|li)[^>]*dir="auto"', part.header + part.body)
+    labels = [bar.label for bar in SeveralText(findings).forest().bars]
+    assert all("\u2068" in label and not label.startswith(tuple(names[:2])) for label in labels)
+
+
+def test_graded_scores_differ_by_no_points(tmp_path: Path) -> None:
+    sources = [
+        filled(tmp_path / name, [[rate, 0.5]] * 9 + [[rate / 2, 1]] * 9, model=name)
+        for name, rate in (("a", 0.25), ("b", 0.75))
+    ]
+    part = compared_part(compared_findings(sources, Contest()))
+    assert "The mean score of b is 0." in part.body
+    assert "points" not in part.body
+
+
 def test_names_are_text_wherever_they_appear(runs: dict[str, Path]) -> None:
     paths = [runs["low"], runs["evil"], runs["high"]]
     for chosen in (paths[:2], paths):

@@ -111,3 +111,6 @@ def test_plans_that_cannot_end_are_refused(arguments: tuple[float, int], message
 def test_counts_that_cannot_be_are_refused() -> None:
     with pytest.raises(InvalidInput, match="no more successes than trials"):
         rate_interval(SMALL, 5, 6)
+    for trials, successes in ((100, 0), (50, 50)):  # it would have stopped at 4, and at 47
+        with pytest.raises(InvalidInput, match="would have stopped"):
+            rate_interval(RatePlan(0.9), trials, successes)

@@ -10,18 +10,31 @@ from typing import Literal
 
 from passband.report.charts.theme import Theme
 
-__all__ = ["Anchor", "Canvas", "escape", "fitted", "number", "short", "text_width"]
+__all__ = [
+    "RIGHT_TO_LEFT_NAME",
+    "Anchor",
+    "Canvas",
+    "escape",
+    "fitted",
+    "isolated",
+    "number",
+    "short",
+    "text_width",
+]
 
 Anchor = Literal["start", "middle", "end"]
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 _LONGEST = 1000  # letters of a text that are looked at
 _MARGIN = 12.0  # around a drawing that stands alone
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
+_RIGHT_TO_LEFT = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]+"
+RIGHT_TO_LEFT_NAME = re.compile(f"{_RIGHT_TO_LEFT}(?:[ _-]{_RIGHT_TO_LEFT})*")
+_ISOLATES = "\u2068\u2069"
 _WIDE = re.compile("[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U0001f000-]")
 
 
 _WIDTHS = {
+    **dict.fromkeys(_ISOLATES, 1e-9),
     **dict.fromkeys("ijl'|", 0.3),
     **dict.fromkeys(" .,:;!ftI()[]-r/\\", 0.41),
     **dict.fromkeys("mwMW@%", 0.95),
@@ -45,6 +58,11 @@ def short(text: str, most: int = 80) -> str:
     """
     text = _UNWRITABLE.sub("\ufffd", text[: most + 1])
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def isolated(text: str) -> str:
+    """Return a text that turns nothing around it, if a part of it runs from right to left."""
+    return f"\u2068{text}\u2069" if RIGHT_TO_LEFT_NAME.search(text) else text
 
 
 def number(value: float) -> str:
@@ -167,14 +185,8 @@ class Canvas:
             place["text-anchor"] = anchor
         if bold:
             place["font-weight"] = 600
-        if _RIGHT_TO_LEFT.search(shown):
-            shown = f"\u2068{shown}\u2069"  # isolated, so that it turns nothing around it
-        whole = (
-            ""
-            if room is None or shown in (text, f"\u2068{text}\u2069")
-            else tooltip(short(text, 300))
-        )
-        self._add("text", place, fill, None, content=escape(shown) + whole)
+        whole = "" if room is None or shown == text else tooltip(short(text, 300))
+        self._add("text", place, fill, None, content=escape(isolated(shown)) + whole)
 
     def raw(self, markup: str) -> None:
         """Add finished markup."""

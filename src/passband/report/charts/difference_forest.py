@@ -71,7 +71,7 @@ class DifferenceForest(Chart):
     def draw(self, theme: Theme, *, narrow: bool) -> Canvas:
         """Draw label, bar, difference with its interval, and verdict of every row."""
         bars = self.bars[:MOST_ROWS]
-        before = [Column("", [bar.label for bar in bars], bold=True, most=280)]
+        before = [Column("", [bar.label for bar in bars], bold=True, most=420)]
         after = [Column("difference", self._cells(bars), right=True, most=220)]
         if not narrow and any(bar.words for bar in bars):
             after.append(Column("", [bar.words for bar in bars], muted=True, most=130))

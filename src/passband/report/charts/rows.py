@@ -20,6 +20,7 @@ _WIDEST = 920.0  # for texts that would be cut otherwise
 _HEAD = 26.0
 _ROW, _TALL_ROW = 30.0, 46.0
 _SIZE = 14.0
+_LINE = 18.0  # of labels that have no room beside their numbers
 
 
 @dataclass(frozen=True)
@@ -109,25 +110,40 @@ class Rows:
 
     def _narrow(self, theme: Theme) -> Canvas:
         """Draw labels and numbers above each bar, which has the whole width."""
-        canvas = Canvas(theme, NARROW, _HEAD + _TALL_ROW * len(self.bars) + 4)
+        extra = 0.0 if all(map(self._fits, range(len(self.bars)))) else _LINE
+        row = _TALL_ROW + extra
+        canvas = Canvas(theme, NARROW, _HEAD + row * len(self.bars) + 4)
         scale = Scale(*self.span, 8, NARROW - 8)
         self._head(canvas, scale)
         for index, bar in enumerate(self.bars):
-            top = _HEAD + _TALL_ROW * index
-            self._grid(canvas, scale, top + 23, top + 43)
-            self._words(canvas, index, top + 17)
-            draw_bar(canvas, bar, scale, top + 33)
+            top = _HEAD + row * index
+            self._grid(canvas, scale, top + extra + 23, top + extra + 43)
+            self._words(canvas, index, top + 17, extra)
+            draw_bar(canvas, bar, scale, top + extra + 33)
         return canvas
 
-    def _words(self, canvas: Canvas, index: int, y: float) -> None:
-        """Write the label at the left, and the numbers at the right."""
+    def _words(self, canvas: Canvas, index: int, y: float, extra: float) -> None:
+        """Write the label at the left, and the numbers at the right, or in a line of their own."""
+        numbers = self._numbers(index)
+        x = 2.0 if extra else NARROW - 2
+        anchor: Anchor = "start" if extra else "end"
+        canvas.text(x, y + extra, numbers, 13, fill="muted", anchor=anchor)
+        room = NARROW - 4 if extra else self._room(index)
+        canvas.text(2, y, self.before[0].cells[index], _SIZE, bold=True, room=room)
+
+    def _numbers(self, index: int) -> str:
         columns = [*self.before[1:], *self.after]
         cells = [(column, column.cells[index]) for column in columns if column.cells[index]]
         numbers = " · ".join(column.alone.format(cell) for column, cell in cells)
-        numbers = fitted(numbers, 13, NARROW * 0.66)
-        canvas.text(NARROW - 2, y, numbers, 13, fill="muted", anchor="end")
-        room = NARROW - text_width(numbers, 13) - 16
-        canvas.text(2, y, self.before[0].cells[index], _SIZE, bold=True, room=room)
+        return fitted(numbers, 13, NARROW * 0.66)
+
+    def _room(self, index: int) -> float:
+        return NARROW - text_width(self._numbers(index), 13) - 16
+
+    def _fits(self, index: int) -> bool:
+        """Return whether a label has room beside its numbers."""
+        label = self.before[0].cells[index]
+        return text_width(label, _SIZE, bold=True) <= self._room(index)
 
     def _head(self, canvas: Canvas, scale: Scale) -> None:
         """Write the numbers of the axis; those at the edges stay within the drawing."""

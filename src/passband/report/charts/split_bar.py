@@ -52,7 +52,10 @@ class SplitBar(Chart):
         return ", ".join(f"{_percent(part.share)} {part.label}" for part in self.parts) + "."
 
     def draw(self, theme: Theme, *, narrow: bool) -> Canvas:
-        """Draw the parts side by side, each labelled inside if it fits, else below."""
+        """Draw the parts side by side, each labelled inside if it fits, else below.
+
+        Below, the first label is at the left and the others at the right, as their parts are.
+        """
         width = NARROW if narrow else _WIDTH
         canvas = Canvas(theme, width, _HEIGHT + 24)
         canvas.rect(0, 0, width, _HEIGHT, "empty")
@@ -66,6 +69,8 @@ class SplitBar(Chart):
             inside = "_outer" in role and text_width(label, 14) + 16 <= length
             if inside:
                 canvas.text(x + 10, _HEIGHT / 2 + 5, label, 14)
+            elif index == 0:
+                canvas.text(0, _HEIGHT + 18, label, 13, fill="muted")
             else:
                 canvas.text(below, _HEIGHT + 18, label, 13, fill="muted", anchor="end")
                 below -= text_width(label, 13) + 14

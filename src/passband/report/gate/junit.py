@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 from passband.report.gate.words import headline, line_texts, roundings
 from passband.report.render import printable
+from passband.stats.decision.gate.failed import Failed
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 
@@ -24,7 +25,7 @@ def gate_junit(result: GateResult) -> str:
     name = f"passband gate {result.policy.name}"
     suite = ET.Element("testsuite", name=name, time="0")
     for line, rounding in zip(result.lines, roundings(result), strict=True):
-        suite.append(_case(line, rounding))
+        suite.append(_case(line, rounding, result.policy.failed))
     if not result.deciding:
         case = ET.SubElement(suite, "testcase", classname=name, name="verdict", time="0")
         ET.SubElement(case, "error", message=printable(headline(result)), type=result.verdict)
@@ -37,11 +38,11 @@ def gate_junit(result: GateResult) -> str:
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _case(line: GateLine, rounding: Rounding) -> ET.Element:
+def _case(line: GateLine, rounding: Rounding, failed: Failed) -> ET.Element:
     case = ET.Element(
         "testcase", classname=printable(line.task), name=printable(line.metric), time="0"
     )
-    texts = [printable(text) for text in line_texts(line, rounding)]
+    texts = [printable(text) for text in line_texts(line, rounding, failed)]
     measured = _measured(line, rounding)
     tag = _tag(line)
     if tag is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from passband.report.render import printable
 from passband.report.words import counted
 from passband.run.settle_forecast import SettleForecast
 from passband.stats.interval.rounding import rounded
@@ -20,23 +21,22 @@ def look_line(look: GateLook, planned: int) -> str:
         f"look {look.number} of {planned}{last}, after {look.rounds} rounds ({look.trials} trials)"
     )
     if len(look.lines) == 1:
-        return f"{head}: {_measured(look.lines[0])}, {look.lines[0].verdict}"
+        return printable(f"{head}: {_measured(look.lines[0])}, {look.lines[0].verdict}")
     still = [line for line in look.lines if line.verdict == "undecided"]
-    shown = "; ".join(f"{line.task} {line.metric} {_measured(line)}" for line in still[:3])
+    shown = "; ".join(map(_measured, still[:3]))
     more = f" and {len(still) - 3} more" if len(still) > 3 else ""
     text = f"{len(still)} of {counted(len(look.lines), 'comparison')} undecided"
-    return f"{head}: {text}{f': {shown}{more}' if still else ''}"
+    return printable(f"{head}: {text}{f': {shown}{more}' if still else ''}")
 
 
 def _measured(line: GateLine) -> str:
     if line.difference is None:
-        return "no interval yet"
-    return rounded(line.difference, line.low, line.high)
+        return f"{line.task} {line.metric}, no interval yet"
+    return f"{line.task} {line.metric} {rounded(line.difference, line.low, line.high)}"
 
 
 def settled_lines(settled: Settled) -> Iterator[str]:
     """Yield how a gate was settled, and what its looks guarantee."""
-    looks = counted(len(settled.looks), "time")
     cost = "" if not settled.cost else f", cost {settled.cost:.3g}"
     ends = {
         "decided": "",
@@ -45,8 +45,8 @@ def settled_lines(settled: Settled) -> Iterator[str]:
         "not-certified": "; more trials would not certify it",
     }
     yield (
-        f"Looked {looks} of at most {len(settled.planned)}, the last after "
-        f"{settled.looks[-1].rounds} rounds ({settled.asked} trials asked{cost})"
+        f"Took {len(settled.looks)} of at most {counted(len(settled.planned), 'look')}, the last "
+        f"after {settled.looks[-1].rounds} rounds ({counted(settled.asked, 'more trial')}{cost})"
         f"{ends[settled.end]}. The levels allow for these looks, in large samples, and not for an "
         f"earlier gate on the same trials."
     )

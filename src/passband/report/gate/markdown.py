@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from passband.report.gate.bars import LEGEND, difference_bars
 from passband.report.gate.text import gate_row
@@ -17,6 +18,7 @@ from passband.report.gate.words import HEADLINES, line_texts, roundings, sentenc
 from passband.report.markdown import markdown_text
 from passband.report.render import printable, render
 from passband.report.style import PLAIN, Style
+from passband.report.words import counted
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 from passband.version import __version__
@@ -25,7 +27,8 @@ __all__ = ["COMMENT", "STEP_SUMMARY", "gate_comment", "gate_step_summary", "mark
 
 COMMENT = 64_000  #: characters of a comment; GitHub takes 65,536
 STEP_SUMMARY = 1_000_000  #: bytes of a step's summary; GitHub takes 1 MiB for all of a step's
-_PINGS = re.compile(r"(?<![A-Za-z0-9])@(?=\w)|#(?=\d)")  # a mention, an issue
+_PINGS = re.compile(r"(?<![A-Za-z0-9])@(?=\w)|#(?=\d)|\bgh-(?=\d)", re.I)  # a mention, an issue
+_LONGEST = 200  # characters of a name
 _ORDER = ("regression", "not-certified", "undecided", "worse-within-tolerance", "pass")
 _TIERS = ("required", "supporting", "advisory")
 
@@ -60,31 +63,35 @@ class _Section:
     foot: str = "\n"
     noun: str = "line"
 
+    @property
+    def size(self) -> int:
+        return len(self.head) + sum(map(len, self.lines)) + len(self.foot)
+
     def within(self, room: int) -> str:
-        """Return as much of it as there is room for; nothing if there is none for a line."""
-        text = self.head + "".join(self.lines) + self.foot
-        if len(text) <= room:
-            return text
+        """Return as much of it as there is room for, and how much is left out."""
+        if self.size <= room:
+            return self.head + "".join(self.lines) + self.foot
         room -= len(self.head) + len(self.foot) + 80  # for what is said of the rest
-        kept: list[str] = []
-        for line in self.lines:
-            room -= len(line)
-            if room < 0:
-                break
-            kept.append(line)
-        if not kept:
-            return ""
-        left = len(self.lines) - len(kept)
-        rest = f"\n{left} more {self.noun}{'s' * (left != 1)}: too long for this page.\n"
-        return self.head + "".join(kept) + self.foot + rest
+        sizes = accumulate(map(len, self.lines))
+        kept = self.lines[: sum(size <= room for size in sizes)]
+        rest = (
+            f"{counted(len(self.lines) - len(kept), f'more {self.noun}')} left out for length.\n\n"
+        )
+        return self.head + "".join(kept) + self.foot + rest if kept else rest
 
 
 def _document(result: GateResult, style: Style, most: int) -> str:
-    text = _opening(result)
+    """Put the sections together; what is too long is cut, but for the opening and the closing."""
+    opening, closing = _opening(result), f"{_inert(target(result))} passband {__version__}.\n"
     pairs = sorted(zip(result.lines, roundings(result, style), strict=True), key=_severity)
-    for section in _sections(result, pairs):
-        text += section.within(most - len(text))
-    return text
+    sections = list(_sections(result, pairs))
+    room = most - len(opening) - len(closing)
+    text = ""
+    for at, section in enumerate(sections):
+        left = room - len(text)
+        fits = sum(one.size for one in sections[at:]) <= left
+        text += section.within(left if fits else left // 2)  # some room for each that follows
+    return opening + text + closing
 
 
 def _severity(pair: tuple[GateLine, Rounding]) -> tuple[int, int]:
@@ -95,8 +102,8 @@ def _severity(pair: tuple[GateLine, Rounding]) -> tuple[int, int]:
 
 def _opening(result: GateResult) -> str:
     name = f" ({result.policy.name})" if result.policy.name != "gate" else ""
-    base, new = (_cut(_inert(side.name)) for side in (result.base, result.new))
-    lead = _cut(_inert(sentence(result)), 1000)
+    base, new = (_inert(_cut(side.name)) for side in (result.base, result.new))
+    lead = _inert(_cut(sentence(result), 1000))
     return (
         f"### passband gate{name}: {HEADLINES[result.verdict]}\n\n"
         f"{lead[:1].upper()}{lead[1:]}. New: {new}; base: {base}.\n\n"
@@ -105,7 +112,10 @@ def _opening(result: GateResult) -> str:
 
 def _sections(result: GateResult, pairs: Sequence[tuple[GateLine, Rounding]]) -> Iterator[_Section]:
     if pairs:
-        rows = [gate_row(result, line, rounding) for line, rounding in pairs]
+        rows = [
+            gate_row(result, replace(line, task=_cut(line.task)), rounding)
+            for line, rounding in pairs
+        ]
         head, rule, *body = _inert_links(render(rows, "markdown")).splitlines(keepends=True)
         yield _Section(head + rule, body, noun="comparison")
     bars = difference_bars([line for line, _ in pairs])
@@ -118,19 +128,21 @@ def _sections(result: GateResult, pairs: Sequence[tuple[GateLine, Rounding]]) ->
             noun="difference",
         )
     details = [
-        f"- in {_cut(_inert(line.task))}, {_inert(line.metric)}: {_cut(_inert(text), 1000)}\n"
+        f"- {_inert(_cut(line.task))} {_inert(line.metric)}: {_inert(_cut(text, 1000))}\n"
         for line, rounding in pairs
-        for text in line_texts(line, rounding)
+        for text in line_texts(line, rounding, result.policy.failed)
     ]
     if details:
         summary = "<details><summary>Why, and what would settle it</summary>\n\n"
-        yield _Section(summary, details, "\n</details>\n\n")
-    remarks = [f"- {_cut(_inert(str(one)), 1000)}\n" for one in result.remarks if one.important]
+        yield _Section(summary, details, "\n</details>\n\n", noun="reason")
+    remarks = [f"- {_inert(_cut(str(one), 1000))}\n" for one in result.remarks if one.important]
     if remarks:
         yield _Section(
-            "<details><summary>About the runs</summary>\n\n", remarks, "\n</details>\n\n"
+            "<details><summary>About the runs</summary>\n\n",
+            remarks,
+            "\n</details>\n\n",
+            noun="remark",
         )
-    yield _Section("", [f"{_inert(target(result))} passband {__version__}.\n"], "")
 
 
 # -- text ------------------------------------------------------------------------------------
@@ -146,8 +158,8 @@ def _inert_links(text: str) -> str:
     return _PINGS.sub(lambda sign: f"{sign[0]}&#8203;", text)
 
 
-def _cut(text: str, most: int = 200) -> str:
-    return text if len(text) <= most else f"{text[:most].rstrip(chr(92))}..."
+def _cut(text: str, most: int = _LONGEST) -> str:
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _fence(lines: Sequence[str]) -> str:

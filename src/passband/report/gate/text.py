@@ -52,6 +52,6 @@ def gate_notes(result: GateResult, style: Style = PLAIN) -> list[str]:
         *(
             f"{line.task} {line.metric}: {text}"
             for line, rounding in zip(result.lines, roundings(result, style), strict=True)
-            for text in line_texts(line, rounding)
+            for text in line_texts(line, rounding, result.policy.failed)
         ),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from passband.report.gate.looks import settled_lines
 from passband.report.style import PLAIN, Figure, Style
 from passband.report.words import counted
+from passband.stats.decision.gate.failed import Failed
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 
@@ -54,6 +55,8 @@ def target(result: GateResult) -> str:
     policy = result.policy
     these = "these very problems" if policy.over == "trials" else "problems like these"
     chance = f"{100 * policy.error:g}%"
+    if not result.n_deciding:
+        return f"Verdicts are for {these}; nothing that decides the gate could be compared."
     if result.settled is not None:
         return (
             f"Verdicts and {100 * policy.level:g}% intervals are for {these}, at all looks "
@@ -61,10 +64,12 @@ def target(result: GateResult) -> str:
             f"such gates ({counted(result.n_deciding, 'comparison')}), and one that is worse by "
             f"the tolerance passes in at most {chance}. {' '.join(settled_lines(result.settled))}"
         )
+    among = f" among {result.n_deciding:,} comparisons" if result.n_deciding > 1 else ""
+    in_all = " in all (Holm)" if among else ""
     return (
         f"Verdicts and {100 * policy.level:g}% intervals are for {these}. The chance of a false "
-        f"regression among {counted(result.n_deciding, 'comparison')} is at most {chance} in all "
-        f"(Holm), and so is that of passing a loss as large as the tolerance."
+        f"regression{among} is at most {chance}{in_all}, and so is that of passing a loss as large "
+        f"as the tolerance."
     )
 
 
@@ -73,18 +78,18 @@ def roundings(result: GateResult, style: Style = PLAIN) -> list[Rounding]:
     return style.roundings([_figure(line) for line in result.lines])
 
 
-def line_texts(line: GateLine, rounding: Rounding) -> Iterator[str]:
+def line_texts(line: GateLine, rounding: Rounding, failed: Failed) -> Iterator[str]:
     """Yield why a comparison is open, what would settle it, and what to keep in mind."""
+    trials = f"failed trials ({line.failed[0]} of BASE, {line.failed[1]} of NEW)"
     if line.reason:
         yield line.reason
     if line.more is not None:
         yield f"to settle it: {line.more}"
     if line.bracket is not None:
         low, high = (rounding.value(end) for end in line.bracket)
-        yield (
-            f"failed trials ({line.failed[0]} of BASE, {line.failed[1]} of NEW): the difference is "
-            f"between {low} and {high}, whatever they would have been"
-        )
+        yield f"{trials}: the difference is between {low} and {high}, whatever they would have been"
+    elif any(line.failed) and line.difference is not None:
+        yield f"{trials} {'count as wrong' if failed == 'wrong' else 'are left out'}, as asked"
     if line.left_out and line.verdict != "not-certified":
         yield f"{counted(line.left_out, 'problem')} of BASE not compared"
     yield from (str(note) for note in line.notes if note.code != "unscored-trials")

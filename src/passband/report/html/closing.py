@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from passband.report.html.document import escape
-from passband.report.html.elements import note_list, pair_rows, section
+from passband.report.html.elements import note_list, pair_rows, prose, section
 from passband.report.html.lead import times_text
 from passband.report.html.run_text import RunText
 from passband.report.summary import note_lines
 from passband.report.words import counted, duration, money
+from passband.summary.findings.findings import Findings
 
 __all__ = ["methods_section", "notes_section", "trials_section"]
 
@@ -19,7 +20,7 @@ _STATUSES = {
     "invalid": "invalid (what came back was no answer)",
     "gave_up": "given up (nothing came back)",
     "limit": "stopped by a limit of the task",
-    "errored": "errors of the task's own code",
+    "errored": "ended with an error",
     "tool_call": "ended with a call of a tool",
     "unknown": "ended for an unknown reason",
     "unscored": "not scored",
@@ -77,7 +78,7 @@ def notes_section(run: RunText) -> str:
     """Return where numbers are weak, and how the trials were read."""
     found = run.findings
     lines = note_lines(found.summary)
-    lines += [note.text for tries in found.tries for note in tries.notes]
+    lines += _curve_notes(found)
     if found.transcripts.damaged:
         lines.append(
             f"{counted(found.transcripts.damaged, 'transcript')} could not be read and "
@@ -87,6 +88,15 @@ def notes_section(run: RunText) -> str:
     lines += [one.text for one in found.summary.remarks if not one.important]
     unique = list(dict.fromkeys(lines))
     return section("Notes", "", note_list(unique, "quiet")) if unique else ""
+
+
+def _curve_notes(found: Findings) -> Iterator[str]:
+    """Yield where curves are weak, but for what the lines of the table say too."""
+    said = {note.text for line in found.group.lines for note in line.notes}
+    for tries in found.tries:
+        for note in tries.notes:
+            if note.text not in said:
+                yield f"{tries.metric}, at the k where the curve is weakest: {note.text}"
 
 
 # -- methods -------------------------------------------------------------------------------
@@ -99,11 +109,11 @@ def methods_section(run: RunText) -> str:
     if made.command is not None:
         parts.append(f'<pre class="command">{escape(made.command)}</pre>')
     parts += [
-        f'<p class="caption" dir="auto">imported from {escape(one.file)} ({escape(one.reader)}, '
+        f'<p class="caption">imported from {prose(one.file)} ({escape(one.reader)}, '
         f"sha256 {escape(one.sha256[:12])})</p>"
         for one in made.sources
     ]
-    parts.append(f'<p class="caption" dir="auto">{escape(" · ".join(_versions(run)))}</p>')
+    parts.append(f'<p class="caption">{prose(" · ".join(_versions(run)))}</p>')
     return section("Methods", "", "".join(parts))
 
 
@@ -128,10 +138,9 @@ def _methods(run: RunText) -> Iterator[str]:
         )
         return
     times = times_text(run)
-    yield (
-        f"Each of {counted(group.n_problems, 'problem')} was asked "
-        f"{times} {'time' if times == '1' else 'times'} and scored by {found.scorer}."
-    )
+    each = "One problem" if group.n_problems == 1 else f"Each of {group.n_problems:,} problems"
+    often = "once" if times == "1" else f"{times} times"
+    yield f"{each} was asked {often} and scored by {found.scorer}."
     measured = [line for line in group.lines if line.estimate is not None]
     metrics = {line.metric.partition("@")[0].partition("^")[0] for line in measured}
     if "pass" in metrics or any(tries.metric.startswith("pass") for tries in found.tries):
@@ -152,7 +161,7 @@ def _methods(run: RunText) -> Iterator[str]:
         yield f"Intervals by {', '.join(others)}: see docs/intervals.md."
     if found.tries:
         yield "Bands hold for all k at once."
-    if found.uncertainty is not None:
+    if found.uncertainty is not None and found.uncertainty.share_problems is not None:
         yield "The variance is split as in Miller (2024, arXiv 2411.00640)."
     if measured:
         yield "Their measured coverage is in docs/coverage.md."

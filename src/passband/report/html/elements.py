@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from passband.report.charts.canvas import RIGHT_TO_LEFT_NAME
 from passband.report.charts.chart import Chart
 from passband.report.html.document import escape
 
@@ -12,10 +13,20 @@ __all__ = [
     "figure",
     "note_list",
     "pair_rows",
+    "prose",
     "section",
     "sentence",
     "side_by_side",
 ]
+
+
+def prose(text: str) -> str:
+    """Return a sentence as HTML; names that are written from right to left turn nothing else.
+
+    >>> prose("5 of אב, 3 of <b>")
+    '5 of <bdi>אב</bdi>, 3 of &lt;b&gt;'
+    """
+    return RIGHT_TO_LEFT_NAME.sub(r"<bdi>\g<0></bdi>", escape(text))
 
 
 def section(heading: str, finding: str, body: str, *, name: str = "") -> str:
@@ -24,13 +35,13 @@ def section(heading: str, finding: str, body: str, *, name: str = "") -> str:
     `heading` and `finding` are texts, `body` is HTML.
     """
     marked = f' id="{escape(name)}"' if name else ""
-    said = f'<p class="finding" dir="auto">{escape(finding)}</p>' if finding else ""
+    said = f'<p class="finding">{prose(finding)}</p>' if finding else ""
     return f"<section{marked}><h2>{escape(heading)}</h2>{said}{body}</section>"
 
 
 def caption(text: str) -> str:
     """Return what is said below a chart or a table."""
-    return f'<p class="caption" dir="auto">{escape(text)}</p>' if text else ""
+    return f'<p class="caption">{prose(text)}</p>' if text else ""
 
 
 def figure(chart: Chart, *, text: str | None = None) -> str:
@@ -43,9 +54,9 @@ def figure(chart: Chart, *, text: str | None = None) -> str:
 
 
 def side_by_side(*sections: str) -> str:
-    """Return sections in two columns; one alone has the whole width."""
-    shown = [one for one in sections if one]
-    return f'<div class="two">{"".join(shown)}</div>' if len(shown) > 1 else "".join(shown)
+    """Return sections in two columns; one alone keeps to the first."""
+    shown = "".join(sections)
+    return f'<div class="two">{shown}</div>' if shown else ""
 
 
 def pair_rows(rows: Sequence[tuple[str, str]], *, useful: Sequence[int] = ()) -> str:
@@ -62,7 +73,7 @@ def note_list(lines: Sequence[str], kind: str = "") -> str:
     """Return notes as a list with a line at its side; nothing where there are none."""
     if not lines:
         return ""
-    items = "".join(f'<li dir="auto">{escape(line)}</li>' for line in lines)
+    items = "".join(f"<li>{prose(line)}</li>" for line in lines)
     return f'<div class="notes {kind}"><ul>{items}</ul></div>'
 
 

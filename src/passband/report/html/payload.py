@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from passband.report.html.document import clean
@@ -10,6 +10,7 @@ from passband.report.html.run_text import RunText
 from passband.report.html.transcript import pieces_of
 from passband.report.show.excerpt import Amount
 from passband.report.show.reason import verdict
+from passband.report.words import counted
 from passband.summary.findings.changes import Change, Changes
 from passband.summary.findings.sample import ASIDE, LONGEST, MOST_STEPS, SampledProblem
 from passband.summary.findings.scan import RIGHT, WRONG, Answer
@@ -17,6 +18,7 @@ from passband.summary.shown import ShownProblem, ShownTrial
 
 __all__ = ["run_payload", "sides_payload"]
 
+Write = Callable[[float], str]  #: how a score is written
 _TEXT = Amount(LONGEST // 3, LONGEST // 2, 12, 20)
 _ASIDE = Amount(ASIDE // 2, ASIDE // 2, 6, 6)
 _SHORT = 60  # characters of an answer on a chip
@@ -25,7 +27,8 @@ _KINDS = {WRONG: 0, RIGHT: 1}
 
 def run_payload(run: RunText) -> dict[str, Any]:
     """Return the sampled problems of a run, as `page.js` reads them."""
-    return {"problems": [_problem(one) for one in run.findings.transcripts.problems]}
+    score = None if run.findings.group.is_binary else run.prose
+    return {"problems": [_problem(one, score) for one in run.findings.transcripts.problems]}
 
 
 def sides_payload(changes: Changes, models: Sequence[str]) -> dict[str, Any]:
@@ -35,18 +38,24 @@ def sides_payload(changes: Changes, models: Sequence[str]) -> dict[str, Any]:
 
 def _sides(change: Change, models: Sequence[str]) -> dict[str, Any] | None:
     """Return a problem once, and each model's trials under its name."""
+    score = None if change.a.right is not None else _number
     sides = [
         {"name": clean(model), **{name: own[name] for name in ("solved", "trials", "more")}}
         for model, side in zip(models, change.asked, strict=True)
-        if side is not None and (own := _problem(side))
+        if side is not None and (own := _problem(side, score))
     ]
     first = next((side for side in change.asked if side is not None), None)
-    return None if first is None else {**_problem(first), "sides": sides, "trials": []}
+    return None if first is None else {**_problem(first, score), "sides": sides, "trials": []}
 
 
-def _problem(one: SampledProblem) -> dict[str, Any]:
+def _number(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _problem(one: SampledProblem, score: Write | None) -> dict[str, Any]:
+    """Return a problem and its trials; `score` writes scores that are neither right nor wrong."""
     problem = one.problem
-    trials = _trials(one)
+    trials = _trials(one, is_graded=score is not None)
     left_out = sum(trial is not None for trial in trials) - len(one.texts)
     more = "" if left_out <= 0 else (
         f"{left_out:,} of the trials are here with their answers alone; "
@@ -55,7 +64,7 @@ def _problem(one: SampledProblem) -> dict[str, Any]:
     return {
         "key": clean(problem.key),
         "column": one.place,
-        "solved": _solved(problem),
+        "solved": _solved(problem) if score is None else _mean(one, score),
         "asked": [[message.role or "asked", _cut(message.text)] for message in problem.messages]
         + [[f"choice {at + 1}", _cut(choice)] for at, choice in enumerate(problem.choices)],
         "targets": [_cut(target) for target in problem.targets],
@@ -64,17 +73,24 @@ def _problem(one: SampledProblem) -> dict[str, Any]:
     }
 
 
+def _mean(one: SampledProblem, score: Write) -> str:
+    if one.mean_score is None:
+        return _solved(one.problem)
+    return f"mean score {score(one.mean_score)} over {counted(one.problem.scored, 'trial')}"
+
+
 def _solved(problem: ShownProblem) -> str:
     if not problem.scored:
-        return f"{problem.trials} trials, none scored"
-    return f"{problem.right} of {problem.scored} scored trials right"
+        return f"{counted(problem.trials, 'trial')}, none scored"
+    trials = "trial" if problem.scored == 1 else "trials"
+    return f"{problem.right} of {problem.scored} scored {trials} right"
 
 
-def _trials(one: SampledProblem) -> list[list[Any] | None]:
+def _trials(one: SampledProblem, *, is_graded: bool) -> list[list[Any] | None]:
     """Return the trials by number: with a text, as an answer alone, or None where there is none."""
     answers = {answer.trial: answer for answer in one.answers}
     numbers = {*answers, *one.texts}
-    return [
+    trials = [
         _with_text(one.texts[number])
         if number in one.texts
         else _chip(answers[number])
@@ -82,6 +98,20 @@ def _trials(one: SampledProblem) -> list[list[Any] | None]:
         else None
         for number in range(max(numbers, default=-1) + 1)
     ]
+    if is_graded:
+        for number, answer in answers.items():
+            trials[number] = _graded(trials[number], answer)
+    return trials
+
+
+def _graded(trial: list[Any] | None, answer: Answer) -> list[Any] | None:
+    """Return a trial with its score for a verdict; a graded one is neither right nor wrong."""
+    if trial is None or answer.value is None:
+        return trial
+    _, label, about, *texts = [*trial, ""][: max(len(trial), 3)]
+    score = f"score {answer.value:.4g}"
+    name = score if label in ("right", "wrong", score) else f"{label} ({score})"
+    return [2, name, about if score in about else f"{score} {about}".strip(), *texts]
 
 
 def _chip(answer: Answer) -> list[Any]:

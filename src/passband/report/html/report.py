@@ -12,7 +12,7 @@ from passband.report.html.adaptive import ability_section
 from passband.report.html.closing import methods_section, notes_section, trials_section
 from passband.report.html.document import document, escape
 from passband.report.html.drawings import charts_of
-from passband.report.html.elements import caption, section, side_by_side
+from passband.report.html.elements import caption, prose, section, side_by_side
 from passband.report.html.lead import lead_html, run_line
 from passband.report.html.overview import overview_html
 from passband.report.html.payload import run_payload
@@ -94,11 +94,13 @@ def _file_name(found: Findings) -> str:
 
 def title_of(runs: Sequence[Findings]) -> str:
     """Return the name of a report: the task and the model, or what its runs share."""
+    if len(runs) == 1:
+        return runs[0].name
     tasks = list(dict.fromkeys(run.task for run in runs))
     models = list(dict.fromkeys(run.model for run in runs))
     task = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
     model = models[0] if len(models) == 1 else f"{len(models)} models"
-    return f"{task} by {model}"
+    return f"{task} by {model}" if all(run.names_model for run in runs) else task
 
 
 def _single(run: RunText, title: str | None) -> str:
@@ -107,15 +109,17 @@ def _single(run: RunText, title: str | None) -> str:
 
 def _header(run: RunText, title: str | None) -> str:
     found = run.findings
-    name = escape(title) if title else _name(found)
+    name = prose(title) if title else _name(found)
     return (
-        f'<header><div class="kind">passband report</div><h1 dir="auto">{name}</h1>'
+        f'<header><div class="kind">passband report</div><h1>{name}</h1>'
         f'<div class="run-line">{run_line(run)}</div></header>'
     )
 
 
 def _name(found: Findings) -> str:
-    return f'{escape(found.task)} <span class="by">by</span> {escape(found.model)}'
+    if not found.names_model:
+        return prose(found.task)
+    return f'{prose(found.task)} <span class="by">by</span> {prose(found.model)}'
 
 
 def run_html(run: RunText) -> str:
@@ -139,24 +143,26 @@ def _several(
 ) -> str:
     contents = overview_html(runs, "Runs" if part is None else "Each run")
     head = (
-        f'<header><div class="kind">passband report</div><h1 dir="auto">{escape(name)}</h1>'
+        f'<header><div class="kind">passband report</div><h1>{prose(name)}</h1>'
         f'<div class="run-line"><b>{len(runs)}</b> runs</div></header>'
     )
     if part is not None:
         head = (part.header if title is None else head) + part.body
+    elif len({run.findings.model for run in runs}) > 1:
+        contents += caption("No task was asked of two models, so there is nothing to compare.")
     return head + contents + "".join(map(_article, runs))
 
 
 def _article(run: RunText) -> str:
     return (
-        f'<article id="run-{run.index + 1}"><header><h1 dir="auto">{_name(run.findings)}</h1>'
+        f'<article id="run-{run.index + 1}"><header><h1>{_name(run.findings)}</h1>'
         f'<div class="run-line">{_source(run)}{run_line(run)}</div></header>'
         f"{run_html(run)}</article>"
     )
 
 
 def _source(run: RunText) -> str:
-    return f"{escape(run.source)} · " if run.source else ""
+    return f"{prose(run.source)} · " if run.source else ""
 
 
 def combined_section(summary: Summary) -> str:
@@ -200,7 +206,7 @@ def sampled_text(sources: Sequence[SourceFindings]) -> str:
 def _sampled(runs: Sequence[RunText]) -> str:
     shown = [run.findings.transcripts for run in runs]
     texts, trials = sum(one.n_texts for one in shown), sum(one.n_trials for one in shown)
-    if not any(one.problems for one in shown):
+    if not any(one.has_texts for one in shown):
         return "It holds no transcripts."
     if not any(one.is_sampled for one in shown):
         return "It holds every transcript."

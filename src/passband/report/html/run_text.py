@@ -36,7 +36,7 @@ class RunText:
     def label(self) -> str:
         """The task and the model, with the source where they do not tell runs apart."""
         found = self.findings
-        return f"{found.task} by {found.model}" + (f" ({self.source})" if self.source else "")
+        return found.name + (f" ({self.source})" if self.source else "")
 
     @cached_property
     def lines(self) -> list[TableLine]:

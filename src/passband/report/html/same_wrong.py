@@ -21,9 +21,10 @@ def same_wrong_section(run: RunText) -> str:
         return ""
     places = {one.problem.key: at for at, one in enumerate(run.findings.transcripts.problems)}
     rows = "".join(_row(run, one, places.get(one.problem)) for one in agreement.found)
+    solved = "solved" if run.findings.group.is_binary else "best score"
     head = (
         '<tr><th>problem</th><th class="optional">question</th><th class="optional">right</th>'
-        '<th class="number">solved</th><th>most frequent wrong answer</th>'
+        f'<th class="number">{solved}</th><th>most frequent wrong answer</th>'
         '<th class="number">times</th></tr>'
     )
     count = counted(len(agreement.found), "problem")

@@ -83,7 +83,7 @@ def problems_section(run: RunText) -> str:
     table = _problem_table(run)
     if chart is None or strip is None:
         panel = f'{table}<div class="panel" id="panel-{run.index}" hidden></div>' if table else ""
-        return section("Answers", "Some trials to read.", panel) if table else ""
+        return section("Every problem", _listed(run), panel) if table else ""
     always = counted(strip.always, "problem") if strip.always else "no problem"
     verb = "is" if strip.always <= 1 else "are"
     finding = sentence(
@@ -96,6 +96,11 @@ def problems_section(run: RunText) -> str:
     return section("Every problem, every trial", finding, body)
 
 
+def _listed(run: RunText) -> str:
+    """Return what the list of problems has where there is no strip: scores are graded, or none."""
+    return "Easiest first, with each trial." if run.findings.headline else "With each trial."
+
+
 def _opening(run: RunText) -> str:
     """Return how to open transcripts, for the screen alone."""
     shown = run.findings.transcripts
@@ -103,7 +108,8 @@ def _opening(run: RunText) -> str:
         return ""
     nearest = f" of the nearest of the {len(shown.problems):,} problems that are in this file"
     which = "" if len(shown.problems) == shown.n_problems else nearest
-    return f'<div class="screen">{caption(f"Choose a column to read the answers{which}.")}</div>'
+    what = "the answers" if shown.has_texts else "the trials"
+    return f'<div class="screen">{caption(f"Choose a column to read {what}{which}.")}</div>'
 
 
 def _strip(run: RunText, chart: ProblemStrip) -> str:
@@ -143,11 +149,12 @@ def _problem_table(run: RunText) -> str:
         return ""
     whole = len(shown.problems) == shown.n_problems
     which = (
-        f"all {shown.n_problems:,} problems"
+        ("all " if shown.n_problems > 1 else "") + counted(shown.n_problems, "problem")
         if whole
         else (f"{len(shown.problems):,} of {shown.n_problems:,} problems, evenly from easy to hard")
     )
-    head = '<tr><th>problem</th><th class="number">solved</th></tr>'
+    word = "solved" if run.findings.group.is_binary else "score"
+    head = f'<tr><th>problem</th><th class="number">{word}</th></tr>'
     return (
         f'<details class="more screen" data-problems="{run.index}" hidden><summary>{which}'
         f'</summary><div class="columns"><table><thead>{head}</thead><tbody></tbody></table></div>'
@@ -204,7 +211,8 @@ def _meaning(run: RunText) -> str:
         return ""
     unit = "Points, half" if run.counts_successes else "Half"
     price = "" if found.price is None else f" and about {money(found.price)}"
-    either = f"Either takes {counted(found.more_trials, 'more trial')}{price}."
+    which = "Either" if len(found.purchases) > 2 else "That"
+    either = f"{which} takes {counted(found.more_trials, 'more trial')}{price}."
     return f"{unit} the width of the interval of {found.metric} over problems. {either}"
 
 

@@ -10,7 +10,7 @@ from passband.report.charts.canvas import Canvas
 from passband.report.charts.chart import Chart
 from passband.report.charts.theme import PAGE
 from passband.report.html.document import escape
-from passband.report.html.elements import caption, figure, note_list, section
+from passband.report.html.elements import caption, figure, note_list, prose, section
 from passband.report.html.payload import sides_payload
 from passband.report.html.several_text import SeveralText, listed, verdict_word
 from passband.report.words import counted
@@ -66,13 +66,13 @@ def _title(findings: ComparedFindings) -> str:
 def _header(several: SeveralText) -> str:
     found = several.findings
     if found.pair is not None:
-        a, b = map(escape, found.pair)
+        a, b = map(prose, found.pair)
         title = f'{b} <span class="by">against</span> {a}'
     else:
         title = f"{len(found.models)} models"
     return (
-        f'<header><div class="kind">passband report</div><h1 dir="auto">{title}</h1>'
-        f'<div class="run-line" dir="auto">{" · ".join(_facts(several))}</div></header>'
+        f'<header><div class="kind">passband report</div><h1>{title}</h1>'
+        f'<div class="run-line">{" · ".join(_facts(several))}</div></header>'
     )
 
 
@@ -81,13 +81,13 @@ def _facts(several: SeveralText) -> Iterator[str]:
     if len(found.tasks) == 1:
         task = found.tasks[0]
         if task.task:
-            yield escape(task.task)
+            yield prose(task.task)
         count = task.first.ranking.n_problems
         yield f"<b>{count:,}</b> shared {'problem' if count == 1 else 'problems'}"
     else:
         yield f"<b>{len(found.tasks)}</b> tasks"
     if found.pair is None:
-        yield escape(listed(list(found.models)))
+        yield prose(listed(list(found.models)))
     yield "paired by problem"
     margin = found.contest.margin
     if margin is not None:
@@ -102,8 +102,8 @@ def _lead(several: SeveralText) -> str:
         small = f"<small>{escape(unit)}</small>" if unit else ""
         big = f'<div class="big">{escape(value)}{small}</div>'
     first, *rest = several.lead()
-    text = f"<b>{escape(first)}</b>{escape(''.join(rest))}"
-    return f'<div class="lead">{big}<p dir="auto">{text}</p></div>'
+    text = f"<b>{prose(first)}</b>{prose(''.join(rest))}"
+    return f'<div class="lead">{big}<p>{text}</p></div>'
 
 
 # -- differences ---------------------------------------------------------------------------
@@ -186,11 +186,13 @@ def _changed(several: SeveralText, task: ComparedTask, place: int) -> str:
     assert changes is not None
     a, b = task.models
     where = f" of {task.task}" if len(several.findings.tasks) > 1 and task.task else ""
+    asked = any(one.problem_text and one.problem_text.messages for one in changes.most)
+    texts = '<th>question</th><th class="optional">right</th>' if asked else ""
     head = (
-        "<tr><th>problem</th><th>question</th><th class=optional>right</th>"
-        f'<th dir="auto">{escape(a)}</th><th dir="auto">{escape(b)}</th></tr>'
+        f'<tr><th>problem</th>{texts}<th dir="auto">{escape(a)}</th>'
+        f'<th dir="auto">{escape(b)}</th></tr>'
     )
-    rows = "".join(_change_row(one, place, at) for at, one in enumerate(changes.most))
+    rows = "".join(_change_row(one, place, at, asked) for at, one in enumerate(changes.most))
     body = (
         f'<div class="scroll"><table class="changes"><thead>{head}</thead>'
         f"<tbody>{rows}</tbody></table></div>"
@@ -231,7 +233,7 @@ def _change_caption(changes: Changes) -> str:
     )
 
 
-def _change_row(one: Change, place: int, at: int) -> str:
+def _change_row(one: Change, place: int, at: int, is_asked: bool) -> str:
     asked = one.problem_text
     key = escape(one.problem)
     if asked is not None:
@@ -240,9 +242,12 @@ def _change_row(one: Change, place: int, at: int) -> str:
         )
     question = "" if asked is None or not asked.messages else _cut(asked.messages[-1].text)
     targets = "" if asked is None else _cut(", ".join(asked.targets))
-    return (
-        f'<tr><td dir="auto">{key}</td><td class="text" dir="auto">{escape(question)}</td>'
+    texts = (
+        f'<td class="text" dir="auto">{escape(question)}</td>'
         f'<td class="text optional" dir="auto">{escape(targets)}</td>'
+    )
+    return (
+        f'<tr><td dir="auto">{key}</td>{texts if is_asked else ""}'
         f"<td>{_stack(one.a)}</td><td>{_stack(one.b)}</td></tr>"
     )
 
@@ -297,8 +302,8 @@ def _values(several: SeveralText) -> str:
     level = f"{100 * found.contest.level:.6g} %"
     text = (
         f"Values and {level} intervals of each model alone, for problems like these, on the "
-        "problems that all models of the task share. Whether two models differ is not seen from "
-        "whether their intervals overlap: the differences above are."
+        "problems that all models of the task share. Whether two models differ cannot be read from "
+        "whether their intervals overlap; the differences above say it."
     )
     heading = "Every task, every model" if len(found.tasks) > 1 else "Every model"
     return section(heading, "", body + caption(text), name="values")

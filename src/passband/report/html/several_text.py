@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from passband.report.charts.bar import Bar, Ends
+from passband.report.charts.canvas import isolated
 from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
+from passband.report.html.elements import sentence
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking
 from passband.stats.decision.ranking.ranking import Pair
@@ -70,7 +72,7 @@ class SeveralText:
         if len({each.metric.metric for each in self.differences}) > 1 or self.findings.pair:
             parts.append(one.metric.metric)
         if self.findings.pair is None:
-            parts.append(f"{one.b} − {one.a}")
+            parts.append(f"{isolated(one.b)} − {isolated(one.a)}")
         return " · ".join(parts)
 
     def charts(self) -> list[Chart]:
@@ -120,7 +122,7 @@ class SeveralText:
         assert comparison is not None
         text = self._amount(tasks[0], comparison.value)
         sign = "" if text.startswith("-") else "+"
-        return f"{sign}{text}".replace("-", "−"), "points" if tasks[0].is_share else ""
+        return f"{sign}{text}".replace("-", "−"), "points" if _counts(tasks[0]) else ""
 
     def lead(self) -> Iterator[str]:
         """Yield the sentences that lead: the verdict first."""
@@ -148,7 +150,7 @@ class SeveralText:
         """Return by how much b is ahead of a, and between which ends."""
         a, b = task.models
         value, low, high = comparison.value, comparison.low, comparison.high
-        unit = " points" if task.is_share else ""
+        unit = " points" if _counts(task) else ""
         amount = self._amount(task, abs(value)) + unit
         if self.rounding.value(abs(value)) == self.rounding.value(0.0):
             text = f"{b} and {a} differ by {amount}"
@@ -169,7 +171,7 @@ class SeveralText:
         return f"between {ends[0]} and {ends[1]}"
 
     def _amount(self, task: ComparedTask, value: float) -> str:
-        return (self.percent if task.is_share else self.rounding).value(value)
+        return (self.percent if _counts(task) else self.rounding).value(value)
 
     def open_question(self, one: ComparedMetric) -> Iterator[str]:
         """Yield what would settle an open verdict."""
@@ -177,7 +179,7 @@ class SeveralText:
         if more is None:
             return
         if more.goal is None:
-            yield f"To settle it: {more}. "
+            yield f"{sentence(str(more))} "
         else:
             yield (
                 f"To settle it ({verdict_word(more.goal)}) with a chance of "
@@ -218,7 +220,7 @@ class SeveralText:
         ranking = task.first.ranking
         first, second, *_ = ranking.standings
         pair = ranking.pair(second.model, first.model)
-        unit = " points" if task.is_share else ""
+        unit = " points" if _counts(task) else ""
         text = f", {self._amount(task, pair.value)}{unit} ahead of {second.model}"
         if pair.low is None or pair.high is None:
             return text
@@ -255,6 +257,11 @@ class SeveralText:
         if len(decided) == total:
             return f"All {total} are decided.{by}"
         return f"{len(decided) or 'None'} of {total} {'is' if not decided else 'are'} decided.{by}"
+
+
+def _counts(task: ComparedTask) -> bool:
+    """Return whether values are shares of successes, whose differences are written as points."""
+    return task.is_share and not task.first.metric.startswith(("avg", "max@"))
 
 
 def _differences(task: ComparedTask) -> Iterator[Difference]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 __all__ = [
     "Rounding",
@@ -34,8 +35,14 @@ class Rounding:
     percent: bool = False
 
     def value(self, value: float) -> str:
-        """Format a number."""
-        return _fixed(100 * value if self.percent else value, self.places)
+        """Format a number; as a percentage it has the digits that it has as a share.
+
+        >>> Rounding(2).value(0.975), Rounding(0, percent=True).value(0.975)
+        ('0.97', '97')
+        """
+        if not self.percent or not math.isfinite(value):
+            return _fixed(value, self.places)
+        return _fixed(Decimal(f"{value:.{self.places + 2}f}").scaleb(2), self.places)
 
     def interval(self, low: float | None, high: float | None) -> str:
         """Format an interval; a dash if there is none."""
@@ -113,7 +120,7 @@ def rounded(value: float, low: float | None, high: float | None) -> str:
     return Rounding(decimals(low, high)).text(value, low, high)
 
 
-def _fixed(value: float, places: int) -> str:
+def _fixed(value: float | Decimal, places: int) -> str:
     """Format a number with a fixed number of decimals; zero has no sign."""
     text = f"{value:.{places}f}"
     return text if float(text) else text.removeprefix("-")

@@ -233,9 +233,24 @@ def rate_interval(plan: RatePlan, trials: int, successes: int) -> tuple[float, f
             f"there must be at most {plan.trials} trials, and no more successes than trials; got "
             f"{successes} of {trials}."
         )
+    if not _can_reach(plan, trials, successes):
+        raise InvalidInput(
+            f"this test would have stopped before {successes} of {trials} trials succeeded; an "
+            "interval is of the trials up to its verdict."
+        )
     at_least = _crossing(lambda rates: _tail(plan, rates, trials, successes, "high"), plan.alpha)
     at_most = _crossing(lambda rates: -_tail(plan, rates, trials, successes, "low"), -plan.alpha)
     return min(at_least[0], successes / trials), max(at_most[1], successes / trials)
+
+
+def _can_reach(plan: RatePlan, trials: int, successes: int) -> bool:
+    """Return whether any path without an earlier verdict has so many successes."""
+    low = high = 0
+    for below, above in _bounds(plan)[1:trials]:
+        low, high = max(low, below + 1), min(high + 1, above - 1)
+        if low > high:
+            return False
+    return low <= successes <= high + 1
 
 
 def _tail(

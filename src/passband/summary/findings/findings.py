@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput
+from passband.readers import Remark
+from passband.readers.names import UNKNOWN
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
 from passband.stats.metric.registry import needs_answers
@@ -62,6 +64,16 @@ class Findings:
     transcripts: Transcripts
 
     @property
+    def name(self) -> str:
+        """The task and the model, or the task alone where no model is named."""
+        return f"{self.task} by {self.model}" if self.names_model else self.task
+
+    @property
+    def names_model(self) -> bool:
+        """Whether the trials say whose they are."""
+        return self.model != UNKNOWN
+
+    @property
     def group(self) -> Group:
         """The run's counts, notes and lines."""
         return self.summary.groups[0]
@@ -109,7 +121,7 @@ def findings_of(
         task=run.task,
         model=run.label,
         scorer=scorer.name,
-        summary=replace(summary, groups=(replace(group, by={}),)),
+        summary=replace(summary, groups=(replace(group, by={}),), remarks=_remarks(run, summary)),
         progress=progress_of(trials, run),
         headline=lead,
         inner={},
@@ -125,6 +137,13 @@ def findings_of(
     if run.adaptive is not None:
         return found
     return _Measured(trials, run, request, found).findings()
+
+
+def _remarks(run: RunRecord, summary: Summary) -> tuple[Remark, ...]:
+    """Return what was said on reading the run; of a store with imported runs, on this one alone."""
+    if not run.is_imported:
+        return summary.remarks
+    return tuple(Remark(text, important) for text, important in run.imported.remarks)
 
 
 def headline_of(group: Group, scorer: str) -> Line | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from passband.summary.findings.scan import RIGHT, WRONG, Answer, Scan
 from passband.summary.look import Look
@@ -36,6 +37,12 @@ class SampledProblem:
     answers: tuple[Answer, ...]
     texts: Mapping[int, ShownTrial]  #: by number of the trial
 
+    @property
+    def mean_score(self) -> float | None:
+        """The mean of its trials' scores; None where none has one."""
+        scores = [one.value for one in self.answers if one.value is not None]
+        return fmean(scores) if scores else None
+
 
 @dataclass(frozen=True)
 class Transcripts:
@@ -50,6 +57,15 @@ class Transcripts:
     def n_texts(self) -> int:
         """The completions that are shown."""
         return sum(len(problem.texts) for problem in self.problems)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether there is anything to read: a table of scores alone has nothing."""
+        return any(
+            one.problem.messages
+            or any(trial.text or trial.transcript for trial in one.texts.values())
+            for one in self.problems
+        )
 
     @property
     def is_sampled(self) -> bool:
@@ -93,7 +109,7 @@ def sample_transcripts(
     for key, place in sorted(places.items(), key=lambda pair: pair[1]):
         number = numbers[key]
         answers = sorted(scan.answers.get(number, ()))
-        turns = _turns(answers, len(scan.marks.get(number, ())))
+        turns = _turns(answers, scan.trials_of(number))
         problem, texts, bad = _read(look, number, turns, share)
         damaged += bad
         if problem is not None:
@@ -106,19 +122,19 @@ def _answers_size(answers: Sequence[Answer]) -> int:
     return sum(9 + min(len(one.answer or ""), _SHORT) for one in answers)
 
 
-def _turns(answers: Sequence[Answer], length: int) -> list[int]:
+def _turns(answers: Sequence[Answer], recorded: Sequence[int]) -> list[int]:
     """Return the trials in the order they are read: wrong and right in turn, then all others.
 
     >>> answers = [Answer(trial, mark, None, "ok") for trial, mark in enumerate(b"1110")]
-    >>> _turns(answers, 5)
-    [3, 0, 1, 2, 4]
+    >>> _turns(answers, [0, 1, 2, 3, 6])
+    [3, 0, 1, 2, 6]
     """
     sides = [[one.trial for one in answers if one.mark == mark] for mark in (WRONG, RIGHT)]
     turns: list[int] = []
     for at in range(max(map(len, sides))):
         turns += [side[at] for side in sides if at < len(side)]
     known = set(turns)
-    return [*turns, *(trial for trial in range(length) if trial not in known)]
+    return [*turns, *(trial for trial in recorded if trial not in known)]
 
 
 def _read(

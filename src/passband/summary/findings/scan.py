@@ -22,6 +22,7 @@ class Answer(NamedTuple):
     mark: int
     answer: str | None  #: its beginning; None for no answer, and where it is the whole completion
     status: str
+    value: float | None = None  #: its score
 
 
 class Scan:
@@ -41,9 +42,10 @@ class Scan:
         self._trials, self._scorer, self._scale = trials, scorer, scale
         self._wanted = wanted
         self._rounds = trials.complete_rounds(run)
+        self._recorded = trials.recorded(run.number)
         self._marks = {
             number: bytearray([UNSCORED]) * self._length(mask)
-            for number, mask in trials.recorded(run.number).items()
+            for number, mask in self._recorded.items()
         }
         self.answers: dict[int, list[Answer]] = {number: [] for number in wanted}
         self.is_whole = False  #: whether a wrong answer is a whole completion
@@ -56,6 +58,11 @@ class Scan:
     def marks(self) -> Mapping[int, bytearray]:
         """The marks of each problem by its number, one byte per trial."""
         return self._marks
+
+    def trials_of(self, number: int) -> list[int]:
+        """Return the recorded trials of a problem; numbers may be missing between them."""
+        mask = self._recorded.get(number, 0)
+        return [trial for trial in range(len(self._marks.get(number, b""))) if mask >> trial & 1]
 
     def rows(self) -> Iterator[tuple[int, int, ScoreRow]]:
         """Yield every score, for others to read along."""
@@ -72,7 +79,7 @@ class Scan:
                     self.is_whole = True
             if number in wanted:
                 kept = None if score.answer is None else score.answer[:_LONGEST]
-                self.answers[number].append(Answer(trial, mark, kept, score.status))
+                self.answers[number].append(Answer(trial, mark, kept, score.status, score.value))
             yield row
 
     def finish(self) -> None:

@@ -1,11 +1,42 @@
-"""Why a comparison is not certified though it could be made: failed trials, problems left out."""
+"""Why a comparison is not certified: no shared data, failed trials, problems left out."""
 
 from __future__ import annotations
 
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison
+from passband.stats.decision.gate.failed import Failed, all_wrong
 
-__all__ = ["failed_reason", "left_out_reason"]
+__all__ = ["apart_reason", "failed_reason", "left_out_reason"]
+
+
+def apart_reason(sides: tuple[Outcomes, Outcomes], failed: Failed) -> str:
+    """Return why two sides cannot be compared at all; nothing if they can.
+
+    >>> broken = Outcomes.from_counts([0], 0, unscored={"timeout": [4]})
+    >>> apart_reason((Outcomes.from_counts([1], 4), broken), "bracket")
+    'no trial of NEW has a score (4 timeout)'
+    """
+    named = list(zip(("BASE", "NEW"), sides, strict=True))
+    empty = [
+        f"no trial of {name} has a score{_kinds(side)}"
+        for name, side in named
+        if not (all_wrong(side) if failed == "wrong" else side).n_trials
+    ]
+    if empty:
+        return "; ".join(empty)
+    if not set(sides[0].problems).isdisjoint(sides[1].problems):
+        return ""
+    some = [f"{name} has {', '.join(map(repr, side.problems[:3]))}" for name, side in named]
+    return (
+        f"no problem is on both sides; {' ..., and '.join(some)} ...: the same problem must have "
+        "the same name"
+    )
+
+
+def _kinds(side: Outcomes) -> str:
+    """Return what became of failed trials, in brackets; nothing if none failed."""
+    counts = {status: n for status, n in side.status_counts.items() if status != "ok"}
+    return f" ({', '.join(f'{n} {status}' for status, n in counts.items())})" if counts else ""
 
 
 def failed_reason(sides: tuple[Outcomes, Outcomes], most: float) -> str:
@@ -20,11 +51,9 @@ def failed_reason(sides: tuple[Outcomes, Outcomes], most: float) -> str:
     for name, side in zip(("BASE", "NEW"), sides, strict=True):
         asked = side.n_trials + side.n_unscored
         if side.n_unscored > most * asked:
-            counts = {status: n for status, n in side.status_counts.items() if status != "ok"}
-            kinds = ", ".join(f"{count} {status}" for status, count in counts.items())
             reasons.append(
-                f"{side.n_unscored} of {asked} trials of {name} have no score ({kinds}), more than "
-                f"the {100 * most:g}% that max_failed allows"
+                f"{side.n_unscored} of {asked} trials of {name} have no score{_kinds(side)}, more "
+                f"than the {100 * most:g}% that max_failed allows"
             )
     return "; ".join(reasons)
 

@@ -9,7 +9,7 @@ from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.gate.check import Check, Evidence, check
 from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
-from passband.summary.gate.certified import failed_reason, left_out_reason
+from passband.summary.gate.certified import apart_reason, failed_reason, left_out_reason
 from passband.summary.gate.open_line import opened
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
 from passband.summary.gate.result import GateLine, GateResult, GateSide, verdict_of
@@ -118,6 +118,8 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
         failed=(sides[0].n_unscored, sides[1].n_unscored),
         is_share=share,
     )
+    if apart := apart_reason(sides, policy.failed):
+        return _Item(replace(line, reason=apart))
     try:
         result = check(
             *sides, metric, tolerance=line.tolerance, over=policy.over, level=level,

@@ -32,7 +32,7 @@ def opened(
     more = _more(line, sides, policy, family)
     reason = _open(line, family, policy)
     if more is None and line.bracket is not None:
-        reason = f"{reason}, and no more data would as long as so many trials fail"
+        reason = f"{reason}; more data will not settle it as long as so many trials fail"
     return replace(line, reason=reason, more=more)
 
 
@@ -51,7 +51,7 @@ def _open(line: GateLine, family: int, policy: GatePolicy) -> str:
         return "the data allow no interval"
     if line.p_worse <= policy.error:
         return f"worse by itself, but not when {family} comparisons are allowed for"
-    return "the data show neither a loss nor that there is none beyond the tolerance"
+    return "the data allow both no loss and a loss beyond the tolerance"
 
 
 def _more(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, nearest
 from passband.stats.checks import Over, as_number, as_positive, as_share, check_over
 from passband.stats.decision.gate.failed import Failed
 from passband.stats.metric.names import parse_name
@@ -44,8 +44,7 @@ class MetricRule:
     tier: Tier | None = None
 
     def __post_init__(self) -> None:
-        if self.tolerance is not None:
-            as_positive("tolerance", self.tolerance)
+        _check_rule(self.tolerance, self.tier)
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,7 @@ class TaskRule:
     metrics: Mapping[str, MetricRule] | None = None  #: in place of those of the policy
 
     def __post_init__(self) -> None:
-        if self.tolerance is not None:
-            as_positive("tolerance", self.tolerance)
+        _check_rule(self.tolerance, self.tier)
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,8 @@ class GatePolicy:
         check_name(self.name)
         as_share("alpha", self.alpha)
         check_over(self.over)
-        if self.tolerance is not None:
-            as_positive("tolerance", self.tolerance)
+        _check_rule(self.tolerance, self.others)
+        _check_choice("failed", self.failed, get_args(Failed))
         for name in ("max_failed", "max_left_out"):
             if not 0.0 <= as_number(name, getattr(self, name)) <= 1.0:
                 raise InvalidInput(f"{name} must be from 0 to 1; got {getattr(self, name)!r}.")
@@ -119,14 +117,29 @@ class GatePolicy:
         return self.others or ("advisory" if self.tasks else "required")
 
     def _of_metric(self, task: str, metric: str) -> MetricRule:
-        for text, rule in self.metrics_of(task).items():
-            if parse_name(text).ks is None or metric in metric_names(text, 1):
-                return rule
-        return MetricRule()
+        rules = self.metrics_of(task)
+        k = max(parse_name(metric).ks or (1,))
+        named = sorted(rules, key=lambda text: parse_name(text).ks is None)  # pass@* goes last
+        return next(
+            (rules[text] for text in named if metric in metric_names(text, k)), MetricRule()
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
         return asdict(self)
+
+
+def _check_rule(tolerance: float | None, tier: str | None) -> None:
+    if tolerance is not None:
+        as_positive("tolerance", tolerance)
+    if tier is not None:
+        _check_choice("a tier", tier, TIERS)
+
+
+def _check_choice(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        hint = nearest(str(value), known)
+        raise InvalidInput(f"{what} must be one of {', '.join(known)}; got {value!r}.{hint}")
 
 
 def check_name(name: object) -> None:
