@@ -27,6 +27,7 @@ from stores import begin, forget, problem, read_back
 pytestmark = pytest.mark.slow
 
 BATCHES = 4
+CLOSING = 2  # statements that empty the log at the end, and may fail
 
 
 @dataclass
@@ -171,7 +172,7 @@ def test_every_statement_may_fail(tmp_path: Path, fault: Fault) -> None:
             directory = tmp_path / f"{late}{at}"
             fault.at, fault.late, fault.seen = at, late, 0
             done = disturbed(directory, fault)
-            assert not done.forgotten, f"statement {at} did not fail"
+            assert done.forgotten == (at > total - CLOSING), f"statement {at} did not fail"
             fault.at = 0
             if (directory / FILE).exists() and fault.seen > 6:
                 check(directory, done)

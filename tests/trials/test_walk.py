@@ -97,3 +97,19 @@ def test_what_was_counted_is_kept_until_another_process_writes(tmp_path: Path) -
             store.append(1, [TrialRow(0, 2, "ok", "x")])
         assert trials.renew() != version
         assert trials.statuses(1) == {"ok": 5}
+
+
+def test_problems_are_read_again_only_when_they_are_others(tmp_path: Path) -> None:
+    filled(tmp_path, [[1, 0], [0, 1]])
+    with Trials(tmp_path) as trials:
+        places = trials._places(1)
+        trials.release()
+        with writing(tmp_path) as store:
+            store.append(1, [TrialRow(0, 2, "ok", "x")])
+        trials.renew()
+        assert trials._places(1) is places
+        trials.release()
+        with writing(tmp_path) as store:
+            store.add_problems(1, [problem(2)])
+        trials.renew()
+        assert list(trials.numbers(1)) == ["p0", "p1", "p2"]

@@ -11,7 +11,8 @@ import pytest
 
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.schema import FILE
+from passband.trials.schema import FILE, corrupt
+from passband.trials.search import Search
 from passband.trials.store import canonical
 from stores import begin, filled, problem, writing
 from viewing import Viewing, viewing
@@ -88,9 +89,9 @@ def test_slow_and_long_trials_come_first(viewer: Viewing) -> None:
 
 def test_a_text_is_found_whatever_its_case(viewer: Viewing) -> None:
     page = viewer.ask("runs/a/1/search?q=ANSWER+is+0").page
-    assert "120 trials of 270 completions found." in page.words
+    assert "Found in 120 trials; 270 completions searched." in page.words
     assert [of for tag, of in page.elements if tag == "mark"] == [{}] * 120
-    assert "0 trials of 270" in viewer.ask("runs/a/1/search?q=nothing").page.words
+    assert "Found in 0 trials; 270" in viewer.ask("runs/a/1/search?q=nothing").page.words
 
 
 def test_two_trials_differ_in_words(viewer: Viewing) -> None:
@@ -121,7 +122,11 @@ def test_two_runs_are_compared(viewer: Viewing) -> None:
         ("runs/a/1/problem/1/diff/0/0", 400),
         ("runs/a/1/trials?show=wrnog", 400),
         ("runs/a/1/trials?after=x", 400),
-        ("runs/a/1/problems?start=1" + "0" * 30, 200),
+        ("runs/a/1/problems?start=1" + "0" * 30, 400),
+        ("runs/a/1/problems?start=10000", 200),
+        ("runs/a/1/problem/1_0", 400),
+        ("runs/a/%D9%A1", 400),
+        ("?start=10000", 200),
         ("runs/a/1/problem/" + "9" * 5000, 400),
         ("compare", 400),
         ("what", 404),
@@ -131,6 +136,28 @@ def test_what_is_not_there_has_a_page(viewer: Viewing, path: str, status: int) -
     answer = viewer.ask(path)
     assert answer.status == status
     assert "Traceback" not in answer.text
+    assert "int()" not in answer.page.words
+    if status == 200:  # from beyond the end one comes back to the last ones
+        assert any("/runs/" in link for link in answer.page.links())
+
+
+def test_a_flip_is_written_like_its_metric(viewer: Viewing) -> None:
+    words = viewer.ask("compare?a=a/1&b=b/1").page.words
+    assert "+0.222[" in words
+    assert "0.667" in words
+
+
+def test_a_search_is_for_a_text_and_no_pattern(viewer: Viewing) -> None:
+    for wanted in ("%25", "_", "%27%22", ".*", "%00", "x" * 7000):
+        assert "Found in 0 trials" in viewer.ask(f"runs/a/1/search?q={wanted}").page.words
+    assert len(viewer.ask("runs/a/1/search").page.links()) == 2
+
+
+def test_a_reader_does_not_reorder_the_runs(viewer: Viewing) -> None:
+    first = viewer.ask("").page.links()
+    viewer.ask(first[-1])
+    viewer.view._shelf._looked = float("-inf")
+    assert viewer.ask("").page.links() == first
 
 
 def test_reading_changes_nothing(folder: Path, viewer: Viewing) -> None:
@@ -306,5 +333,36 @@ def test_a_log_of_another_tool_is_as_good_as_a_run(tmp_path: Path) -> None:
     with viewing(log) as viewer:
         (run,) = {link for link in viewer.ask("").page.links() if "/runs/" in link}
         assert "imported · 8 trials" in viewer.ask(run).page.words
-        assert "8 trials of 8 completions" in viewer.ask(f"{run}/search?q=text").page.words
+        assert "Found in 8 trials; 8 completions" in viewer.ask(f"{run}/search?q=text").page.words
     assert re.search(r"runs/log", run)
+
+
+def test_a_run_that_ends_while_it_is_viewed_is_whole_in_its_file(tmp_path: Path) -> None:
+    directory = filled(tmp_path / "a", [[1, 0], [0, 1]])
+    with viewing(tmp_path) as viewer:
+        viewer.ask("runs/a/1")
+        with writing(directory) as store:
+            store.append(1, [TrialRow(0, 2, "gave_up")])
+        assert (directory / f"{FILE}-wal").stat().st_size == 0
+        assert "1 gave up" in viewer.ask("runs/a/1").page.words
+
+
+def test_a_search_that_meets_damage_says_so_on_its_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def damaged(self: Search, *_: object) -> None:
+        raise corrupt(tmp_path / FILE, "a page is gone")
+
+    filled(tmp_path / "a", [[1, 0], [0, 1]])
+    monkeypatch.setattr(Search, "stretch", damaged)
+    with viewing(tmp_path) as viewer:
+        answer = viewer.ask("runs/a/1/search?q=x")
+    assert "a page is gone" in answer.page.words
+    assert answer.text.count("<!doctype") == 1
+
+
+def test_names_of_any_direction_do_not_reach_into_a_list_of_choices(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        filled(tmp_path / name, [[1, 0], [0, 1]], model="x\u202e")
+    with viewing(tmp_path) as viewer:
+        assert "\u2068x\u202e\u2069 (\u2068a\u2069)" in viewer.ask("").page.words

@@ -35,6 +35,11 @@ def test_pages_fit_and_nothing_is_wrong(
             page.go(viewer.address + path)
             assert page.messages == [], path
             assert not page.scrolls_sideways, path
+        page.go(f"{viewer.address}runs/a/1")
+        box = "document.querySelector({!r}).getBoundingClientRect().{}"
+        assert page.evaluate(box.format(".strip svg", "height")) == (170 if width > 760 else 130)
+        picks, strip = (page.evaluate(box.format(s, "width")) for s in (".picks", ".strip svg"))
+        assert abs(picks - strip) < 1
         assert {address.split("/")[2] for address in page.requests} == {f"127.0.0.1:{viewer.port}"}
 
 
@@ -47,7 +52,7 @@ def test_keys_follow_the_wrong_trials(browser: Browser, viewer: Viewing) -> None
             page.wait_for(f"location.pathname.endsWith({end!r}) && document.readyState !== "
                           "'loading' && document.querySelector('a[data-key]')")  # fmt: skip
         page.go(f"{viewer.address}runs/a/1")
-        page.click(".columns a:last-child")
+        page.click(".picks a:last-child")
         page.wait_for("location.pathname.includes('/problem/')")
 
 

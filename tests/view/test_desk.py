@@ -35,6 +35,20 @@ def test_a_desk_that_nobody_uses_is_closed(tmp_path: Path) -> None:
     assert threading.active_count() <= before
 
 
+def test_of_too_many_desks_the_one_used_longest_ago_is_closed(tmp_path: Path) -> None:
+    folders = [folder(tmp_path, name) for name in "abc"]
+
+    async def ask() -> set[str]:
+        desks = Desks(most=2)
+        for at in (0, 1, 0, 2):
+            assert await desks.of(folders[at]).ask(lambda reading: reading.trials.trial_count(1))
+        left = set(desks._desks)
+        desks.close()
+        return left
+
+    assert complete(ask()) == {"a", "c"}
+
+
 def test_what_is_kept_is_computed_once(tmp_path: Path) -> None:
     one = folder(tmp_path, "one")
     made: list[int] = []

@@ -1,5 +1,7 @@
 """Who may read: only this machine's own pages, with the token."""
 
+import socket
+
 import pytest
 
 from passband.view.guard import new_token
@@ -76,3 +78,25 @@ def test_every_answer_is_strict(viewer: Viewing, path: str) -> None:
 @pytest.mark.parametrize("name", ["..", "%2e%2e", "..%2f..%2fetc", "a%2f..%2fa", "a%00", "/etc"])
 def test_no_path_is_a_name(viewer: Viewing, name: str) -> None:
     assert viewer.ask(f"runs/{name}/1").status in (400, 403, 404)
+
+
+def sent(viewer: Viewing, request: str) -> bytes:
+    """Send bytes that no client would, and return what comes back."""
+    with socket.create_connection(("127.0.0.1", viewer.port), timeout=30) as connection:
+        connection.sendall(request.encode())
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize("host", ["LOCALHOST", "localhost.", "127.0.0.1.", "[::1]", "127.1"])
+def test_no_other_spelling_of_the_host_is_ours(viewer: Viewing, host: str) -> None:
+    assert viewer.ask("", Host=f"{host}:{viewer.port}").status == 421
+
+
+def test_an_address_with_a_host_of_its_own_is_misdirected(viewer: Viewing) -> None:
+    head = f"GET http://evil.com{viewer.view.home} HTTP/1.1\r\nHost: 127.0.0.1:{viewer.port}\r\n"
+    assert b" 421 " in sent(viewer, f"{head}Connection: close\r\n\r\n").split(b"\r\n")[0]
+
+
+def test_the_token_is_not_logged(viewer: Viewing, caplog: pytest.LogCaptureFixture) -> None:
+    assert b" 400 " in sent(viewer, f"GET {viewer.view.home}{'x' * 20_000} HTTP/1.1\r\n\r\n")
+    assert viewer.view.home not in caplog.text

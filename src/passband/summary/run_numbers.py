@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput
-from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate, estimate
 from passband.summary.recorded_scorer import clipped
@@ -29,7 +28,7 @@ class RunNumbers:
     lines: tuple[Line, ...] = ()  #: for problems like these
     inner: Mapping[str, Estimate] = field(default_factory=dict, hash=False)
     """For these very problems, by the label of the line."""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[str, ...] = ()  #: one on some metrics begins with their names
     reason: str | None = None  #: why there is no estimate
     rate: float | None = None  #: trials per second
 
@@ -83,10 +82,18 @@ def _inner(trials: Trials, run: RunRecord) -> dict[str, Estimate]:
     return {line.metric: line.estimate for line in group.lines if line.estimate is not None}
 
 
-def _notes(group: Group) -> tuple[Note, ...]:
+def _notes(group: Group) -> tuple[str, ...]:
     """Return the notes on the group and on its estimates, each once."""
-    own = (note for line in group.lines if line.estimate for note in line.notes)
-    return tuple({str(note): note for note in (*group.notes, *own)}.values())
+    of_lines: dict[str, list[str]] = {}
+    estimated = [line for line in group.lines if line.estimate is not None]
+    for line in estimated:
+        for note in dict.fromkeys(map(str, line.notes)):
+            of_lines.setdefault(note, []).append(line.metric)
+    own = [
+        note if len(metrics) == len(estimated) else f"{', '.join(metrics)}: {note}"
+        for note, metrics in of_lines.items()
+    ]
+    return tuple(dict.fromkeys((*map(str, group.notes), *own)))
 
 
 def _is_heavy(trials: Trials, run: RunRecord, standing: Standing) -> bool:

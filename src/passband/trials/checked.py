@@ -30,6 +30,15 @@ class CheckedRows:
             for row in self._connection.execute(query, arguments):  # noqa: UP028
                 yield row  # `yield from` would close the cursor, perhaps after its connection
 
+    def together(
+        self, query: str, most: int, *arguments: object
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield what a query finds many rows at a time, unchecked, in less time."""
+        with sqlite_errors(self._path):
+            cursor = self._connection.execute(query, arguments)
+            while chunk := cursor.fetchmany(most):
+                yield chunk
+
     def rows(
         self, table: str, where: str = "1", *arguments: object, order: str = "1"
     ) -> Iterator[tuple[Any, ...]]:

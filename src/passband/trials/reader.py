@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -18,7 +19,7 @@ from passband.trials.joined import JoinedLines
 from passband.trials.json_lines import ProblemPart
 from passband.trials.labels import labelled
 from passband.trials.merged import all_scores, scored_trials, unseen_trials
-from passband.trials.outline import outline_of
+from passband.trials.outline import digest_entered, outline_of
 from passband.trials.records import (
     ProblemRecord,
     RunRecord,
@@ -75,6 +76,8 @@ class Trials(Framed):
         self.directory = Path(directory)
         self._connection = connect_to_read(self.directory / FILE, trusted=trusted)
         self._rows = CheckedRows(self._connection, self.directory / FILE)
+        # What others write seldom changes the problems: these are kept by their digest.
+        self._outlines: dict[int, tuple[int | None, list[Place]]] = defaultdict(lambda: (None, []))
         self._begin()
 
     def close(self) -> None:
@@ -94,6 +97,7 @@ class Trials(Framed):
         self._version: int | None = None
         self._counts = Counts(self._rows)
         self._known_places: dict[int, list[Place]] = {}
+        self._walks: dict[tuple[int, Choice], Walk] = {}
         self._outcomes: dict[tuple[int, int], Outcomes] = {}
 
     def refresh(self) -> None:
@@ -268,10 +272,17 @@ class Trials(Framed):
     def _places(self, run: int) -> list[Place]:
         """Return the problems of a run in the order of the data, without their records."""
         if run not in self._known_places:
-            rows = outline_of(self._rows, run) or [row[:4] for row in self._problem_rows(run)]
-            rows.sort(key=itemgetter(1, 2))
-            self._known_places[run] = [Place(row[0], row[2], row[3]) for row in rows]
+            entered, (digest, places) = digest_entered(self._rows, run), self._outlines[run]
+            if entered is None or entered != digest:
+                places = self._read_places(run)
+            self._outlines[run] = entered, places
+            self._known_places[run] = places
         return self._known_places[run]
+
+    def _read_places(self, run: int) -> list[Place]:
+        rows = outline_of(self._rows, run) or [row[:4] for row in self._problem_rows(run)]
+        rows.sort(key=itemgetter(1, 2))
+        return [Place(row[0], row[2], row[3]) for row in rows]
 
     def trial_count(self, run: int) -> int:
         """Return how many trials of a run are recorded."""
@@ -434,7 +445,10 @@ class Trials(Framed):
 
     def walk(self, run: RunRecord, choice: Choice) -> Walk:
         """Return some trials of a run, to be read a page at a time."""
-        return Walk(self._rows, run, self._places(run.number), choice, self._counts)
+        key = run.number, choice
+        if key not in self._walks:
+            self._walks[key] = Walk(self._rows, run, self._places(run.number), choice, self._counts)
+        return self._walks[key]
 
     def extremes(self, run: RunRecord, column: Column, most: int) -> list[Extreme]:
         """Return the trials with the largest latency or number of tokens; reads all of the run."""

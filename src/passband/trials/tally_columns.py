@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from itertools import islice
 from operator import add
 from struct import Struct, error
 from typing import Any
@@ -114,8 +113,8 @@ def _columns(
     rows: CheckedRows, table: str, name: str, number: int
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the columns of many rows at a time, once these are known to be intact."""
-    source = rows.each(f"SELECT * FROM {table} WHERE {name}=? ORDER BY 1, 2, 3, 4", number)
-    while chunk := list(islice(source, _TOGETHER)):
+    query = f"SELECT * FROM {table} WHERE {name}=? ORDER BY 1, 2, 3, 4"
+    for chunk in rows.together(query, _TOGETHER, number):
         columns = list(zip(*chunk, strict=True))
         if not _are_intact(table, columns):
             for row in chunk:

@@ -68,6 +68,7 @@ class Writer:
     def close(self) -> None:
         try:
             if self._file.may_be_closed():
+                self._empty_log()  # closing does so only where nobody reads
                 self._connection.close()
             else:
                 _abandon(self._connection)
@@ -121,15 +122,16 @@ class Writer:
         """
         if self._file.log_size() < self._longest_log:
             return
-        self._connection.execute(f"PRAGMA busy_timeout={_GAP}")
-        try:
-            with suppress(sqlite3.OperationalError):  # what was committed is safe all the same
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        finally:
-            self._connection.execute(f"PRAGMA busy_timeout={BUSY}")
+        self._empty_log()
+        self._connection.execute(f"PRAGMA busy_timeout={BUSY}")
         self._file.note_written()
         # After a reader that stays, try again when the log has grown as much once more.
         self._longest_log = self._file.log_size() + _LONG_LOG
+
+    def _empty_log(self) -> None:
+        with suppress(sqlite3.Error):  # what was committed is safe all the same
+            self._connection.execute(f"PRAGMA busy_timeout={_GAP}")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def checkpoint(self) -> None:
         """Bring the log into the file, as far as no reader needs it.

@@ -21,10 +21,10 @@ from passband.trials.walk import TrialPlace
 from passband.view import questions
 from passband.view.cards import Cards
 from passband.view.desk import Desks, Reading
-from passband.view.events import Pulse, send_changes
+from passband.view.events import Pulse, send_changes, sending
 from passband.view.guard import HEADERS, Guard, Refused
 from passband.view.here import Here
-from passband.view.links import Links, parse_place
+from passband.view.links import NO_PAGE, Links, parse_number, parse_place
 from passband.view.moment import numbers_of_page, numbers_sometimes
 from passband.view.pages import comparison, failure, run, runs, search, strip, trial, trials
 from passband.view.scans import Extremes, Scans
@@ -46,7 +46,8 @@ class View:
     ) -> None:
         self.guard = Guard(token)
         self._links, self._shelf, self._roots = Links(token), shelf, roots
-        self._desks, self._cards, self._scans = Desks(), Cards(), Scans()
+        self._desks, self._scans = Desks(), Scans()
+        self._cards = Cards(self._desks)
         self._pulse = Pulse(pulse)
 
     @property
@@ -84,7 +85,6 @@ class View:
 
     async def _close(self, app: web.Application) -> None:
         self._desks.close()
-        self._cards.close()
         self._scans.close()
 
     # -- errors ----------------------------------------------------------------------------
@@ -95,22 +95,26 @@ class View:
         try:
             self.guard.check(request)
             return await handler(request)
-        except Refused as refused:
-            return _page(failure.plain_page("Not here", refused.reason), refused.status)
-        except web.HTTPException as error:
-            return self._failure("There is no such page", error.reason, error.status)
-        except UnknownRun:
-            reason = "It is not there, or no longer."
-            return self._failure("There is no such run", reason, 404)
-        except CorruptStore as error:
-            return self._failure("This run directory is damaged", error, 500)
-        except (InvalidInput, ValueError, OverflowError) as error:
-            return self._failure("This cannot be shown", error, 400)
-        except (PassbandError, OSError) as error:
-            return self._failure("This cannot be read", error, 500)
         except Exception as error:
-            _logger.error("a page failed: %s", describe(error), exc_info=error)
-            return self._failure("The viewer failed", "The terminal says why.", 500)
+            return self._explained(error)
+
+    def _explained(self, error: Exception) -> web.Response:
+        """Return the page that says what is wrong."""
+        if isinstance(error, Refused):
+            return _page(failure.plain_page("Not here", error.reason), error.status)
+        if isinstance(error, web.HTTPException):
+            return self._failure("There is no such page", NO_PAGE, error.status)
+        if isinstance(error, UnknownRun):
+            reason = "It was never there, or has been moved or deleted."
+            return self._failure("There is no such run", reason, 404)
+        if isinstance(error, CorruptStore):
+            return self._failure("This run directory is damaged", error, 500)
+        if isinstance(error, InvalidInput):
+            return self._failure("This cannot be shown", error, 400)
+        if isinstance(error, PassbandError | OSError):
+            return self._failure("This cannot be read", error, 500)
+        _logger.error("a page failed: %s", describe(error), exc_info=error)
+        return self._failure("The viewer failed", "The terminal says why.", 500)
 
     def _failure(self, title: str, error: object, status: int) -> web.Response:
         return _page(failure.failure_page(self._links, title, error), status)
@@ -133,7 +137,8 @@ class View:
     # -- runs ------------------------------------------------------------------------------
 
     def _some_folders(self, request: web.Request) -> tuple[list[Folder], int, int]:
-        folders, start = self._shelf.folders(), max(0, _whole(request, "start"))
+        folders = self._shelf.folders()
+        start = min(_whole(request, "start"), max(0, len(folders) - 1))
         return folders[start : start + runs.RUNS_A_PAGE], start, len(folders)
 
     async def _runs(self, request: web.Request) -> web.Response:
@@ -183,7 +188,7 @@ class View:
             name, _, number = request.query.get(field, "").rpartition("/")
             side, groups = await self._ask_of(
                 name,
-                int(number),
+                parse_number(number),
                 lambda reading, here, record: (
                     comparison.Side(here, reading.trials.numbers(record.number)),
                     questions.groups_for(reading, here, record),
@@ -206,7 +211,7 @@ class View:
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
             counts = questions.filter_counts(reading, record)
             if show in questions.COLUMNS:
-                start = max(0, _whole(request, "start"))
+                start = _whole(request, "start")
                 some = questions.ranked_trials(reading, here, record, show, extremes, start)
             else:
                 some = questions.some_trials(reading, here, record, show, after, before)
@@ -226,27 +231,38 @@ class View:
             request,
             lambda reading, here, record: (here, reading.trials.numbers(record.number)),
         )
+        if not text:
+            return _page(search.search_start(here, text) + search.search_end(0, 0))
         names = {number: key for key, number in keys.items()}
         response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
         await response.prepare(request)
-        await response.write(search.search_start(here, text).encode())
+        with sending(request):
+            await response.write(search.search_start(here, text).encode())
+            await self._send_found(response, here, names, text)
+        return response
+
+    async def _send_found(
+        self, response: web.StreamResponse, here: Here, names: Mapping[int, str], text: str
+    ) -> None:
+        """Send what a search finds, as it finds it."""
         found = searched = 0
-        if text:
+        damage: PassbandError | None = None
+        try:
             async with aclosing(self._scans.search(here.folder, here.number, text)) as hits:
                 async for some in hits:
                     searched += some.searched
                     shown = some.found[: search.MOST_FOUND - found]
-                    rows = [search.search_row(here, one, names[one.problem]) for one in shown]
+                    rows = [search.search_row(here, one, names) for one in shown]
                     await response.write("".join(rows).encode())
                     found += len(shown)
                     if found >= search.MOST_FOUND:
                         break
-        end = search.search_end(found, searched, complete=found < search.MOST_FOUND)
-        await response.write(end.encode())
-        return response
+        except PassbandError as error:
+            damage = error
+        await response.write(search.search_end(found, searched, damage).encode())
 
     async def _problems(self, request: web.Request) -> web.Response:
-        start = max(0, _whole(request, "start"))
+        start = _whole(request, "start")
         text = await self._ask(
             request,
             lambda reading, here, record: strip.problems_page(
@@ -256,7 +272,7 @@ class View:
         return _page(text)
 
     async def _problem(self, request: web.Request) -> web.Response:
-        number = int(request.match_info["problem"])
+        number = _in_path(request, "problem")
         after = _whole(request, "after") if "after" in request.query else None
 
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
@@ -284,8 +300,8 @@ class View:
         return _page(await self._ask(request, question))
 
     async def _difference(self, request: web.Request) -> web.Response:
-        number = int(request.match_info["problem"])
-        numbers = int(request.match_info["first"]), int(request.match_info["second"])
+        number = _in_path(request, "problem")
+        numbers = _in_path(request, "first"), _in_path(request, "second")
 
         def question(reading: Reading, here: Here, record: RunRecord) -> str:
             pair = questions.pair(reading, record, number, numbers)
@@ -308,12 +324,16 @@ def _page(text: str, status: int = 200) -> web.Response:
 
 
 def _run_of(request: web.Request) -> tuple[str, int]:
-    return request.match_info["folder"], int(request.match_info["run"])
+    return request.match_info["folder"], _in_path(request, "run")
 
 
 def _place_of(request: web.Request) -> TrialPlace:
-    return TrialPlace(int(request.match_info["problem"]), int(request.match_info["trial"]))
+    return TrialPlace(_in_path(request, "problem"), _in_path(request, "trial"))
+
+
+def _in_path(request: web.Request, key: str) -> int:
+    return parse_number(request.match_info[key])
 
 
 def _whole(request: web.Request, key: str) -> int:
-    return int(request.query.get(key, "0"))
+    return parse_number(request.query.get(key, "0"))

@@ -16,7 +16,7 @@ from passband.view.markup import Html
 
 __all__ = ["SMALL", "Written", "bar_of", "written_lines"]
 
-SMALL, _WIDE = 60, 400  # pixels
+SMALL, _WIDE = 120, 400  # pixels
 
 
 @dataclass(frozen=True)

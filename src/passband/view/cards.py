@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from passband.errors import PassbandError
 from passband.summary.run_numbers import RunNumbers
 from passband.trials.schema import CorruptStore
-from passband.view.desk import Reading, open_to_read
+from passband.view.desk import Desks, Reading
 from passband.view.moment import numbers_now
-from passband.view.shelf import Folder
+from passband.view.shelf import Folder, UnknownRun
 
 __all__ = ["Card", "Cards"]
 
@@ -43,51 +42,48 @@ class _Known:
 
 
 class Cards:
-    """Reads the runs of directories one after another, in one thread."""
+    """Reads the runs of directories one after another, at the desks that their pages use too."""
 
-    def __init__(self) -> None:
+    def __init__(self, desks: Desks) -> None:
+        self._desks = desks
         self._known: dict[str, _Known] = {}
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="view-cards")
+        self._turn = asyncio.Lock()
 
     async def of(self, folders: Sequence[Folder]) -> list[Card]:
         """Return the runs of these directories."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._of, folders)
+        async with self._turn:  # whoever comes second finds what the first has read
+            return [card for folder in folders for card in await self._cards(folder)]
 
-    def _of(self, folders: Sequence[Folder]) -> list[Card]:
-        return [card for folder in folders for card in self._cards(folder)]
-
-    def _cards(self, folder: Folder) -> tuple[Card, ...]:
+    async def _cards(self, folder: Folder) -> tuple[Card, ...]:
         now, signature = time.monotonic(), folder.signature()
         known = self._known.get(folder.name)
         if known is not None and (
             now < known.until or (known.signature == signature and now < known.alive)
         ):
             return known.cards
-        cards = () if signature is None else _read(folder)
+        cards = () if signature is None else await self._read(folder)
         end = time.monotonic()
         is_going_on = any(c.numbers and c.numbers.standing.state == "running" for c in cards)
         alive = end + _ALIVE if is_going_on else float("inf")
         self._known[folder.name] = _Known(signature, cards, end + _SHARE * (end - now), alive)
         return cards
 
-    def close(self) -> None:
-        """End the thread."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+    async def _read(self, folder: Folder) -> tuple[Card, ...]:
+        try:
+            return await self._desks.of(folder).ask(lambda reading: _cards_of(folder, reading))
+        except UnknownRun:
+            return ()
+        except CorruptStore as error:
+            return (Card(folder, problem=str(error), is_damaged=True),)
+        except PassbandError as error:
+            return (Card(folder, problem=str(error)),)
 
 
-def _read(folder: Folder) -> tuple[Card, ...]:
-    try:
-        with open_to_read(folder.path) as trials:
-            reading = Reading(trials)
-            return tuple(
-                Card(
-                    folder, run.number, run.task, run.label or run.model,
-                    numbers_now(reading, run, thorough=False),
-                )
-                for run in trials.runs()
-            ) or (Card(folder, problem="no trials yet"),)  # fmt: skip
-    except CorruptStore as error:
-        return (Card(folder, problem=str(error), is_damaged=True),)
-    except PassbandError as error:
-        return (Card(folder, problem=str(error)),)
+def _cards_of(folder: Folder, reading: Reading) -> tuple[Card, ...]:
+    return tuple(
+        Card(
+            folder, run.number, run.task, run.label or run.model,
+            numbers_now(reading, run, thorough=False),
+        )
+        for run in reading.trials.runs()
+    ) or (Card(folder, problem="no trials yet"),)  # fmt: skip

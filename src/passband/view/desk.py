@@ -25,6 +25,7 @@ __all__ = ["Desk", "Desks", "Reading", "open_to_read"]
 
 T = TypeVar("T")
 _IDLE = 60.0  # seconds after which a connection is closed
+_MOST = 64  # connections at a time
 _LOG = "its log is not what was written, and commits after that are lost"
 
 
@@ -112,24 +113,24 @@ class Desk:
 
 
 class Desks:
-    """The desks that are in use; one that nobody has used for a while is closed."""
+    """The desks that are in use; one that nobody has used for a while is closed.
 
-    def __init__(self, idle: float = _IDLE) -> None:
-        self._desks: dict[str, Desk] = {}
-        self._idle = idle
+    So are those used longest ago where there are too many.
+    """
+
+    def __init__(self, idle: float = _IDLE, most: int = _MOST) -> None:
+        self._desks: dict[str, Desk] = {}  # the one used last at the end
+        self._idle, self._most = idle, most
 
     def of(self, folder: Folder) -> Desk:
         """Return the desk of a run directory."""
-        self._close_idle(keeping=folder.name)
-        if folder.name not in self._desks:
-            self._desks[folder.name] = Desk(folder)
-        return self._desks[folder.name]
-
-    def _close_idle(self, keeping: str) -> None:
+        desk = self._desks.pop(folder.name, None) or Desk(folder)
         now = time.monotonic()
-        for name, desk in list(self._desks.items()):
-            if name != keeping and now - desk.used > self._idle:
+        for name, other in list(self._desks.items()):
+            if now - other.used > self._idle or len(self._desks) >= self._most:
                 self._desks.pop(name).close()
+        self._desks[folder.name] = desk
+        return desk
 
     def close(self) -> None:
         """Close all of them."""

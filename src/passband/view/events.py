@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeAlias
 
 from aiohttp import web
 
-__all__ = ["Pulse", "send_changes"]
+from passband.errors import describe
 
+__all__ = ["Pulse", "send_changes", "sending"]
+
+Look: TypeAlias = Callable[[], Awaitable[Mapping[str, str] | None]]
+_logger = logging.getLogger("passband.view")
 _QUIET = 15  # looks without a change, after which a line says that the server is there
 
 
@@ -33,15 +40,19 @@ class Pulse:
         self._stop.set()
 
 
-async def send_changes(
-    request: web.Request, look: Callable[[], Awaitable[Mapping[str, str] | None]], pulse: Pulse
-) -> web.StreamResponse:
+async def send_changes(request: web.Request, look: Look, pulse: Pulse) -> web.StreamResponse:
     """Send texts by their places, at first all of them, then those that have changed.
 
     None from `look` says that there is nothing to look at any more.
     """
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
     await response.prepare(request)
+    with sending(request):
+        await _send_changes(response, look, pulse)
+    return response
+
+
+async def _send_changes(response: web.StreamResponse, look: Look, pulse: Pulse) -> None:
     sent: dict[str, str] = {}
     quiet = 0
     while True:
@@ -58,4 +69,18 @@ async def send_changes(
             await response.write(b": still here\n\n")
         if not await pulse.wait():
             break
-    return response
+
+
+@contextmanager
+def sending(request: web.Request) -> Iterator[None]:
+    """End the connection where a block fails that sends an answer piece by piece.
+
+    No page can say so any more; the terminal does, unless it is only that nobody listens.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, ConnectionError):
+            _logger.error("a page failed: %s", describe(error), exc_info=error)
+        if request.transport is not None:
+            request.transport.abort()

@@ -62,14 +62,15 @@ class Guard:
 
     def check(self, request: web.Request) -> None:
         """Raise `Refused` unless the request may be answered."""
-        if request.headers.getall("Host", []) not in [[host] for host in self.hosts]:
+        named = request.headers.getall("Host", [])
+        if named not in [[host] for host in self.hosts] or not request.raw_path.startswith("/"):
             raise Refused(421, "This viewer answers at its own address only.")
         origin = request.headers.get("Origin")
         if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
             raise Refused(403, "Other pages may not read this one.")
         if request.method not in _METHODS:
             raise Refused(405, "Nothing can be changed here; pages are read with GET.")
-        token = request.path.split("/")[1] if request.path.startswith("/") else ""
+        token = request.path.split("/")[1]
         if not hmac.compare_digest(self._digest, hashlib.sha256(_bytes(token)).digest()):
             raise Refused(403, "Open the address that passband view printed; it has the token.")
 

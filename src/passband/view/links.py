@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from passband.errors import InvalidInput
 from passband.trials.walk import TrialPlace
 
-__all__ = ["Links", "RunLinks", "parse_place"]
+__all__ = ["NO_PAGE", "Links", "RunLinks", "parse_number", "parse_place"]
+
+NO_PAGE = "This address does not lead to a page of the viewer."
+_DIGITS = 18  # of the largest number that an address may have
 
 
 @dataclass(frozen=True)
@@ -105,12 +109,23 @@ def _place(place: TrialPlace | None) -> str | None:
 
 
 def parse_place(text: str | None) -> TrialPlace | None:
-    """Return the place that an address names; raise `ValueError` if it names none.
+    """Return the place that an address names; raise `InvalidInput` if it names none.
 
     >>> parse_place("17.3"), parse_place(None)
     (TrialPlace(problem=17, trial=3), None)
     """
     if text is None:
         return None
-    problem, trial = text.split(".")
-    return TrialPlace(int(problem), int(trial))
+    problem, _, trial = text.partition(".")
+    return TrialPlace(parse_number(problem), parse_number(trial))
+
+
+def parse_number(text: str) -> int:
+    """Return a number of an address; raise `InvalidInput` where there is none, or a huge one.
+
+    >>> parse_number("17")
+    17
+    """
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+        raise InvalidInput(NO_PAGE)
+    return int(text)

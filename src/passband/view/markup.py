@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from passband.report.html.document import escape
 
-__all__ = ["Child", "Html", "fragment", "name", "tag"]
+__all__ = ["Child", "Html", "fragment", "isolated", "name", "tag"]
 
 _EMPTY = {"br", "input", "meta", "rect", "line", "polygon", "path", "use"}
 _NAMES = {"class_": "class", "for_": "for", "from_": "from"}
@@ -60,3 +60,12 @@ def name(text: str, class_: str | None = None) -> Html:
     '<bdi>p&lt;1&gt;</bdi>'
     """
     return tag("bdi", text, class_=class_)
+
+
+def isolated(text: str) -> str:
+    """Return the same where there can be no elements: in titles, and in lists to choose from.
+
+    >>> ascii(isolated("p1"))
+    "'\\\\u2068p1\\\\u2069'"
+    """
+    return f"\u2068{text}\u2069"

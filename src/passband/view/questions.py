@@ -202,5 +202,8 @@ def _there(look: Look, problem: int, trial: int) -> TrialPlace:
 def groups_for(reading: Reading, here: Here, run: RunRecord) -> Groups:
     """Return a run as one side of a comparison."""
     options = Options.of(None, (), (), (), targets=True)
-    stored = [StoredRun(reading.trials, run)]
-    return groups_of_runs(stored, options, source=here.folder.label, kind="a run directory")
+    stored, source = [StoredRun(reading.trials, run)], here.folder.label
+    return reading.keep(
+        ("groups", run.number),
+        lambda: groups_of_runs(stored, options, source=source, kind="a run directory"),
+    )

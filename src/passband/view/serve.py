@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import logging
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from passband.errors import InvalidInput, PassbandError
 from passband.event_loop import complete
@@ -43,6 +46,7 @@ def _load_statistics() -> None:
     outcomes = Outcomes.from_counts([0, 1, 2], 2)
     for over in get_args(Over):
         estimate(outcomes, ["pass@1", "pass^2"], over=over)
+    gc.freeze()  # what is loaded stays; looking through it again and again would take half a page
 
 
 @contextmanager
@@ -77,7 +81,7 @@ async def running(view: View, port: int = 0) -> AsyncIterator[str]:
     """Listen on this machine alone, for the time of a block; give the address."""
     runner = web.AppRunner(
         view.application(), access_log=None, handle_signals=False, shutdown_timeout=_PATIENCE,
-        handler_cancellation=True,
+        handler_cancellation=True, logger=_discreet_logger(),
     )  # fmt: skip
     await runner.setup()
     try:
@@ -86,6 +90,19 @@ async def running(view: View, port: int = 0) -> AsyncIterator[str]:
         yield f"http://{HOST}:{runner.addresses[0][1]}{view.home}"
     finally:
         await runner.cleanup()
+
+
+def _discreet_logger() -> logging.Logger:
+    """Return a logger without requests that cannot be read, which may have the token in them."""
+    logger = logging.getLogger("passband.view.protocol")
+    if not logger.filters:
+        logger.addFilter(_is_ours)
+    return logger
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError | ConnectionError)
 
 
 async def _listen(runner: web.AppRunner, port: int) -> None:

@@ -31,17 +31,14 @@ class Folder:
     path: Path
 
     def signature(self) -> tuple[int, ...] | None:
-        """Return numbers that change when the store is written; None where it is gone."""
-        numbers: list[int] = []
-        for file in (self.path / FILE, self.path / f"{FILE}-wal"):
-            try:
-                about = file.stat()
-                numbers += [about.st_ino, about.st_mtime_ns, about.st_size]
-            except OSError:
-                if not numbers:
-                    return None
-                numbers += [0, 0, 0]
-        return tuple(numbers)
+        """Return numbers that change when the store is written; None where it is gone.
+
+        An empty log is as good as none: a reader makes one where it is missing.
+        """
+        store, log = (_state_of(self.path / name) for name in (FILE, f"{FILE}-wal"))
+        if store is None:
+            return None
+        return *store, *(log if log is not None and log[-1] else (0, 0, 0))
 
     @property
     def written(self) -> int:
@@ -105,6 +102,14 @@ class Shelf:
             taken = {folder.name for folder in self._folders.values()}
             self._folders[key] = Folder(_unique(_slug(label), taken), label, path)
         return self._folders[key]
+
+
+def _state_of(file: Path) -> tuple[int, int, int] | None:
+    try:
+        about = file.stat()
+    except OSError:
+        return None
+    return about.st_ino, about.st_mtime_ns, about.st_size
 
 
 def _run_directories(folder: Path, levels: int) -> Iterator[Path]:

@@ -39,7 +39,7 @@ def comparison_page(links: Links, sides: tuple[Side, Side], summary: ComparisonS
         _header(links, sides),
         _lead(summary, task),
         _forest(summary, task),
-        _flips(sides, task),
+        _flips(sides, task, _roundings(summary, task)[0]),
         _notes(summary),
     )
 
@@ -57,19 +57,25 @@ def _header(links: Links, sides: tuple[Side, Side]) -> Html:
 
 def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
     """Return the difference by the first metric in a sentence, and what would settle it."""
-    first = task.comparisons[0]
-    figure = Figure(first.value, first.low, first.high, summary.is_share(task))
-    (rounding,) = Style().roundings([figure])
+    first, rounding = task.comparisons[0], _roundings(summary, task)[0]
     values = [rounding.value(value) for value in (first.value_a, first.value_b, first.value)]
     text = f"{first.metric} goes from {values[0]} to {values[1]}: {_signed(values[2])}"
     if first.low is not None and first.high is not None:
         low, high = rounding.value(first.low), rounding.value(first.high)
         text += f", between {_signed(low)} and {_signed(high)}"
     verdict = first.decision.words(*task.models)
+    verdict = "Undecided" if verdict == "undecided" else verdict
     more = first.decision.more
     settle = None if more is None else tag("p", f"To settle it: {more}.", class_="finding")
-    return tag("section", tag("p", f"{text}. ", tag("bdi", f"{verdict[:1].upper()}{verdict[1:]}."),
+    return tag("section", tag("p", f"{text}. ", name(f"{verdict}."),
                class_="verdict"), settle, class_="first")  # fmt: skip
+
+
+def _roundings(summary: ComparisonSummary, task: TaskComparison) -> Sequence[Rounding]:
+    """Return how the numbers of each metric are written, wherever they are."""
+    is_share = summary.is_share(task)
+    figures = [Figure(one.value, one.low, one.high, is_share) for one in task.comparisons]
+    return Style().roundings(figures)
 
 
 def _signed(number: str) -> str:
@@ -82,10 +88,7 @@ def _signed(number: str) -> str:
 
 
 def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
-    figures = [
-        Figure(one.value, one.low, one.high, summary.is_share(task)) for one in task.comparisons
-    ]
-    roundings = Style().roundings(figures)
+    roundings = _roundings(summary, task)
     bars = [
         Bar(one.metric, one.value, (one.low, one.high), words=one.decision.verdict)
         for one in task.comparisons
@@ -113,13 +116,13 @@ def _row(one: Comparison, rounding: Rounding) -> Html:
         tag("td", name(one.metric), class_="metric"),
         tag("td", rounding.value(one.value_a)),
         tag("td", rounding.value(one.value_b)),
-        tag("td", rounding.value(one.value), class_="value"),
+        tag("td", _signed(rounding.value(one.value)), class_="value"),
         tag("td", rounding.interval(one.low, one.high), class_="interval"),
         tag("td", one.decision.verdict),
     )
 
 
-def _flips(sides: tuple[Side, Side], task: TaskComparison) -> Html:
+def _flips(sides: tuple[Side, Side], task: TaskComparison, rounding: Rounding) -> Html:
     """Return the problems that changed sides by the first metric, with links to both runs."""
     first = task.comparisons[0]
     head = tag("h2", "Flipped problems")
@@ -131,7 +134,7 @@ def _flips(sides: tuple[Side, Side], task: TaskComparison) -> Html:
     heads = tag("tr", tag("th", "problem"), [tag("th", name(model)) for model in task.models])
     rows = [
         tag("tr", tag("td", name(flip.problem)),
-            [_linked(side, flip.problem, value)
+            [_linked(side, flip.problem, rounding.value(value))
              for side, value in zip(sides, (flip.value_a, flip.value_b), strict=True)])
         for flip in first.flips
     ]  # fmt: skip
@@ -139,8 +142,8 @@ def _flips(sides: tuple[Side, Side], task: TaskComparison) -> Html:
                class_="finding"), tag("table", heads, rows))  # fmt: skip
 
 
-def _linked(side: Side, key: str, value: float) -> Html:
-    number, text = side.numbers.get(key), f"{value:.3g}"
+def _linked(side: Side, key: str, text: str) -> Html:
+    number = side.numbers.get(key)
     if number is None:
         return tag("td", text)
     return tag("td", tag("a", text, href=side.here.run.problem(number)))

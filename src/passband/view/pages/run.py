@@ -27,19 +27,20 @@ def run_page(
 ) -> str:
     """Return the page of a run."""
     lines = written_lines(numbers)
+    texts = run_texts(numbers, lines)
     trials = tag("section", tag("h2", "Trials"), filter_links(here, some.show, counts),
                  search_form(here), trials_section(here, some))  # fmt: skip
     return page(
         here.title,
         here.crumbs[:1],
-        tag("div", _header(here, numbers), _estimates(numbers, lines), _facts(numbers),
-            data_events=here.run.events, data_metrics=_metrics(lines)),
+        tag("div", _header(here, numbers, texts), _estimates(numbers, lines),
+            _facts(numbers, texts), data_events=here.run.events, data_metrics=_metrics(lines)),
         strip_section(here, rates, graded=counts.get("right", 0) is None),
         trials,
     )  # fmt: skip
 
 
-def run_texts(numbers: RunNumbers) -> dict[str, str]:
+def run_texts(numbers: RunNumbers, lines: Sequence[Written] | None = None) -> dict[str, str]:
     """Return what changes while a run goes on, by the places that show it."""
     standing = numbers.standing
     texts = {
@@ -54,7 +55,7 @@ def run_texts(numbers: RunNumbers) -> dict[str, str]:
         "tokens": _tokens(standing.tokens),
         "retried": f"{standing.retried:,}",
     }
-    lines = written_lines(numbers)
+    lines = written_lines(numbers) if lines is None else lines
     for line in lines:
         texts |= {f"value {line.metric}": line.value, f"interval {line.metric}": line.interval}
         if line.bar is not None:
@@ -71,8 +72,8 @@ def _live(key: str, texts: Mapping[str, str], element: str = "span", **more: str
     return tag(element, texts[key], data_live=key, **more)
 
 
-def _header(here: Here, numbers: RunNumbers) -> Html:
-    texts, standing = run_texts(numbers), numbers.standing
+def _header(here: Here, numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
+    standing = numbers.standing
     parts = [_live("state", texts, "b"), _live("done", texts)]
     if standing.planned and standing.state in ("running", "stopped"):
         parts.append(_live("percent", texts))
@@ -130,18 +131,17 @@ def _estimate(line: Written) -> Html:
 def _notes(numbers: RunNumbers) -> Html | None:
     if not numbers.notes:
         return None
-    return tag("div", tag("ul", [tag("li", str(note)) for note in numbers.notes]),
+    return tag("div", tag("ul", [tag("li", note) for note in numbers.notes]),
                class_="notes quiet")  # fmt: skip
 
 
-def _facts(numbers: RunNumbers) -> Html:
+def _facts(numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
     """Return what the run took, in one line."""
-    texts, standing = run_texts(numbers), numbers.standing
     retried = fragment(" · ", _live("retried", texts), " asked more than once")
     return tag(
         "p", _live("asked", texts), " · tokens in and out: ",
         _live("tokens", texts), " · cost: ", _live("cost", texts),
-        retried if standing.retried else None, class_="run-line facts",
+        retried if numbers.standing.retried else None, class_="run-line facts",
     )  # fmt: skip
 
 

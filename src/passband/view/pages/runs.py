@@ -8,7 +8,7 @@ from passband.report.words import counted
 from passband.view.bars import SMALL, written_lines
 from passband.view.cards import Card
 from passband.view.links import Links
-from passband.view.markup import Html, fragment, name, tag
+from passband.view.markup import Html, fragment, isolated, name, tag
 from passband.view.shell import page
 from passband.view.words import done, failures, status_words, time_left
 
@@ -63,8 +63,8 @@ def _key(card: Card) -> str:
 
 
 def runs_key(cards: Sequence[Card]) -> str:
-    """Return which runs are listed, to see whether there are others."""
-    return " ".join(map(_key, cards))
+    """Return which runs are listed, in whatever order, to see whether there are others."""
+    return " ".join(sorted(map(_key, cards)))
 
 
 def _row(card: Card, links: Links) -> Html:
@@ -129,5 +129,6 @@ def _choice(cards: Sequence[Card], links: Links) -> Html | None:
 
 
 def _option(card: Card, chosen: bool) -> Html:
-    text = f"{card.task} by {card.model} ({card.folder.label})"
+    names = map(isolated, (card.task, card.model, card.folder.label))
+    text = "{} by {} ({})".format(*names)
     return tag("option", text, value=_key(card), selected=chosen)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from passband.errors import PassbandError
 from passband.report.words import counted
 from passband.trials.search import Found
 from passband.trials.walk import TrialPlace
@@ -26,9 +29,10 @@ def search_start(here: Here, text: str) -> str:
     )
 
 
-def search_row(here: Here, found: Found, key: str) -> str:
-    """Return a trial that has the text."""
+def search_row(here: Here, found: Found, names: Mapping[int, str]) -> str:
+    """Return a trial that has the text; a problem may have come after the names."""
     place = TrialPlace(found.problem, found.trial)
+    key = names.get(found.problem, f"problem {found.problem}")
     around = [found.before, tag("mark", found.text), found.after]
     return tag(
         "tr",
@@ -38,10 +42,12 @@ def search_row(here: Here, found: Found, key: str) -> str:
     )
 
 
-def search_end(found: int, searched: int, complete: bool) -> str:
+def search_end(found: int, searched: int, damage: PassbandError | None = None) -> str:
     """Return the end of the page: how many trials have the text, of how many that were read."""
     read = counted(searched, "completion")
-    text = f"{counted(found, 'trial')} of {read} found."
-    if not complete:
-        text = f"The first {found:,} are shown, in {read}. Look for a longer text."
+    text = f"Found in {counted(found, 'trial')}; {read} searched."
+    if damage is not None:
+        text += f" The others could not be read: {damage}"
+    elif found >= MOST_FOUND:
+        text = f"The first {found:,} are shown, of {read} searched. Look for a longer text."
     return f"</table>{tag('p', text, class_='caption', id='found')}</section>{page_end()}"

@@ -31,7 +31,7 @@ def strip_section(here: Here, rates: Sequence[ProblemRate], *, graded: bool = Fa
         return tag("section", tag("h2", "Every problem"), tag("p", table))
     chart = ProblemStrip(tuple(r.key for r in scored), ("0" * _TALL,) * len(scored), levels)
     strip = tag("div", Html(chart.strip_svg("stacked")), _links(here, scored), class_="strip nav")
-    ends = ("highest score", "lowest score") if graded else ("always right", "never right")
+    ends = ("highest score", "lowest score") if graded else chart.ends
     under = tag("div", tag("span", ends[0]), tag("span", "problems, easiest first"),
                 tag("span", ends[1]), class_="under")  # fmt: skip
     words = f"{counted(len(scored), 'problem')} by their mean scores" if graded else ""
@@ -53,7 +53,7 @@ def _links(here: Here, rates: Sequence[ProblemRate]) -> Html:
         tag("a", href=_target(here, rates, low, high), title=_title(rates[low:high]), tabindex=-1)
         for low, high in pairwise(edges)
     ]
-    return tag("div", links, class_="columns", aria_hidden="true")
+    return tag("div", links, class_="picks", aria_hidden="true")
 
 
 def _target(here: Here, rates: Sequence[ProblemRate], low: int, high: int) -> str:
@@ -81,6 +81,7 @@ def _rate(rate: ProblemRate) -> str:
 
 def problems_page(here: Here, rates: Sequence[ProblemRate], start: int) -> str:
     """Return a page of problems, the easiest first."""
+    start = min(start, max(0, len(rates) - 1))
     some = rates[start : start + PROBLEMS_A_PAGE]
     numbers = [tag("th", head, class_="number") for head in ("mean score", "scored", "trials")]
     heads = tag("tr", tag("th", "problem"), numbers)
