@@ -366,3 +366,28 @@ def test_names_of_any_direction_do_not_reach_into_a_list_of_choices(tmp_path: Pa
         filled(tmp_path / name, [[1, 0], [0, 1]], model="x\u202e")
     with viewing(tmp_path) as viewer:
         assert "\u2068x\u202e\u2069 (\u2068a\u2069)" in viewer.ask("").page.words
+
+
+def test_a_store_that_is_copied_over_is_read_anew(tmp_path: Path) -> None:
+    filled(tmp_path / "a", [[1, 0], [0, 1]])
+    other = filled(tmp_path / "elsewhere" / "b", [[1, 1], [1, 1]]) / FILE
+    with viewing(tmp_path / "a") as viewer:
+        assert "right 2" in viewer.ask("runs/a/1").page.words
+        (tmp_path / "a" / FILE).write_bytes(other.read_bytes())
+        assert "right 4" in viewer.ask("runs/a/1").page.words
+
+
+def test_runs_of_one_directory_are_compared(tmp_path: Path) -> None:
+    with writing(tmp_path / "a") as store:
+        for task in ("sums", "words", "none"):
+            run = store.begin(task, "tiny", spec={}, config={"metrics": []}, name=task)
+            store.add_problems(run, [problem(at) for at in range(4)])
+            (scorer,) = store.set_scorers(run, [ScorerEntry("exact", "exact")])
+            score = [ScoreRow(scorer, 1.0, "ok", "1", "x")]
+            rows = [TrialRow(at, 0, "ok", "1", scores=score) for at in range(4)]
+            store.append(run, rows if task != "none" else [])
+    with viewing(tmp_path) as viewer:
+        assert "words minus sums" in viewer.ask("compare?a=a/1&b=a/2").page.words
+        answer = viewer.ask("compare?a=a/1&b=a/3")
+    assert answer.status == 400
+    assert "none by tiny has no scores yet" in answer.page.words
