@@ -47,6 +47,7 @@ def test_a_run_shows_estimates_problems_and_trials(viewer: Viewing) -> None:
     page = viewer.ask("runs/a/1").page
     assert "complete · 270 trials · nothing failed" in page.words
     assert "pass^3" in page.words
+    assert "Outer bar" in page.words
     assert "90 problems: 30 always right, 30 sometimes, 30 never." in page.words
     assert "right 150 wrong 120" in page.words
     assert len([of for tag, of in page.elements if tag == "a" and of.get("tabindex")]) == 90
@@ -391,3 +392,14 @@ def test_runs_of_one_directory_are_compared(tmp_path: Path) -> None:
         answer = viewer.ask("compare?a=a/1&b=a/3")
     assert answer.status == 400
     assert "none by tiny has no scores yet" in answer.page.words
+
+
+def test_estimates_without_bars_have_no_words_for_them(tmp_path: Path) -> None:
+    with writing(tmp_path / "a") as store:
+        run, (scorer,) = begin(store, [problem(at) for at in range(3)])
+        rows = [TrialRow(at, 0, "ok", "1", scores=[ScoreRow(scorer, 10.0 + at)]) for at in range(3)]
+        store.append(run, rows)
+    with viewing(tmp_path) as viewer:
+        words = viewer.ask("runs/a/1").page.words
+    assert "11.0" in words
+    assert "Line: the estimate" not in words
