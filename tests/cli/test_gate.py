@@ -109,7 +109,7 @@ def test_the_same_run_twice_is_refused(base: Path, tmp_path: Path) -> None:
     assert done.code == 2
     assert "BASE and NEW are the same" in done.err
     copy = run("gate", base, table(tmp_path / "copy.csv", WINS), "--tolerance", "0.1")
-    assert "is it one run?" in copy.err
+    assert "are they one run?" in copy.err
 
 
 def test_a_tolerance_that_lets_everything_pass_is_refused(base: Path, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_undecided_ends_as_asked(undecided: Any, raised: Any) -> None:
 def test_undecided_says_about_how_many_more() -> None:
     result = assert_pass_rate([True] * 19 + [False], at_least=0.8, undecided="pass")
     assert result.more_trials == 16
-    assert "About 16 more trials would decide it, if it stays 0.95." in result.message()
+    assert "About 16 more trials would decide it, if it stays at 0.95." in result.message()
 
 
 def test_cases_are_measured_by_rounds() -> None:

@@ -227,7 +227,7 @@ def test_a_decided_metric_stays_so_while_another_of_its_task_is_open(
         ({"max_rounds": 2}, "2 rounds are there, and the budget does not allow one more"),
         ({"max_cost": 0.0}, "must be more than 0"),
         ({"max_cost": 5.0}, "needs the price of dice:good"),
-        ({"policy": GatePolicy(over="problems")}, "that takes problems"),
+        ({"policy": GatePolicy(over="problems")}, "takes more problems"),
         ({"policy": GatePolicy(metrics={"maj@2": MetricRule()})}, "pass@k and pass"),
         (
             {"policy": GatePolicy(tasks={"other": TaskRule(tier="required")})},

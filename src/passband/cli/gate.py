@@ -43,29 +43,38 @@ class Failures(str, enum.Enum):
 
 def gate(
     base: Annotated[
-        Path, typer.Argument(metavar="BASE", help="Run directory, folder of them, or file: before.")
+        Path,
+        typer.Argument(
+            metavar="BASE", help="Run directory, folder of them, or file: the model in use."
+        ),
     ],
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The same of the model to be let in.")],
+    new: Annotated[
+        Path, typer.Argument(metavar="NEW", help="The same, of the model to replace it.")
+    ],
     policy: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Policy in YAML: tasks, metrics, tiers, tolerances."),
+        typer.Option(metavar="FILE", help="YAML file of tasks, metrics, tiers and tolerances."),
     ] = None,
     metric: Metrics = None,
     tolerance: Annotated[
-        float | None, typer.Option(help="Largest loss that does not matter (default: 0.02).")
+        float | None, typer.Option(help="Largest loss that may pass (default: 0.02).")
     ] = None,
     over: Annotated[
         Target | None,
-        typer.Option(help="Verdicts for these very problems (trials, the default), or like these."),
+        typer.Option(
+            help="Judge these very problems (trials, the default), or problems like them."
+        ),
     ] = None,
     failed: Annotated[
         Failures | None,
         typer.Option(
-            help="Failed trials: whatever is against a verdict (default), wrong, or left out."
+            help="Count failed trials against any verdict (default), as wrong, or not at all."
         ),
     ] = None,
-    base_model: Annotated[str | None, typer.Option(help="Model of BASE, of several.")] = None,
-    new_model: Annotated[str | None, typer.Option(help="Model of NEW, of several.")] = None,
+    base_model: Annotated[
+        str | None, typer.Option(help="Model of BASE, if it has several.")
+    ] = None,
+    new_model: Annotated[str | None, typer.Option(help="Model of NEW, if it has several.")] = None,
     settle: Annotated[
         bool,
         typer.Option("--settle", help="Ask both models for more trials until it is decided."),
@@ -74,14 +83,14 @@ def gate(
         float | None, typer.Option(help="With --settle: spend at most this on more trials.")
     ] = None,
     max_rounds: Annotated[
-        int | None, typer.Option(help="With --settle: at most this many trials of a problem.")
+        int | None, typer.Option(help="With --settle: at most this many trials of each problem.")
     ] = None,
     prices: Annotated[Path | None, typer.Option(help="With --settle: YAML file of prices.")] = None,
     concurrency: Annotated[
         int, typer.Option(help="With --settle: maximum concurrent requests.", min=1)
     ] = 64,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="With --settle: show the plan, and ask nothing.")
+        bool, typer.Option("--dry-run", help="With --settle: show the plan and stop.")
     ] = False,
     problem: ProblemColumn = None,
     trial: TrialColumn = None,
@@ -92,13 +101,14 @@ def gate(
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
     markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a comment for a pull request.")
+        Path | None, typer.Option(metavar="FILE", help="Write a pull-request comment.")
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML, a test per comparison.")
+        Path | None, typer.Option(metavar="FILE", help="Write JUnit XML, one test per comparison.")
     ] = None,
     step_summary: Annotated[
-        bool, typer.Option("--step-summary", help="Add to the summary of a GitHub workflow's step.")
+        bool,
+        typer.Option("--step-summary", help="Append to the step summary of a GitHub workflow."),
     ] = False,
     digits: Digits = None,
     percent: Percent = False,
@@ -130,8 +140,8 @@ def gate(
         _refuse_without_settle(max_cost, max_rounds, prices, dry_run or None)
         result = gate_sources(base, new, rules, reading)
     style = Style(digits, percent)
-    _write(result, style, markdown, junit, step_summary=step_summary)
     _print(result, style, json=json, quiet=quiet)
+    _write(result, style, markdown, junit, step_summary=step_summary)
     raise typer.Exit(result.exit_code)
 
 
@@ -189,7 +199,7 @@ def _write(
             with Path(summary).open("a", encoding="utf-8") as file:
                 file.write(gate_step_summary(result, style))
         else:
-            typer.echo("--step-summary: GITHUB_STEP_SUMMARY is not set; none is written.", err=True)
+            typer.echo("GITHUB_STEP_SUMMARY is not set, so no step summary was written.", err=True)
 
 
 def _print(result: GateResult, style: Style, *, json: bool, quiet: bool) -> None:

@@ -38,13 +38,13 @@ session = Session()
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("passband", "pass rates of stochastic code")
     group.addoption(
-        "--passband-seed", type=int, default=0, help="changes the seeds that trials get"
+        "--passband-seed", type=int, default=0, help="base of the seeds of all trials (default: 0)"
     )
     group.addoption(
         "--passband-undecided",
         choices=UNDECIDED,
         default=None,
-        help="what a test becomes whose trials do not decide (default: skip)",
+        help="outcome of a test that its trials leave undecided (default: skip)",
     )
     parser.addini("passband_undecided", "the same as --passband-undecided", default="skip")
 
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "pass_rate(at_least, trials=100, tolerance=0, level=0.95, errors='raise', undecided=None): "
-        "run the test until the share of its runs that pass is shown to be high enough, or not",
+        "repeat the test until its pass rate is shown to be high enough, or too low",
     )
     undecided = config.getoption("passband_undecided") or config.getini("passband_undecided")
     if undecided not in UNDECIDED:

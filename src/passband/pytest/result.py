@@ -74,8 +74,8 @@ class RateResult:
     def _how_many_more(self) -> str:
         more = self.more_trials
         if more is None:
-            return "It is so near that no reasonable number of trials would decide it."
-        return f"About {more} more trials would decide it, if it stays {self.value:.3g}."
+            return "It is so close that no reasonable number of trials would decide it."
+        return f"About {more} more trials would decide it, if it stays at {self.value:.3g}."
 
     @property
     def more_trials(self) -> int | None:

@@ -346,8 +346,8 @@ def _check(request: SettleRequest) -> None:
         )
     if request.policy.over != "trials":
         raise InvalidInput(
-            "--settle makes more trials of the same problems, which settles a difference on these "
-            "very problems (--over trials) and not one on problems like them; that takes problems."
+            "--settle adds trials of the same problems. That can settle a difference on these very "
+            "problems (--over trials), but not on problems like them, which takes more problems."
         )
 
 

@@ -77,8 +77,8 @@ class SettlePlan:
         if changed:
             raise InvalidInput(
                 f"{path} is the plan of this gate, and it has begun: {'; '.join(changed)}. A plan "
-                "that is changed between its looks keeps no error. Go on with the same options; or "
-                "gate fresh trials, in other directories."
+                "that changes between its looks no longer bounds the errors. Go on with the same "
+                "options, or gate fresh trials in other directories."
             )
 
 

@@ -149,7 +149,10 @@ class SettleSide:
             if run.task in self.tasks and self.label in (None, run.label)
         ]
         if len({run.model for run in runs}) != 1:
-            raise InvalidInput(f"{self.directory} must hold trials of one model; name it.")
+            raise InvalidInput(
+                f"{self.directory} must hold these tasks for one model only; choose it with "
+                "--base-model or --new-model."
+            )
         return runs
 
     def _held(self, trials: Trials, run: RunRecord) -> Held:

@@ -18,7 +18,7 @@ def test_every_line_is_a_row_and_the_headline_says_why() -> None:
     assert "these very problems" in notes[0]
     assert "false regression among 5 comparisons" in notes[0]
     assert any("more trials of each problem" in note for note in notes)
-    assert "absent pass@1: required, and missing in BASE and NEW" in notes
+    assert "absent pass@1: required, but missing in BASE and NEW" in notes
     assert any("1 of 8" not in note and "max_failed" in note for note in notes)
 
 

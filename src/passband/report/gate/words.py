@@ -40,7 +40,7 @@ def sentence(result: GateResult) -> str:
     if result.verdict == "undecided":
         return f"the data do not decide {_listed(lines)}"
     if not lines:
-        return "no comparison is required, so nothing is shown"
+        return "no comparison is required, so nothing could be shown"
     return f"the runs allow no verdict on {_listed(lines)}"
 
 

@@ -137,7 +137,7 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
 def _missing(pair: Pair, tier: Tier) -> str:
     sides = [name for name, side in (("BASE", pair.base), ("NEW", pair.new)) if side is None]
     text = f"missing in {' and '.join(sides)}"
-    return f"required, and {text}" if tier == "required" else text
+    return f"required, but {text}" if tier == "required" else text
 
 
 def _measured(line: GateLine, result: Check) -> GateLine:

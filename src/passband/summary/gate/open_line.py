@@ -40,9 +40,9 @@ def _flipped(line: GateLine, plain: Ruling) -> str:
     count = sum(line.failed)
     word = "a regression" if plain.verdict == "regression" else "a pass"
     return (
-        f"{count} failed trial{'s' * (count != 1)} decide{'s' * (count == 1)} it: left out, it "
-        f"would be {word}, but not whatever they would have been; ask them again, or say in a "
-        "policy what they count as"
+        f"it depends on {count} failed trial{'s' * (count != 1)}: left out, it would be {word}, "
+        "but not whatever they would have been; make them again, or say with --failed, or in a "
+        "policy, what they count as"
     )
 
 
@@ -50,7 +50,7 @@ def _open(line: GateLine, family: int, policy: GatePolicy) -> str:
     if line.p_worse is None:
         return "the data allow no interval"
     if line.p_worse <= policy.error:
-        return f"worse by itself, but not when {family} comparisons are allowed for"
+        return f"worse on its own, but not after allowing for {family} comparisons"
     return "the data allow both no loss and a loss beyond the tolerance"
 
 

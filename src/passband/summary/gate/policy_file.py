@@ -13,7 +13,6 @@ tasks:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -104,7 +103,7 @@ def _name(value: Any) -> Any:
 
 
 Tolerance = Annotated[
-    float, _kind(lambda v: _is_number(v) and 0 < v < math.inf, "a number above 0, such as 0.02")
+    float, _kind(lambda v: _is_number(v) and v > 0, "a number above 0, such as 0.02")
 ]
 Share = Annotated[float, _kind(lambda v: _is_number(v) and 0 <= v <= 1, "a number from 0 to 1")]
 Alpha = Annotated[float, _kind(lambda v: _is_number(v) and 0 < v < 1, "a number between 0 and 1")]

@@ -98,7 +98,9 @@ def _side(
             continue
         for task, outcomes in entry.outcomes.items():
             if (task or NAMELESS) in tasks:
-                raise InvalidInput(f"{source} holds {task or NAMELESS} twice; name one run.")
+                raise InvalidInput(
+                    f"{source} holds {task or NAMELESS} twice; give the directory of one run."
+                )
             tasks[task or NAMELESS] = outcomes
     return _Side(name or Path(source).stem, tasks, readings, tuple(remarks))
 
@@ -159,7 +161,9 @@ def _remarks(base: _Side, new: _Side, policy: GatePolicy) -> list[Remark]:
     remarks = scorer_remarks(readings, known) + target_remarks(readings, known)
     remarks += stopped_remarks(models, "fail" if policy.failed == "wrong" else "drop")
     remarks += [
-        Remark(f"{task}: both sides have the same scores, problem by problem; is it one run?", True)
+        Remark(
+            f"{task}: both sides have the same scores, problem by problem; are they one run?", True
+        )
         for task, sides in models.items()
         if _are_equal(*sides.values())
     ]
@@ -187,6 +191,6 @@ def _needs_answers(policy: GatePolicy) -> bool:
 def _refuse_same(base: str | Path, new: str | Path, reading: Reading) -> None:
     if Path(base).resolve() == Path(new).resolve() and reading.base_model == reading.new_model:
         raise InvalidInput(
-            f"BASE and NEW are the same, {base}; a model cannot be gated by itself. Where one "
+            f"BASE and NEW are the same, {base}; a model cannot be gated against itself. Where one "
             "source holds both, name them with --base-model and --new-model."
         )
