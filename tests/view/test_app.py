@@ -47,6 +47,7 @@ def test_a_run_shows_estimates_problems_and_trials(viewer: Viewing) -> None:
     page = viewer.ask("runs/a/1").page
     assert "complete · 270 trials · nothing failed" in page.words
     assert "pass^3" in page.words
+    assert "Outer bar" in page.words
     assert "90 problems: 30 always right, 30 sometimes, 30 never." in page.words
     assert "right 150 wrong 120" in page.words
     assert len([of for tag, of in page.elements if tag == "a" and of.get("tabindex")]) == 90
@@ -366,3 +367,39 @@ def test_names_of_any_direction_do_not_reach_into_a_list_of_choices(tmp_path: Pa
         filled(tmp_path / name, [[1, 0], [0, 1]], model="x\u202e")
     with viewing(tmp_path) as viewer:
         assert "\u2068x\u202e\u2069 (\u2068a\u2069)" in viewer.ask("").page.words
+
+
+def test_a_store_that_is_copied_over_is_read_anew(tmp_path: Path) -> None:
+    filled(tmp_path / "a", [[1, 0], [0, 1]])
+    other = filled(tmp_path / "elsewhere" / "b", [[1, 1], [1, 1]]) / FILE
+    with viewing(tmp_path / "a") as viewer:
+        assert "right 2" in viewer.ask("runs/a/1").page.words
+        (tmp_path / "a" / FILE).write_bytes(other.read_bytes())
+        assert "right 4" in viewer.ask("runs/a/1").page.words
+
+
+def test_runs_of_one_directory_are_compared(tmp_path: Path) -> None:
+    with writing(tmp_path / "a") as store:
+        for task in ("sums", "words", "none"):
+            run = store.begin(task, "tiny", spec={}, config={"metrics": []}, name=task)
+            store.add_problems(run, [problem(at) for at in range(4)])
+            (scorer,) = store.set_scorers(run, [ScorerEntry("exact", "exact")])
+            score = [ScoreRow(scorer, 1.0, "ok", "1", "x")]
+            rows = [TrialRow(at, 0, "ok", "1", scores=score) for at in range(4)]
+            store.append(run, rows if task != "none" else [])
+    with viewing(tmp_path) as viewer:
+        assert "words minus sums" in viewer.ask("compare?a=a/1&b=a/2").page.words
+        answer = viewer.ask("compare?a=a/1&b=a/3")
+    assert answer.status == 400
+    assert "none by tiny has no scores yet" in answer.page.words
+
+
+def test_estimates_without_bars_have_no_words_for_them(tmp_path: Path) -> None:
+    with writing(tmp_path / "a") as store:
+        run, (scorer,) = begin(store, [problem(at) for at in range(3)])
+        rows = [TrialRow(at, 0, "ok", "1", scores=[ScoreRow(scorer, 10.0 + at)]) for at in range(3)]
+        store.append(run, rows)
+    with viewing(tmp_path) as viewer:
+        words = viewer.ask("runs/a/1").page.words
+    assert "11.0" in words
+    assert "Line: the estimate" not in words

@@ -17,7 +17,7 @@ from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.interval.rounding import Rounding
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
-__all__ = ["explanation", "full_rows", "pair_rows", "rows", "warning_lines"]
+__all__ = ["explanation", "full_rows", "more_words", "pair_rows", "rows", "warning_lines"]
 
 _HEADS = (
     "task", "metric", "difference", "p", "confidence b > a", "better", "worse", "problems",
@@ -200,10 +200,11 @@ def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
     if decision.margin is not None or (influence is not None and influence.dropped):
         yield decision.words(*task.models) + ("" if influence is None else f"; {influence}")
     if decision.more is not None:
-        yield _more(decision.more)
+        yield more_words(decision.more)
 
 
-def _more(more: MoreData) -> str:
+def more_words(more: MoreData) -> str:
+    """Return what would settle a comparison, or why that cannot be told."""
     if more.goal is None:
         return str(more)
     odds = f"{100 * more.power:.0f}% power, if the true difference is the one seen"

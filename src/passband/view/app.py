@@ -183,21 +183,24 @@ class View:
         return await send_changes(request, look, self._pulse)
 
     async def _comparison(self, request: web.Request) -> web.Response:
+        names = [request.query.get(field, "").rpartition("/") for field in ("a", "b")]
+        if names[0] == names[1]:
+            raise InvalidInput("these are the same; a run cannot be compared with itself.")
+        alone = names[0][0] == names[1][0]  # of one directory: tasks set them apart
         sides, readings = [], []
-        for field in ("a", "b"):
-            name, _, number = request.query.get(field, "").rpartition("/")
+        for name, _, number in names:
             side, groups = await self._ask_of(
                 name,
                 parse_number(number),
                 lambda reading, here, record: (
                     comparison.Side(here, reading.trials.numbers(record.number)),
-                    questions.groups_for(reading, here, record),
+                    questions.groups_for(
+                        reading, here, record, here.task if alone else here.folder.label
+                    ),
                 ),
             )
             sides.append(side)
             readings.append(groups)
-        if sides[0].here.reference == sides[1].here.reference:
-            raise InvalidInput("these are the same; a run cannot be compared with itself.")
         summary = await asyncio.to_thread(_compared, readings)
         return _page(comparison.comparison_page(self._links, (sides[0], sides[1]), summary))
 

@@ -14,9 +14,9 @@ from passband.summary.run_numbers import RunNumbers
 from passband.summary.summary import Line
 from passband.view.markup import Html
 
-__all__ = ["SMALL", "Written", "bar_of", "written_lines"]
+__all__ = ["SMALL", "Written", "axis", "bar_of", "written_lines"]
 
-SMALL, _WIDE = 120, 400  # pixels
+SMALL, _WIDE = 160, 400  # pixels
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ def written_lines(numbers: RunNumbers, width: int = _WIDE) -> list[Written]:
             estimates, Style().roundings(figures), strict=True
         )
     ]  # fmt: skip
+
+
+def axis() -> Html:
+    """Return the numbers above wide bars: shares, from 0 to 1."""
+    return Html(IntervalBars([Bar("", 0.0, (0.0, 1.0))]).axis_svg(width=_WIDE))
 
 
 def bar_of(

@@ -63,6 +63,7 @@ class Desk:
         self._reading: Reading | None = None
         self._version: int | None = None
         self._file: tuple[int, int] | None = None
+        self._written = 0  # when, in nanoseconds
 
     async def ask(self, question: Callable[[Reading], T]) -> T:
         """Answer a question in the thread of this directory."""
@@ -71,27 +72,38 @@ class Desk:
         return await loop.run_in_executor(self._thread, self._answer, question)
 
     def _answer(self, question: Callable[[Reading], T]) -> T:
-        reading = self._opened()
         try:
-            version = reading.trials.renew()
-            if version != self._version:
-                reading.kept.clear()
-                self._version = version
-            return question(reading)
+            return question(self._renewed())
         except CorruptStore:
             self._close()  # it may be replaced by what was salvaged
             raise
         finally:
             if self._reading is not None:
-                reading.trials.release()
+                self._reading.trials.release()
 
-    def _opened(self) -> Reading:
-        """Return the open store; another one if the file has been replaced."""
+    def _renewed(self) -> Reading:
+        """Return the store as it is now; what was computed only if it is the same."""
+        about = self._look()
+        reading = self._opened(about)
+        version = reading.trials.renew()
+        if version == self._version and about.st_mtime_ns != self._written:
+            self._close()  # without a commit: another file may have been copied over it
+            reading = self._opened(about)
+            version = reading.trials.renew()
+        if version != self._version:
+            reading.kept.clear()
+        self._version, self._written = version, about.st_mtime_ns
+        return reading
+
+    def _look(self) -> os.stat_result:
         try:
-            about = os.stat(self.folder.path / FILE)
+            return os.stat(self.folder.path / FILE)
         except OSError:
             self._close()
             raise UnknownRun(self.folder.name) from None
+
+    def _opened(self, about: os.stat_result) -> Reading:
+        """Return the open store; another one if the file has been replaced."""
         if (about.st_dev, about.st_ino) != self._file:
             self._close()
         if self._reading is None:

@@ -199,11 +199,13 @@ def _there(look: Look, problem: int, trial: int) -> TrialPlace:
     return place
 
 
-def groups_for(reading: Reading, here: Here, run: RunRecord) -> Groups:
-    """Return a run as one side of a comparison."""
+def groups_for(reading: Reading, here: Here, run: RunRecord, source: str) -> Groups:
+    """Return a run as one side of a comparison, under a name that sets it apart."""
+    if not run.scorers or not reading.trials.scored_statuses(run.scorer().number):
+        raise InvalidInput(f"{here.title} has no scores yet; there is nothing to compare.")
     options = Options.of(None, (), (), (), targets=True)
-    stored, source = [StoredRun(reading.trials, run)], here.folder.label
+    stored = [StoredRun(reading.trials, run)]
     return reading.keep(
-        ("groups", run.number),
+        ("groups", run.number, source),
         lambda: groups_of_runs(stored, options, source=source, kind="a run directory"),
     )

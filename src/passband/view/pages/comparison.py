@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
-from passband.report.compare import explanation
+from passband.report.compare import explanation, more_words
 from passband.report.style import Figure, Style
 from passband.report.words import counted
 from passband.stats.decision.compare import Comparison
@@ -65,8 +65,8 @@ def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
         text += f", between {_signed(low)} and {_signed(high)}"
     verdict = first.decision.words(*task.models)
     verdict = "Undecided" if verdict == "undecided" else verdict
-    more = first.decision.more
-    settle = None if more is None else tag("p", f"To settle it: {more}.", class_="finding")
+    more = "" if first.decision.more is None else more_words(first.decision.more)
+    settle = tag("p", f"{more[:1].upper()}{more[1:]}.", class_="finding") if more else None
     return tag("section", tag("p", f"{text}. ", name(f"{verdict}."),
                class_="verdict"), settle, class_="first")  # fmt: skip
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from passband.report.charts.bar import Bar, bars_caption
 from passband.summary.problem_rates import ProblemRate
 from passband.summary.run_numbers import RunNumbers
-from passband.view.bars import Written, written_lines
+from passband.view.bars import Written, axis, written_lines
 from passband.view.here import Here
 from passband.view.markup import Html, fragment, name, tag
 from passband.view.pages.strip import strip_section
@@ -97,34 +97,31 @@ def _estimates(numbers: RunNumbers, lines: Sequence[Written]) -> Html:
     if not lines:
         reason = tag("p", numbers.reason or "there is no estimate", class_="finding")
         return tag("section", tag("h2", "Estimates"), reason, class_="first")
-    first = lines[0]
+    has_bars = any(line.bar is not None for line in lines)
     headline = numbers.headline
     level = 0.95 if headline is None or headline.estimate is None else headline.estimate.level
     heads = tag(
         "tr", tag("th", "metric"), tag("th", "value"), tag("th", f"{100 * level:g} % interval"),
-        tag("th", tag("span", "0"), tag("span", "0.5"), tag("span", "1"), class_="axis wide-bar")
-        if first.bar is not None else None,
+        tag("th", axis(), class_="wide-bar") if has_bars else None,
     )  # fmt: skip
     caption = bars_caption([Bar("", 0.0, (0, 0), (0, 0) if numbers.inner else None)], level)
     return tag(
         "section",
-        tag("table", heads, [_estimate(line) for line in lines]),
-        tag("p", caption, class_="caption"),
+        tag("table", heads, [_estimate(line, has_bars) for line in lines]),
+        tag("p", caption, class_="caption") if has_bars else None,
         _notes(numbers),
         class_="first",
     )
 
 
-def _estimate(line: Written) -> Html:
-    bar = None
-    if line.bar is not None:
-        bar = tag("td", line.bar, data_live=f"bar {line.metric}", class_="wide-bar")
+def _estimate(line: Written, has_bars: bool) -> Html:
+    bar = tag("td", line.bar, data_live=f"bar {line.metric}", class_="wide-bar")
     return tag(
         "tr",
         tag("td", name(line.metric), class_="metric"),
         tag("td", line.value, data_live=f"value {line.metric}", class_="value"),
         tag("td", line.interval, data_live=f"interval {line.metric}", class_="interval"),
-        bar,
+        bar if has_bars else None,
     )
 
 

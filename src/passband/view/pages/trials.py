@@ -80,7 +80,7 @@ def _row(here: Here, place: TrialPlace, shown: ShownTrial | Damaged, show: str) 
     return tag(
         "tr",
         tag("td", key), tag("td", trial),
-        tag("td", own.word, class_=f"interval kind-{own.kind}"),
+        tag("td", own.word.replace("_", " "), class_=f"interval kind-{own.kind}"),
         tag("td", _short(answer), class_="text", dir="auto"),
         tag("td", _short(expected), class_="text", dir="auto"),
         tag("td", took, class_="number optional"), tag("td", tokens, class_="number optional"),
