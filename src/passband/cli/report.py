@@ -79,9 +79,9 @@ def report(
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write what runs show as one HTML file, which opens offline and needs nothing else.
+    """Write the results of runs as one HTML file that opens offline and needs nothing else.
 
-    Where two models or more were asked one task, they are compared.
+    Where two or more models were asked the same task, they are compared.
     """
     from passband.report.html.file import target_of, write_report
     from passband.report.html.report import charts_by_folder, report_page

@@ -11,8 +11,10 @@ import pytest
 from chart_samples import CHARTS, STRANGE
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
+from passband.report.charts.interval_bars import IntervalBars
 from passband.report.charts.split_bar import Part, SplitBar
 from passband.report.charts.theme import DARK, LIGHT, NOTEBOOK, PAGE
+from passband.report.charts.tries_curve import TriesCurve, TriesLine
 from passband.report.charts.write import vega_json
 
 ALL = CHARTS | STRANGE
@@ -99,3 +101,11 @@ def test_labels_below_a_split_bar_are_in_the_order_of_its_parts() -> None:
     first, second = root.iter(f"{SVG}text")
     assert (first.text, first.get("x")) == ("0 % which problems", "0")
     assert (second.text, second.get("text-anchor")) == ("100 % sampling", "end")
+
+
+def test_an_inner_interval_that_is_the_wider_one_is_named() -> None:
+    words = "where they are the wider ones"
+    lines = [TriesLine("max@*", [1, 2], [5, 6], ([4, 5], [6, 7]), ([1, 2], [8, 9]))]
+    assert words in TriesCurve(lines).caption
+    assert words in IntervalBars([Bar("avg", 5, (4, 6), (1, 8))]).caption
+    assert words not in "".join(chart.caption for chart in CHARTS.values())

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from passband.report.html.report import charts_by_folder, report_page
 from passband.report.summary import note_lines, warning_lines
 from passband.summary.findings.findings import ReportRequest
 from passband.summary.findings.sources import read_findings
+from passband.summary.summary import Request
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 from stores import begin, filled, problem, writing
 
@@ -130,6 +132,34 @@ def test_missing_trials_are_no_damage_and_scores_no_transcripts(
     assert "<h1>t</h1>" in html  # no model is named
     assert not re.search(r"\b(1 problems|1 times|1 trials)\b", html)
     assert ("Either takes" in html) == (len(rows) > 1)
+
+
+def test_a_page_names_no_folder_and_no_curve_that_it_does_not_draw(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("problem,trial,score\nq,0,1\nq,1,0\nr,0,1")
+    html = page(table)
+    assert str(tmp_path) not in html
+    assert "imported from t.csv" in html
+    assert "More tries" not in html
+    assert not re.search("the curve is weakest|Bands hold", html)
+
+
+def test_a_run_that_stopped_says_how_many_problems_its_numbers_are_without(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        run, (scorer,) = begin(store, [problem(at) for at in range(10)])
+        score = ScoreRow(scorer, 1.0, "ok", "1", "last_number")
+        trials = [TrialRow(at, n, "ok", "1", scores=[score]) for at in range(6) for n in range(4)]
+        store.append(run, trials)
+    (found,) = read_findings([tmp_path / "run"])
+    progress = replace(found.runs[0].progress, state="stopped", planned=40)
+    stopped = replace(found, runs=(replace(found.runs[0], progress=progress),))
+    assert "24 of 40 trials. 4 of 10 problems are not in its numbers yet." in report_page([stopped])
+
+
+def test_a_level_out_of_range_is_refused(tmp_path: Path) -> None:
+    run = filled(tmp_path / "run", WINS)
+    with pytest.raises(InvalidInput, match="level must be a number between 0 and 1"):
+        page(run, request=ReportRequest(Request(level=2.0)))
 
 
 def test_a_run_says_nothing_of_what_was_read_of_others(tmp_path: Path) -> None:

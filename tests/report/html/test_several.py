@@ -11,7 +11,11 @@ from passband.report.html.report import report_page
 from passband.report.html.several import compared_charts, compared_part
 from passband.report.html.several_text import SeveralText
 from passband.summary.contest import Contest
-from passband.summary.findings.several import ComparedFindings, compared_findings
+from passband.summary.findings.several import (
+    ComparedFindings,
+    compared_findings,
+    compared_sources,
+)
 from passband.summary.findings.sources import read_findings
 from stores import filled
 
@@ -120,6 +124,14 @@ def test_names_from_right_to_left_turn_no_sentence_and_no_difference(tmp_path: P
     assert not re.search('<(h1|p|li)[^>]*dir="auto"', part.header + part.body)
     labels = [bar.label for bar in SeveralText(findings).forest().bars]
     assert all("\u2068" in label and not label.startswith(tuple(names[:2])) for label in labels)
+
+
+def test_a_page_names_sources_without_their_folders(runs: dict[str, Path]) -> None:
+    sources = [runs["low"], runs["high"]]
+    read = read_findings(sources)
+    page = report_page(read, compared=compared_sources(sources, read, Contest()))
+    assert str(sources[0].parent) not in page
+    assert "low: run directory: " in page
 
 
 def test_graded_scores_differ_by_no_points(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from passband.report.html.document import escape
 from passband.report.html.elements import note_list, pair_rows, prose, section
@@ -11,6 +12,7 @@ from passband.report.html.run_text import RunText
 from passband.report.summary import note_lines
 from passband.report.words import counted, duration, money
 from passband.summary.findings.findings import Findings
+from passband.summary.findings.tries import Tries
 
 __all__ = ["methods_section", "notes_section", "trials_section"]
 
@@ -23,11 +25,10 @@ _STATUSES = {
     "errored": "ended with an error",
     "tool_call": "ended with a call of a tool",
     "unknown": "ended for an unknown reason",
-    "unscored": "not scored",
-    "missing": "missing",
     "scorer_error": "errors of the scorer",
     "scorer_timeout": "timeouts of the scorer",
 }
+_PLAIN = ("missing", "unscored")  # which say themselves that there is no score
 
 
 def trials_section(run: RunText) -> str:
@@ -44,7 +45,8 @@ def _counts(run: RunText) -> Iterator[tuple[str, str]]:
         yield "no answer found (counted wrong)", f"{own.no_answer:,}"
     lost = {name: count for name, count in group.statuses.items() if count and name != "ok"}
     for name, count in lost.items():
-        yield f"{_STATUSES.get(name, name)}, no score", f"{count:,}"
+        word = name if name in _PLAIN else f"{_STATUSES.get(name, name)}, no score"
+        yield word, f"{count:,}"
     for name, count in group.incomplete.items():
         yield f"{_STATUSES.get(name, name)}, scored all the same", f"{count:,}"
     if not lost and not group.incomplete:
@@ -93,10 +95,15 @@ def notes_section(run: RunText) -> str:
 def _curve_notes(found: Findings) -> Iterator[str]:
     """Yield where curves are weak, but for what the lines of the table say too."""
     said = {note.text for line in found.group.lines for note in line.notes}
-    for tries in found.tries:
+    for tries in _curves(found):
         for note in tries.notes:
             if note.text not in said:
                 yield f"{tries.metric}, at the k where the curve is weakest: {note.text}"
+
+
+def _curves(found: Findings) -> list[Tries]:
+    """Return the curves that are drawn: those of more than one k."""
+    return [tries for tries in found.tries if len(tries.points) > 1]
 
 
 # -- methods -------------------------------------------------------------------------------
@@ -109,7 +116,7 @@ def methods_section(run: RunText) -> str:
     if made.command is not None:
         parts.append(f'<pre class="command">{escape(made.command)}</pre>')
     parts += [
-        f'<p class="caption">imported from {prose(one.file)} ({escape(one.reader)}, '
+        f'<p class="caption">imported from {prose(Path(one.file).name)} ({escape(one.reader)}, '
         f"sha256 {escape(one.sha256[:12])})</p>"
         for one in made.sources
     ]
@@ -159,7 +166,7 @@ def _methods(run: RunText) -> Iterator[str]:
     )
     if others:
         yield f"Intervals by {', '.join(others)}: see docs/intervals.md."
-    if found.tries:
+    if _curves(found):
         yield "Bands hold for all k at once."
     if found.uncertainty is not None and found.uncertainty.share_problems is not None:
         yield "The variance is split as in Miller (2024, arXiv 2411.00640)."

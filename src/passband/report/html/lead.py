@@ -116,14 +116,26 @@ def _sentences(run: RunText) -> Iterator[str]:
 def warnings_html(run: RunText) -> str:
     """Return what changes the meaning of the numbers: a run that is not over, lost trials."""
     progress = run.findings.progress
+    unasked = _unasked(run)
     lines = []
     if progress.state == "running":
-        lines.append(f"This run is going on: {_state(progress)}. Numbers are those of now.")
+        lines.append(
+            f"This run is going on: {_state(progress)}. Numbers are those of now.{unasked}"
+        )
     elif progress.state == "stopped":
-        lines.append(f"This run did not come to its end: {_state(progress)}.")
+        lines.append(f"This run did not come to its end: {_state(progress)}.{unasked}")
     lines += [text.removeprefix("warning: ") for text in warning_lines(run.findings.summary)]
     lines += [one.text for one in run.findings.summary.remarks if one.important]
     return note_list(lines)
+
+
+def _unasked(run: RunText) -> str:
+    """Return how many problems the number that leads is without; they may be the harder ones."""
+    line = run.findings.headline
+    if line is None or line.estimate is None or not line.estimate.left_out:
+        return ""
+    total = run.findings.group.n_problems
+    return f" {line.estimate.left_out:,} of {counted(total, 'problem')} are not in its numbers yet."
 
 
 # -- the table -----------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def kinds_of(
     candidates = [declared] if declared else _candidates(stored)
     if by is not None and by not in stored.data_names():
         names = stored.data_names()
-        hint = nearest(by, names) or f" It has {', '.join(names) or 'none'}."
+        hint = nearest(by, names) or f" They have {', '.join(names) or 'none'}."
         raise UnknownName(f"the problems of {run.task} have no column {by!r}.{hint}")
     if not candidates:
         return None

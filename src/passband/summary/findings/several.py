@@ -178,7 +178,17 @@ def compared_sources(
         for run in source.runs
         if named and run.task not in shared
     ]
-    return replace(compared, remarks=(*compared.remarks, *left_out))
+    return replace(compared, remarks=(*_without_folders(compared.remarks, sources), *left_out))
+
+
+def _without_folders(remarks: Sequence[Remark], sources: Sequence[str | Path]) -> Iterator[Remark]:
+    """Yield remarks that name sources without their folders, as a report goes to others."""
+    folders = {f"{path.parent}/" for path in expand_sources(sources) if path.parent.name}
+    for remark in remarks:
+        text = remark.text
+        for folder in sorted(folders, key=len, reverse=True):
+            text = text.replace(folder, "")
+        yield Remark(text, remark.important)
 
 
 def _refuse_margin(contest: Contest, reason: str) -> None:

@@ -12,6 +12,7 @@ from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources
 from passband.readers.open_trials import opened_trials
 from passband.readers.options import Options
+from passband.stats.checks import as_level
 from passband.summary.findings.findings import ReportRequest, SourceFindings, source_findings
 
 __all__ = ["read_findings"]
@@ -34,6 +35,8 @@ def read_findings(
     one way from trials to findings. A run directory may be one that a process is writing to: it is
     read as of one moment, and nothing in it changes.
     """
+    if request is not None:
+        as_level(request.summary.level)
     paths = expand_sources(sources)
     found: list[SourceFindings] = []
     left_out: list[str] = []
