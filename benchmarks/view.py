@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -118,6 +119,21 @@ def pages(folder: Path, problems: int, n: int) -> None:
         show("memory of the viewer", memory(pid), "MB", 200)
 
 
+def comparison(run: Path) -> None:
+    """Time the comparison of a large run with a copy of it."""
+    shutil.copytree(run, run.with_name("copy"))
+    with viewer(run.parent) as (address, pid):
+        page = f"{address}compare?a={run.name}/1&b=copy/1"
+        before = cpu(pid)
+        first, _ = timed(page)
+        spent = 1000 * (cpu(pid) - before)
+        usual = statistics.median(timed(page)[0] for _ in range(5))
+        show(
+            "a comparison", first, "ms", 200, f"; {spent:.0f} ms of computing; again {usual:.1f} ms"
+        )
+        show("memory of the viewer", memory(pid), "MB", 200)
+
+
 # -- what it costs a run -------------------------------------------------------------------
 
 
@@ -196,6 +212,7 @@ def main() -> None:
         path = scale_run.written(Path(name) / "big", problems)
         scale_run.fill(path, n)
         pages(path.parent, problems, n)
+        comparison(path.parent / "run")
         slowdown(Path(name) / "live", problems // 5, n, options.rounds)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,18 @@ def test_a_page_names_no_folder_and_no_curve_that_it_does_not_draw(tmp_path: Pat
     assert "imported from t.csv" in html
     assert "More tries" not in html
     assert not re.search("the curve is weakest|Bands hold", html)
+
+
+def test_a_run_that_stopped_says_how_many_problems_its_numbers_are_without(tmp_path: Path) -> None:
+    with writing(tmp_path / "run") as store:
+        run, (scorer,) = begin(store, [problem(at) for at in range(10)])
+        score = ScoreRow(scorer, 1.0, "ok", "1", "last_number")
+        trials = [TrialRow(at, n, "ok", "1", scores=[score]) for at in range(6) for n in range(4)]
+        store.append(run, trials)
+    (found,) = read_findings([tmp_path / "run"])
+    progress = replace(found.runs[0].progress, state="stopped", planned=40)
+    stopped = replace(found, runs=(replace(found.runs[0], progress=progress),))
+    assert "24 of 40 trials. 4 of 10 problems are not in its numbers yet." in report_page([stopped])
 
 
 def test_a_level_out_of_range_is_refused(tmp_path: Path) -> None:

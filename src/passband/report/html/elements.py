@@ -12,6 +12,7 @@ __all__ = [
     "caption",
     "figure",
     "note_list",
+    "one_line",
     "pair_rows",
     "prose",
     "section",
@@ -84,3 +85,13 @@ def sentence(text: str) -> str:
     'All problems have the same value.'
     """
     return f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else ""
+
+
+def one_line(text: str, most: int = 90) -> str:
+    """Return a question or an answer in one line, cut where it is long.
+
+    >>> one_line("a  b"), len(one_line("x" * 200))
+    ('a b', 90)
+    """
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else line[: most - 1] + "…"

@@ -135,7 +135,7 @@ def _unasked(run: RunText) -> str:
     if line is None or line.estimate is None or not line.estimate.left_out:
         return ""
     total = run.findings.group.n_problems
-    return f" {line.estimate.left_out:,} of {counted(total, 'problem')} are not in them yet."
+    return f" {line.estimate.left_out:,} of {counted(total, 'problem')} are not in its numbers yet."
 
 
 # -- the table -----------------------------------------------------------------------------

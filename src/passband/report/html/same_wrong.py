@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from passband.report.html.document import escape
-from passband.report.html.elements import caption, section, sentence
+from passband.report.html.elements import caption, one_line, section, sentence
 from passband.report.html.run_text import RunText
 from passband.report.words import counted
 from passband.summary.same_wrong import SameWrong
 from passband.summary.shown import ShownProblem
 
 __all__ = ["same_wrong_section"]
-
-_LONGEST = 90  # characters of a question or an answer
 
 
 def same_wrong_section(run: RunText) -> str:
@@ -36,7 +34,7 @@ def same_wrong_section(run: RunText) -> str:
 
 
 def _row(run: RunText, one: SameWrong, place: int | None) -> str:
-    key = escape(_cut(one.problem))
+    key = escape(one_line(one.problem))
     question = ""
     if place is not None:
         question = _question(run.findings.transcripts.problems[place].problem)
@@ -47,22 +45,12 @@ def _row(run: RunText, one: SameWrong, place: int | None) -> str:
     right = " or ".join(one.targets)
     return (
         f'<tr><td dir="auto">{key}</td><td class="text optional" dir="auto">{escape(question)}</td>'
-        f'<td class="text optional" dir="auto">{escape(_cut(right))}</td>'
+        f'<td class="text optional" dir="auto">{escape(one_line(right))}</td>'
         f'<td class="number">{one.right}/{one.scored}</td>'
-        f'<td class="text wrong" dir="auto">{escape(_cut(one.answer))}</td>'
+        f'<td class="text wrong" dir="auto">{escape(one_line(one.answer))}</td>'
         f'<td class="number">{one.times}</td></tr>'
     )
 
 
 def _question(problem: ShownProblem) -> str:
-    return _cut(problem.messages[-1].text) if problem.messages else ""
-
-
-def _cut(text: str) -> str:
-    """Return a text in one line, cut where it is long.
-
-    >>> _cut("a  b"), len(_cut("x" * 200))
-    ('a b', 90)
-    """
-    line = " ".join(text[: 4 * _LONGEST].split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+    return one_line(problem.messages[-1].text) if problem.messages else ""

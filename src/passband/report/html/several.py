@@ -10,7 +10,7 @@ from passband.report.charts.canvas import Canvas
 from passband.report.charts.chart import Chart
 from passband.report.charts.theme import PAGE
 from passband.report.html.document import escape
-from passband.report.html.elements import caption, figure, note_list, prose, section
+from passband.report.html.elements import caption, figure, note_list, one_line, prose, section
 from passband.report.html.payload import sides_payload
 from passband.report.html.several_text import SeveralText, listed, verdict_word
 from passband.report.words import counted
@@ -19,8 +19,6 @@ from passband.summary.findings.changes import Change, Changes, Stack
 from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
 
 __all__ = ["ComparedPart", "compared_charts", "compared_part"]
-
-_LONGEST = 90  # characters of a question
 
 
 @dataclass(frozen=True)
@@ -240,8 +238,8 @@ def _change_row(one: Change, place: int, at: int, is_asked: bool) -> str:
         key = (
             f'<a href="#panel-{place}" data-run="{place}" data-problem="{at}" dir="auto">{key}</a>'
         )
-    question = "" if asked is None or not asked.messages else _cut(asked.messages[-1].text)
-    targets = "" if asked is None else _cut(", ".join(asked.targets))
+    question = "" if asked is None or not asked.messages else one_line(asked.messages[-1].text)
+    targets = "" if asked is None else one_line(", ".join(asked.targets))
     texts = (
         f'<td class="text" dir="auto">{escape(question)}</td>'
         f'<td class="text optional" dir="auto">{escape(targets)}</td>'
@@ -261,11 +259,6 @@ def _stack(stack: Stack) -> str:
     canvas.rect(0, 0, 64, 10, "empty")
     canvas.rect(0, 0, 64 * stack.value, 10, "blue")
     return f'<span class="stack">{canvas.svg(words, "")}{escape(words)}</span>'
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text[: 4 * _LONGEST].split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
 # -- ranks and values ----------------------------------------------------------------------
