@@ -92,7 +92,7 @@ def test_nothing_has_a_score(reported: Any) -> None:
     assert [row["value"] for row in found.rows()] == [None]
     assert "2 of 2 trials have no score (2 truncated)" in found.warnings()[0]
     commands = [step for step, _ in found.next_steps(["passband", "run"])]
-    assert [shlex.split(step)[1] for step in commands] == ["show", "export"]
+    assert [shlex.split(step)[1] for step in commands] == ["show", "report", "export"]
     json.dumps(found.as_json(), allow_nan=False)
 
 
@@ -115,7 +115,7 @@ def test_the_next_steps_can_be_taken(
         finished = reported.run(answers, words(len(answers), scorer=scorer))
         steps = report_run(finished).next_steps(["passband", "run", "x"])
         verbs = [shlex.split(step)[1] for step, _ in steps]
-        assert verbs == ["stats", "show", "export", "compare"]
+        assert verbs == ["stats", "show", "report", "export", "compare"]
         shutil.copytree(reported.directory, tmp_path / f"other of {scorer}")
         for step, _ in steps:
             step = step.replace("OTHER_RUN", f"'other of {scorer}'")

@@ -108,6 +108,7 @@ class RunReport:
             ]
         wrong = " --wrong" if all(group.n_trials for group in groups) else ""
         steps.append((f"passband show {where}{wrong}", "what was asked, answered and expected"))
+        steps.append((f"passband report {where} -o report.html", "one page to read and to send"))
         steps.append((f"passband export {where} -o trials.jsonl", "every trial, one line each"))
         if all(group.n_trials for group in groups):
             both = shlex.join([str(self.finished.directory), "OTHER_RUN", *self.task_options])
