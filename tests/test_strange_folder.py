@@ -118,6 +118,8 @@ VERBS = [
     "stats a",
     "summarize a",
     "compare b c",
+    "gate b c --tolerance 0.9",
+    "report a b -o report.html",
     "plan --half-width 0.05 --pilot b",
     "calibrate b c d -o bank.jsonl",
     "export b -o trials.jsonl",
@@ -133,7 +135,9 @@ def test_no_verb_runs_planted_code_or_shows_a_key(folder: Path) -> None:
     ended_well(folder, INSTALLED, "validate", "strange.yaml")
     script = str(folder.parent / "hook" / "verbs.py")
     ended_well(folder, sys.executable, script, json.dumps([words.split() for words in VERBS]))
-    serve_and_stop(folder)
+    write_bank_file(folder / "served.jsonl")
+    start_and_stop(folder, "serve", "served.jsonl", "--port", "0")
+    start_and_stop(folder, "view", "a", "--no-browser")
     assert not (folder.parent / "marker").exists()
     processes = started(folder)
     assert {"rendering", "patterns", "math"} <= {
@@ -153,13 +157,12 @@ def test_no_verb_runs_planted_code_or_shows_a_key(folder: Path) -> None:
 
 def test_those_are_all_verbs() -> None:
     verbs = {command.name for command in app.registered_commands}
-    assert verbs == {"validate", "serve", *(words.split()[0] for words in VERBS)}
+    assert verbs == {"validate", "serve", "view", *(words.split()[0] for words in VERBS)}
 
 
-def serve_and_stop(folder: Path) -> None:
-    write_bank_file(folder / "served.jsonl")
+def start_and_stop(folder: Path, *words: str) -> None:
     with subprocess.Popen(
-        [INSTALLED, "serve", "served.jsonl", "--port", "0"],
+        [INSTALLED, *words],
         cwd=folder,
         env=environment(folder),
         stdin=subprocess.DEVNULL,

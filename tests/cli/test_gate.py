@@ -13,7 +13,8 @@ from typer.main import get_command
 from commands import run
 from passband.cli.app import app
 from passband.trials.lock import Lock
-from stores import filled
+from passband.trials.rows import ScoreRow, TrialRow
+from stores import begin, filled, problem, writing
 
 WORKFLOW = Path(__file__).resolve().parents[2] / "examples" / "github-gate.yml"
 WINS = [3, 0, 8, 5, 1, 7, 0, 2] * 10
@@ -152,6 +153,27 @@ def test_one_problem_one_trial_and_constant_scores_have_a_verdict(
         done = run("gate", base, new, "--over", over)
         assert done.code in (0, 4), done.err
         assert done.code == 4 or len(wins) * n >= 300  # little data never pass
+
+
+def test_sides_that_do_not_mean_the_same_are_not_certified(tmp_path: Path) -> None:
+    sides = {"base": ("exact", "42"), "scored": ("math", "42"), "keyed": ("exact", "43")}
+    for name, (scorer, target) in sides.items():
+        with writing(tmp_path / name) as store:
+            rows = [problem(at, target=target) for at in range(30)]
+            run_number, (number,) = begin(store, rows, ((scorer, f"{scorer} 1"),), model=name)
+            scores = [
+                TrialRow(at, trial, "ok", "42", scores=[ScoreRow(number, 1.0)])
+                for at in range(30)
+                for trial in range(4)
+            ]
+            store.append(run_number, scores)
+    for name, words in (
+        ("scored", "scored by exact and math, which may differ in what they count as right"),
+        ("keyed", "30 of 30 problems have one id but different targets"),
+    ):
+        done = run("gate", tmp_path / "base", tmp_path / name, "--tolerance", "0.3")
+        assert (done.code, done.out[:13]) == (4, "NOT CERTIFIED")
+        assert words in done.err
 
 
 def test_tasks_of_run_directories(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_a_large_row_goes_to_a_worker_even_if_the_template_is_simple() -> None:
 
 
 def test_trusted_templates_are_rendered_here() -> None:
+    pool.close()
     renderer = Renderer(Template(NOT_SIMPLE), trusted=True)
     assert renderer.is_here
     assert renderer.render({"text": "a b"}) == "A-B"

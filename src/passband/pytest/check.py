@@ -89,7 +89,7 @@ def assert_no_worse(
     (1 - level) / 2 at most. `trials` (200 without cases) are those of each function and case.
 
     >>> assert_no_worse(lambda: True, lambda: True, tolerance=0.1).trials
-    95
+    67
     """
     __tracebackhide__ = True
     check_choices(errors, undecided)

@@ -3,31 +3,61 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from passband import notes
 from passband.readers import Groups, Remark
 from passband.stats.data.outcomes import Outcomes, Policy
 
-__all__ = ["scorer_remarks", "stopped_remarks", "target_remarks"]
+__all__ = [
+    "DifferentTargets",
+    "different_scorers",
+    "different_targets",
+    "scorer_remarks",
+    "stopped_remarks",
+    "target_remarks",
+]
 
 
-def scorer_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
-    """Return remarks on tasks whose scores on the two sides come from different scorers."""
+def different_scorers(
+    readings: Sequence[Groups], tasks: Sequence[str | None]
+) -> dict[str | None, list[str]]:
+    """Return the scorers of tasks whose scores on the two sides come from different ones."""
     scorers: dict[str | None, dict[str, None]] = {}
     for group in (group for reading in readings for group in reading.groups):
         task = None if None in tasks else group.task
         if task in tasks and group.tally is not None:
             scorers.setdefault(task, {})[group.tally.scorer] = None
+    return {task: list(names) for task, names in scorers.items() if len(names) > 1}
+
+
+def scorer_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
+    """Return remarks on tasks whose scores on the two sides come from different scorers."""
     text = "scored by {}, which may differ in scale; choose one scorer for all with --score"
     return [
         Remark((f"{task}: " if task else "") + text.format(" and ".join(names)), important=True)
-        for task, names in scorers.items()
-        if len(names) > 1
+        for task, names in different_scorers(readings, tasks).items()
     ]
 
 
-def target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
-    """Return remarks on tasks whose problems have the same ids, but different targets."""
+class DifferentTargets(NamedTuple):
+    """The problems of a task that have one id and different targets on the two sides."""
+
+    unlike: int
+    problems: int  #: of the task
+    first: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.unlike} of {self.problems} problems have one id but different targets (the "
+            f"first is {self.first!r:.60})"
+        )
+
+
+def different_targets(
+    readings: Sequence[Groups], tasks: Sequence[str | None]
+) -> dict[str | None, DifferentTargets]:
+    """Return how many problems have the same ids, but different targets, by task."""
     first: dict[str | None, dict[str, tuple[str, ...]]] = {}
     other: dict[str | None, dict[str, None]] = {}
     for group in (group for reading in readings for group in reading.groups):
@@ -36,15 +66,21 @@ def target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> l
         for key, targets in group.targets.items():
             if targets and task in tasks and known.setdefault(key, targets) != targets:
                 other.setdefault(task, {})[key] = None
+    return {
+        task: DifferentTargets(len(keys), len(first[task]), next(iter(keys)))
+        for task, keys in other.items()
+    }
+
+
+def target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
+    """Return remarks on tasks whose problems have the same ids, but different targets."""
     return [
         Remark(
-            (f"{task}: " if task else "")
-            + f"{len(keys)} of {len(first[task])} problems have one id but different targets (the "
-            f"first is {next(iter(keys))!r:.60}): if they are different problems, pairing them is "
-            "wrong",
+            f"{f'{task}: ' if task else ''}{different}: if they are different problems, pairing "
+            "them is wrong",
             important=True,
         )
-        for task, keys in other.items()
+        for task, different in different_targets(readings, tasks).items()
     ]
 
 

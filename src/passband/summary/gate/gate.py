@@ -24,6 +24,7 @@ class Pair:
 
     base: Outcomes | None
     new: Outcomes | None
+    unlike: str = ""  #: why the sides should not be compared: other scorers, other targets
 
 
 def gate(
@@ -32,8 +33,12 @@ def gate(
     policy: GatePolicy | None = None,
     *,
     sides: tuple[GateSide, GateSide] = (GateSide("base", "base"), GateSide("new", "new")),
+    unlike: Mapping[str, str] | None = None,
 ) -> GateResult:
     """Return whether a new model may replace a base, from the outcomes of each task.
+
+    `unlike` names tasks whose sides should not be compared, each with the reason; their
+    comparisons are not certified.
 
     >>> old = Outcomes.from_counts([3, 0, 8, 5, 1, 7, 0, 2] * 25, 8)
     >>> same = Outcomes.from_counts([3, 0, 7, 5, 2, 7, 0, 2] * 25, 8)
@@ -46,7 +51,8 @@ def gate(
     """
     policy = policy or GatePolicy()
     names = dict.fromkeys([*policy.tasks, *base, *new])
-    pairs = {name: Pair(base.get(name), new.get(name)) for name in names}
+    reasons = unlike or {}
+    pairs = {name: Pair(base.get(name), new.get(name), reasons.get(name, "")) for name in names}
     lines = gate_lines(pairs, policy)
     return GateResult(verdict_of(lines), policy, *sides, lines)
 
@@ -128,8 +134,10 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     except InvalidInput as error:
         return _Item(replace(line, reason=str(error)))
     line = _measured(line, result)
-    reason = failed_reason(sides, policy.max_failed) or left_out_reason(
-        result.comparison, policy.max_left_out
+    reason = (
+        pair.unlike
+        or failed_reason(sides, policy.max_failed)
+        or left_out_reason(result.comparison, policy.max_left_out)
     )
     return _Item(replace(line, reason=reason)) if reason else _Item(line, result, sides)
 

@@ -12,7 +12,12 @@ from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.registry import needs_answers
-from passband.summary.compare_remarks import scorer_remarks, stopped_remarks, target_remarks
+from passband.summary.compare_remarks import (
+    different_scorers,
+    different_targets,
+    stopped_remarks,
+    target_remarks,
+)
 from passband.summary.field import entries
 from passband.summary.gate.gate import gate
 from passband.summary.gate.policy import GatePolicy
@@ -49,7 +54,13 @@ def gate_sources(
     first = _side(base, reading, reading.base_model, "--base-model", answers=votes)
     second = _side(new, reading, reading.new_model, "--new-model", answers=votes)
     first, second = _named_alike(first, second)
-    result = gate(first.tasks, second.tasks, policy, sides=_sides(first, second, base, new))
+    result = gate(
+        first.tasks,
+        second.tasks,
+        policy,
+        sides=_sides(first, second, base, new),
+        unlike=_unlike(first, second, policy),
+    )
     remarks = [*first.remarks, *second.remarks, *_remarks(first, second, policy)]
     return replace(result, remarks=tuple(remarks))
 
@@ -150,15 +161,35 @@ def _named_alike(base: _Side, new: _Side) -> tuple[_Side, _Side]:
     return base, new
 
 
+def _unlike(base: _Side, new: _Side, policy: GatePolicy) -> dict[str, str]:
+    """Return the tasks whose scores on the two sides do not mean the same, and why."""
+    known, readings = _known_tasks(base, new), [*base.readings, *new.readings]
+    reasons = {
+        task or NAMELESS: f"{different}, more than the {100 * policy.max_left_out:g}% that "
+        "max_left_out allows"
+        for task, different in different_targets(readings, known).items()
+        if different.unlike > policy.max_left_out * different.problems
+    }
+    for task, names in different_scorers(readings, known).items():
+        reasons[task or NAMELESS] = (
+            f"scored by {' and '.join(names)}, which may differ in what they count as right; "
+            "choose one scorer for both with --score"
+        )
+    return reasons
+
+
+def _known_tasks(base: _Side, new: _Side) -> list[str | None]:
+    """Return the names of shared tasks as readings have them: None where there is no name."""
+    return [task for task in base.tasks if task in new.tasks and task != NAMELESS] or [None]
+
+
 def _remarks(base: _Side, new: _Side, policy: GatePolicy) -> list[Remark]:
     shared = [task for task in base.tasks if task in new.tasks]
-    named: list[str | None] = [task for task in shared if task != NAMELESS]
-    known = named or [None]
     readings = [*base.readings, *new.readings]
     models: dict[str | None, dict[str, Outcomes]] = {
         task: {"BASE": base.tasks[task], "NEW": new.tasks[task]} for task in shared
     }
-    remarks = scorer_remarks(readings, known) + target_remarks(readings, known)
+    remarks = target_remarks(readings, _known_tasks(base, new))
     remarks += stopped_remarks(models, "fail" if policy.failed == "wrong" else "drop")
     remarks += [
         Remark(
