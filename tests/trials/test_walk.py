@@ -102,6 +102,8 @@ def test_what_was_counted_is_kept_until_another_process_writes(tmp_path: Path) -
 def test_problems_are_read_again_only_when_they_are_others(tmp_path: Path) -> None:
     filled(tmp_path, [[1, 0], [0, 1]])
     with Trials(tmp_path) as trials:
+        trials.release()
+        trials.renew()
         places = trials._places(1)
         trials.release()
         with writing(tmp_path) as store:

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from passband.trials.checked import CheckedRows
 
-__all__ = ["OUTLINE", "digest_entered", "digest_of", "outline_of"]
+__all__ = ["OUTLINE", "digest_of", "outline_of"]
 
 OUTLINE = "SELECT problem, position, key, cluster, crc FROM problem WHERE run=? ORDER BY problem"
 _TOGETHER = 1_000
@@ -33,18 +33,11 @@ def digest_of(rows: Iterable[Row]) -> int:
     return crc
 
 
-def digest_entered(rows: CheckedRows, run: int) -> int | None:
-    """Return the digest of the problems that were entered, where there is one."""
-    config = next((row[5] for row in rows.rows("run", "run=?", run)), "{}")
-    entered = rows.mapping(config).get("problems")
-    digest = entered.get("stored") if isinstance(entered, dict) else None
-    return digest if isinstance(digest, int) else None
-
-
 def outline_of(rows: CheckedRows, run: int) -> list[Row] | None:
     """Return the outline of a run; None unless its digest is that of what was entered."""
-    entered = digest_entered(rows, run)
-    if entered is None:
+    config = next((row[5] for row in rows.rows("run", "run=?", run)), "{}")
+    entered = rows.mapping(config).get("problems")
+    if not isinstance(entered, dict):
         return None
     found = [row for some in rows.together(OUTLINE, _TOGETHER, run) for row in some]
-    return found if entered == digest_of(found) else None
+    return found if entered.get("stored") == digest_of(found) else None

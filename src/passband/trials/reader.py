@@ -19,7 +19,7 @@ from passband.trials.joined import JoinedLines
 from passband.trials.json_lines import ProblemPart
 from passband.trials.labels import labelled
 from passband.trials.merged import all_scores, scored_trials, unseen_trials
-from passband.trials.outline import digest_entered, outline_of
+from passband.trials.outline import outline_of
 from passband.trials.records import (
     ProblemRecord,
     RunRecord,
@@ -58,6 +58,8 @@ __all__ = [
 
 _BY_TIME = "at_ms, problem, trial, attempt"
 
+_PROBLEMS = "SELECT count(*), total(crc) FROM problem WHERE run=?"  # another for other problems
+
 
 def is_run_directory(path: Path) -> bool:
     return (path / FILE).is_file()
@@ -76,8 +78,8 @@ class Trials(Framed):
         self.directory = Path(directory)
         self._connection = connect_to_read(self.directory / FILE, trusted=trusted)
         self._rows = CheckedRows(self._connection, self.directory / FILE)
-        # What others write seldom changes the problems: these are kept by their digest.
-        self._outlines: dict[int, tuple[int | None, list[Place]]] = defaultdict(lambda: (None, []))
+        # Others seldom write problems: a reader that stays keeps them as long as they are the same.
+        self._outlines: dict[int, tuple[object, list[Place]]] = defaultdict(lambda: (None, []))
         self._begin()
 
     def close(self) -> None:
@@ -272,11 +274,11 @@ class Trials(Framed):
     def _places(self, run: int) -> list[Place]:
         """Return the problems of a run in the order of the data, without their records."""
         if run not in self._known_places:
-            entered, (digest, places) = digest_entered(self._rows, run), self._outlines[run]
-            if entered is None or entered != digest:
-                places = self._read_places(run)
-            self._outlines[run] = entered, places
-            self._known_places[run] = places
+            stays = self._version is not None
+            state = next(self._rows.each(_PROBLEMS, run)) if stays else None
+            if state is None or self._outlines[run][0] != state:
+                self._outlines[run] = state, self._read_places(run)
+            self._known_places[run] = self._outlines[run][1]
         return self._known_places[run]
 
     def _read_places(self, run: int) -> list[Place]:
