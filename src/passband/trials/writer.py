@@ -68,7 +68,8 @@ class Writer:
     def close(self) -> None:
         try:
             if self._file.may_be_closed():
-                self._empty_log()  # closing does so only where nobody reads
+                with suppress(sqlite3.Error):
+                    self._empty_log()  # closing does so only where nobody reads
                 self._connection.close()
             else:
                 _abandon(self._connection)
@@ -129,7 +130,7 @@ class Writer:
         self._longest_log = self._file.log_size() + _LONG_LOG
 
     def _empty_log(self) -> None:
-        with suppress(sqlite3.Error):  # what was committed is safe all the same
+        with suppress(sqlite3.OperationalError):  # what was committed is safe all the same
             self._connection.execute(f"PRAGMA busy_timeout={_GAP}")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
