@@ -225,7 +225,7 @@ async def my_inference_function(inputs: list[Any]) -> list[str]:
 
 
 async def my_model(inputs: list[Any], temperature: float = 0.7) -> list[str]:
-    return solve(inputs, skill=int(20 - 10 * abs(temperature - 0.9)))
+    return solve(inputs, skill=round(20 - 60 * abs(temperature - 0.9)))
 
 
 def select_best(results: Any) -> float:
