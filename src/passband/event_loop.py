@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["complete", "complete_anywhere", "is_inside_a_loop"]
+__all__ = ["complete", "complete_anywhere", "is_inside_a_loop", "until_signal"]
 
 T = TypeVar("T")
 
@@ -45,3 +46,16 @@ def is_inside_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+async def until_signal(ready: Callable[[], None]) -> None:
+    """Wait for SIGINT or SIGTERM; call `ready` once either would be noticed."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        ready()
+        await stop.wait()
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

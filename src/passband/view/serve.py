@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import logging
-import signal
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -16,7 +14,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from passband.errors import InvalidInput, PassbandError
-from passband.event_loop import complete
+from passband.event_loop import complete, until_signal
 from passband.readers.folders import is_several
 from passband.readers.import_logs import import_logs
 from passband.readers.logs import read_logs
@@ -73,7 +71,7 @@ def _is_log(source: Path) -> bool:
 
 async def _serve(view: View, port: int, on_ready: Callable[[str], None]) -> None:
     async with running(view, port) as address:
-        await _stopped(lambda: on_ready(address))
+        await until_signal(lambda: on_ready(address))
 
 
 @asynccontextmanager
@@ -111,19 +109,6 @@ async def _listen(runner: web.AppRunner, port: int) -> None:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PassbandError(f"cannot listen on port {port}: {reason}.") from None
-
-
-async def _stopped(ready: Callable[[], None]) -> None:
-    """Wait for a signal; the viewer is ready once it would be noticed."""
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        ready()
-        await stop.wait()
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def check_sources(sources: Sequence[Path]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +17,7 @@ from passband.adaptive.server.keys import KEYS_VARIABLE, Keys, is_loopback
 from passband.adaptive.server.service import Service
 from passband.adaptive.server.state import State
 from passband.errors import InvalidInput, PassbandError
-from passband.event_loop import complete
+from passband.event_loop import complete, until_signal
 from passband.trials.store import utc_now
 
 __all__ = ["DESIGN", "Settings", "serve"]
@@ -66,7 +64,7 @@ async def _serve(catalogue: Catalogue, settings: Settings, on_ready: Callable[[s
         await runner.setup()
         try:
             await _listen(runner, settings)
-            await _stopped(lambda: on_ready(_address(runner, settings.host)))
+            await until_signal(lambda: on_ready(_address(runner, settings.host)))
         finally:
             await runner.cleanup()
     finally:
@@ -82,19 +80,6 @@ async def _listen(runner: web.AppRunner, settings: Settings) -> None:
         raise PassbandError(
             f"cannot listen on port {settings.port} of {settings.host}: {reason}."
         ) from None
-
-
-async def _stopped(ready: Callable[[], None]) -> None:
-    """Wait for a signal; the server is ready once it would be noticed."""
-    loop, stop = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        ready()
-        await stop.wait()
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _address(runner: web.AppRunner, host: str) -> str:
