@@ -176,6 +176,17 @@ def test_sides_that_do_not_mean_the_same_are_not_certified(tmp_path: Path) -> No
         assert words in done.err
 
 
+def test_shares_against_percentages_are_not_certified(tmp_path: Path) -> None:
+    for name, top in (("shares", 1), ("percents", 100)):
+        rows = [f"q{at},{trial},{top * ((at + trial) % 2)}" for at in range(30) for trial in (0, 1)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["problem,trial,score", *rows]))
+    paths = [tmp_path / "shares.csv", tmp_path / "percents.csv"]
+    done = run("gate", *paths, "--tolerance", "0.02")
+    assert (done.code, done.out[:13]) == (4, "NOT CERTIFIED")
+    assert "scores of NEW go beyond 0 to 1" in done.err
+    assert "go beyond 0 to 1" in run("compare", *paths, "-m", "avg").err
+
+
 def test_tasks_of_run_directories(tmp_path: Path) -> None:
     scores = [[1.0, 0.0, 1.0, 1.0]] * 30
     base, new = tmp_path / "base", tmp_path / "new"

@@ -8,11 +8,13 @@ from typing import NamedTuple
 from passband import notes
 from passband.readers import Groups, Remark
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.summary.share import is_share
 
 __all__ = [
     "DifferentTargets",
     "different_scorers",
     "different_targets",
+    "scale_remarks",
     "scorer_remarks",
     "stopped_remarks",
     "target_remarks",
@@ -82,6 +84,20 @@ def target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> l
         )
         for task, different in different_targets(readings, tasks).items()
     ]
+
+
+def scale_remarks(models: Mapping[str | None, Mapping[str, Outcomes]]) -> list[Remark]:
+    """Return remarks on tasks where only some models have all their scores between 0 and 1."""
+    remarks = []
+    for task, of_task in models.items():
+        beyond = [name for name, outcomes in of_task.items() if not is_share(outcomes)]
+        if 0 < len(beyond) < len(of_task):
+            text = (
+                f"scores of {' and '.join(beyond)} go beyond 0 to 1, and those of the others do "
+                "not; on different scales a difference means nothing"
+            )
+            remarks.append(Remark((f"{task}: " if task else "") + text, important=True))
+    return remarks
 
 
 def stopped_remarks(

@@ -12,7 +12,13 @@ from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.registry import needs_answers
-from passband.summary.compare_remarks import scorer_remarks, stopped_remarks, target_remarks
+from passband.summary.compare_remarks import (
+    different_scorers,
+    scale_remarks,
+    scorer_remarks,
+    stopped_remarks,
+    target_remarks,
+)
 from passband.summary.contest import Contest
 from passband.summary.field import Field
 from passband.summary.share import is_share
@@ -84,6 +90,8 @@ def contestants_of(
         left_out += scorer_remarks(readings, shared)
     left_out += target_remarks(readings, shared)
     outcomes = {task: entrants.models(task) for task in shared}
+    apart = different_scorers(readings, shared)  # whose remark speaks of scales already
+    left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in apart})
     left_out += stopped_remarks(outcomes, contest.policy)
     shares = frozenset(task for task in shared if all(map(is_share, outcomes[task].values())))
     return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources())

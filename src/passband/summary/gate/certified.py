@@ -1,12 +1,13 @@
-"""Why a comparison is not certified: no shared data, failed trials, problems left out."""
+"""Why a comparison is not certified: no shared data or scale, failed trials, problems left out."""
 
 from __future__ import annotations
 
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.gate.failed import Failed, all_wrong
+from passband.summary.share import is_share
 
-__all__ = ["apart_reason", "failed_reason", "left_out_reason"]
+__all__ = ["apart_reason", "failed_reason", "left_out_reason", "scale_reason"]
 
 
 def apart_reason(sides: tuple[Outcomes, Outcomes], failed: Failed) -> str:
@@ -30,6 +31,23 @@ def apart_reason(sides: tuple[Outcomes, Outcomes], failed: Failed) -> str:
     return (
         f"no problem is on both sides; {' ..., and '.join(some)} ...: the same problem must have "
         "the same name"
+    )
+
+
+def scale_reason(sides: tuple[Outcomes, Outcomes]) -> str:
+    """Return which side alone has scores beyond 0 to 1; nothing if both or neither have.
+
+    >>> shares, percents = (Outcomes.from_array([[0, 0.5], [top, top]]) for top in (1, 100))
+    >>> scale_reason((shares, percents))
+    'scores of NEW go beyond 0 to 1 and those of BASE do not, so they may be on different scales'
+    """
+    base, new = map(is_share, sides)
+    if base == new:
+        return ""
+    beyond, within = ("NEW", "BASE") if base else ("BASE", "NEW")
+    return (
+        f"scores of {beyond} go beyond 0 to 1 and those of {within} do not, so they may be on "
+        "different scales"
     )
 
 

@@ -9,7 +9,12 @@ from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.gate.check import Check, Evidence, check
 from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
-from passband.summary.gate.certified import apart_reason, failed_reason, left_out_reason
+from passband.summary.gate.certified import (
+    apart_reason,
+    failed_reason,
+    left_out_reason,
+    scale_reason,
+)
 from passband.summary.gate.open_line import opened
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
 from passband.summary.gate.result import GateLine, GateResult, GateSide, verdict_of
@@ -136,6 +141,7 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     line = _measured(line, result)
     reason = (
         pair.unlike
+        or scale_reason(sides)
         or failed_reason(sides, policy.max_failed)
         or left_out_reason(result.comparison, policy.max_left_out)
     )
