@@ -26,6 +26,7 @@ KEYS = {
     "body": ("rowid",),
     "score": ("scorer", "problem", "trial"),
     "attempt": ("run", "problem", "trial", "attempt"),
+    "call": ("rowid",),
 }
 _FARTHEST = 2**62
 _PAGE = 4096
@@ -43,7 +44,7 @@ def opened(copy: Path) -> tuple[sqlite3.Connection, int]:
     except sqlite3.DatabaseError:
         pass
     problem: Exception = PassbandError("no run is readable")
-    for version in (VERSION, 1):  # the tables of version 2 are in the same places
+    for version in (VERSION, 1):  # the tables of versions 2 and 3 are in the same places
         with copy.open("r+b") as file:
             size = max(copy.stat().st_size, _LEAST * _PAGE)
             file.truncate(size)
@@ -101,6 +102,8 @@ def _version(connection: sqlite3.Connection) -> int:
         rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
         return any(row[1] in (column, column.encode()) for row in rows)
 
+    if has("call", "key"):
+        return 4
     if has("trial", "finish_reason"):
         return 3
     return 2 if has("run", "crc") else 1
