@@ -46,8 +46,7 @@ class CallTable(Writer):
     # -- inside ----------------------------------------------------------------------------
 
     def _add_calls(self, scorer: int, calls: Sequence[CallRow]) -> None:
-        if not self._all("SELECT 1 FROM scorer WHERE scorer=?", scorer):
-            raise InvalidInput(f"no scorer has the number {scorer}.")
+        self._require_problems_of(scorer, {call.problem for call in calls})
         totals = read_totals(self._checked, scorer, self._tallies.value("call", scorer))
         rows = []
         for call in calls:
@@ -62,6 +61,15 @@ class CallTable(Writer):
             ) from None
         self._tallies.count("call", scorer, len(rows))
         put_totals(self._connection, scorer, totals)
+
+    def _require_problems_of(self, scorer: int, problems: Collection[int]) -> None:
+        runs = [row[1] for row in self.rows("scorer", "scorer=?", scorer)]
+        if not runs:
+            raise InvalidInput(f"no scorer has the number {scorer}.")
+        query = "SELECT 1 FROM problem WHERE run=? AND problem=?"
+        for problem in problems:
+            if not self._all(query, runs[0], problem):
+                raise InvalidInput(f"the run of scorer {scorer} has no problem {problem}.")
 
     def _forget_calls(self, run: int, kept: Collection[int] = ()) -> None:
         """Delete the calls of a run without trials, except those for some problems."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from passband.errors import PassbandError
 from passband.trials.checksums import is_intact
+from passband.trials.roots import restore_roots
 from passband.trials.schema import APPLICATION, FILE, TABLES, VERSION, create, selected
 
 __all__ = ["KEYS", "Rescue", "make", "opened", "spare_rows"]
@@ -50,10 +51,16 @@ def opened(copy: Path) -> tuple[sqlite3.Connection, int]:
             file.truncate(size)
             file.write(_first_page(version, size // _PAGE))
         try:
+            _restore_roots(copy)
             return _readable(copy)
         except sqlite3.DatabaseError as error:
             problem = error
     raise PassbandError(f"nothing can be read of it: {problem}.") from problem
+
+
+def _restore_roots(copy: Path) -> None:
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        restore_roots(connection)
 
 
 def _first_page(version: int, pages: int) -> bytes:
