@@ -150,7 +150,7 @@ def score(problem: int, trial: int, row: ScoreRow) -> tuple[Any, ...]:
 
 def call(row: CallRow) -> tuple[Any, ...]:
     """Return the row of a call to a judge."""
-    if not isinstance(row.key, bytes) or not row.key:
+    if not row.key or type(row.key) is not bytes:
         raise InvalidInput(f"a call needs a key of some bytes; got {row.key!r}.")
     codec, reply, _, _ = encoded(row.reply)
     numbers = (row.prompt_tokens, row.completion_tokens, row.latency_ms, row.seed, row.http)
