@@ -1,7 +1,7 @@
 """From earlier versions of the tables to this one: in place, in one transaction; or to read only.
 
-Version 2 gets columns, and no trial is written again. Of version 1 every row is; to read it, in a
-copy.
+Versions 2 and 3 get columns and tables, and no trial is written again. Of version 1 every row is; to
+read it, in a copy.
 
 A process that is killed while it migrates leaves the file as it was, or migrated. What version 1
 did not keep is nothing now: the address, costs, reasons. A run is named after its seed, or else
@@ -46,7 +46,7 @@ def migrate(connection: sqlite3.Connection, path: Path, version: int) -> None:
         if version == 1:
             _replace_tables(connection, path)
         else:
-            widen(connection, path)
+            widen(connection, path, version)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -12,22 +12,32 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.trials.checksums import (
     body_checksum,
+    call_checksum,
     checksum,
     score_checksum,
     session_checksum,
     trial_checksum,
 )
 from passband.trials.codec import encoded, encoded_transcript, storable
-from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
+from passband.trials.rows import (
+    CALL_STATUSES,
+    SCORE_STATUSES,
+    STATUSES,
+    CallRow,
+    ScoreRow,
+    TrialRow,
+)
 from passband.trials.schema import TABLES, selected
 
 __all__ = [
+    "CALL_STATUS",
     "INTO",
     "MARKS",
     "MOST_TRIALS",
     "SCORE_STATUS",
     "STATUS",
     "body",
+    "call",
     "insertions",
     "packed",
     "score",
@@ -38,6 +48,7 @@ __all__ = [
 MOST_TRIALS = 2**20  # of one problem; which ones are recorded is kept as bits
 STATUS = {name: number for number, name in enumerate(STATUSES)}
 SCORE_STATUS = {name: number for number, name in enumerate(SCORE_STATUSES)}
+CALL_STATUS = {name: number for number, name in enumerate(CALL_STATUSES)}
 _MARK = {"TEXT": "CAST(? AS TEXT)"}
 INTO = {table: f"INTO {table}({selected(table)}) VALUES" for table in TABLES}
 MARKS = {
@@ -134,6 +145,25 @@ def score(problem: int, trial: int, row: ScoreRow) -> tuple[Any, ...]:
     )  # fmt: skip
     crc = score_checksum(values)
     return (*values[:6], storable(rule), storable(detail), crc)
+
+
+def call(row: CallRow) -> tuple[Any, ...]:
+    """Return the row of a call to a judge."""
+    codec, reply, _, _ = encoded(row.reply)
+    numbers = (row.prompt_tokens, row.completion_tokens, row.latency_ms, row.seed, row.http)
+    prompt, completion, latency, seed, http = map(_plain, numbers)
+    values = (
+        row.scorer, row.problem, row.trial, row.call, row.attempt, row.key, row.at_ms,
+        CALL_STATUS[row.status], int(row.is_cached),
+        None if row.value is None else _finite(row.value, "a verdict"), prompt, completion,
+        None if row.cost is None else _finite(row.cost, "a cost"), latency, seed, http,
+        row.outcome, row.detail, codec, reply,
+    )  # fmt: skip
+    try:
+        crc = call_checksum(values)
+    except (struct.error, TypeError, AttributeError) as error:
+        raise InvalidInput(f"a call cannot be recorded: {error}; got {row}.") from None
+    return (*values[:16], storable(row.outcome), storable(row.detail), codec, reply, crc)
 
 
 def _finite(value: float, what: str) -> float:

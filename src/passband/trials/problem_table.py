@@ -6,18 +6,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from itertools import islice
 
+from passband.trials.call_table import CallTable
 from passband.trials.outline import OUTLINE, digest_of
 from passband.trials.packing import INTO, MARKS, packed
 from passband.trials.problems import KnownProblem, Placing, StoredProblem
 from passband.trials.rows import AttemptRow, ProblemRow
-from passband.trials.writer import Writer
 
 __all__ = ["ProblemTable"]
 
 _CHUNK = 500  # problems that are in memory with their records
 
 
-class ProblemTable(Writer):
+class ProblemTable(CallTable):
     """Problems, and the attempts at them that came to nothing."""
 
     def add_problems(

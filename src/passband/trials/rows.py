@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
+    "CALL_STATUSES",
     "FAILED",
     "REASONING",
     "SCORE_STATUSES",
     "STATUSES",
     "AttemptRow",
+    "CallRow",
+    "CallStatus",
     "ProblemRow",
     "ScoreRow",
     "ScoreStatus",
@@ -46,6 +49,17 @@ SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout"
 """The status of a score; stored as the position here. Only the first two have a value.
 
 no_verdict: a judge was asked, and its reply could not be read as a verdict.
+"""
+
+CallStatus = Literal["ok", "no_verdict", "truncated", "refused", "failed"]
+CALL_STATUSES: tuple[CallStatus, ...] = ("ok", "no_verdict", "truncated", "refused", "failed")
+"""What became of a call to a judge. The number that is stored is the position here: only append.
+
+ok          the reply holds a verdict
+no_verdict  the reply holds none, or two that differ
+truncated   the reply was cut off at the limit of tokens
+refused     the judge declined, or a content filter withheld its reply or turned the prompt away
+failed      no reply came back; `outcome`, `http` and `detail` say why
 """
 
 
@@ -120,3 +134,33 @@ class AttemptRow:
     outcome: str
     http: int | None
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One request to a judge: what was asked, as a hash, what came back, and at what price.
+
+    `call` counts the requests that a judge needs for a trial: its votes, in both orders where two
+    completions are compared. `attempt` counts from 1 until a call has a verdict. Equal keys stand
+    for equal requests, so that the reply to one answers the other.
+    """
+
+    scorer: int
+    problem: int  # number of the problem in the store
+    trial: int
+    call: int
+    attempt: int
+    key: bytes  # hash of everything that the reply depends on
+    at_ms: int  # Unix time
+    status: CallStatus
+    value: float | None = None  # of the verdict
+    reply: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+    latency_ms: int | None = None
+    seed: int | None = None
+    is_cached: bool = False  # the reply to an equal request, which nobody was asked or paid for
+    outcome: str | None = None  # of a failed call, as in `AttemptRow`
+    http: int | None = None
+    detail: str | None = None
