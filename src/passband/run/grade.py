@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from passband.run.settings import Truncated
-from passband.score.judge.call import JudgeFailed
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer, Unscored
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
@@ -144,7 +143,7 @@ async def _score_async(scorer: Any, row: TrialRow, reference: Reference) -> Scor
     try:
         score: Score = await scorer.score_async(row.text, reference, **_trial(scorer, row))
         return score
-    except (Unscored, JudgeFailed):  # which say nothing of this answer
+    except Unscored:
         raise
     except Exception as error:
         return _failed(error)

@@ -16,6 +16,7 @@ from passband.run.ask import Asker, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
 from passband.run.first_scores import FirstScores, ScorersFailed
+from passband.run.judge.judges import Judges
 from passband.run.notices import identical_answers, notes_of
 from passband.run.progress import Meter, Watcher
 from passband.run.queue import Queue
@@ -52,6 +53,7 @@ class Runner:
     concurrency: int = 64
     patience: Patience = field(default_factory=Patience)
     schedule: ScheduleFactory = every_problem
+    judges: Judges | None = None
     on_asking: Callable[[], None] = lambda: None
     under_way: int = 0  # trials in flight
     _open: dict[TaskRun, int] = field(default_factory=dict)  # batches in flight, by task
@@ -79,16 +81,20 @@ class Runner:
                 self.on_asking()
             await self._ask()
             self._settle()
+            await self.recorder.scored()
         finally:
             ticker.cancel()
             await asyncio.gather(ticker, return_exceptions=True)
             await self.recorder.close()
+            if self.judges is not None:
+                await self.judges.close()
             for subject in self._subjects(self._open):
                 await subject.close()
             for task_run in self.task_runs:
                 task_run.grader.close()
         unscored = None if self.queue.is_finished else self._unscored
-        if (failure := self._lost or self.recorder.failure or unscored) is not None:
+        judges = None if self.judges is None else self.judges.failure
+        if (failure := self._lost or self.recorder.failure or judges or unscored) is not None:
             raise failure
         if self._ending in ("finished", "max_cost") and self.queue.is_finished:
             self._ending = "finished"
@@ -127,6 +133,8 @@ class Runner:
         self._news = asyncio.Event()  # of the next commit
         self.recorder.on_failure = lambda error: self._halt(0.0)
         self.recorder.on_commit = self._committed
+        if self.judges is not None:
+            self.judges.open(self.recorder.thread, self._warn, lambda error: self._halt(0.0))
         self.recorder.start()
 
     def _make_schedules(self) -> None:
@@ -349,14 +357,18 @@ class Runner:
     def _halt(self, drain: float) -> None:
         """Send no further request, and cancel those in flight after `drain` seconds."""
         self.endpoint.stop()
-        self.recorder.leave_scores()
         self._wake()
+        if self.judges:
+            self.judges.stop()  # calls in flight are paid for, and may still come back
+        else:
+            self.recorder.leave_scores()
         if drain > 0:
             asyncio.get_running_loop().call_later(drain, self._cancel)
         else:
             self._cancel()
 
     def _cancel(self) -> None:
+        self.recorder.leave_scores()
         for worker in self._workers:
             worker.cancel()
 

@@ -28,6 +28,7 @@ __all__ = ["Recorder"]
 _EVERY = 0.05  # seconds between commits
 _MOST = 500  # rows that do not wait for the next one
 _CROWDED = 5_000  # rows in the buffer above which no more are requested
+_LOOK = 0.2  # seconds between looks at whether scores are still wanted
 _AWAITED = 64  # trials that async scorers work on at a time
 _TURN = 0.01  # seconds of scoring between two looks at requests
 _TOGETHER = 16  # rows that are scored before the next look at the clock
@@ -96,6 +97,11 @@ class Recorder:
         self._wake.set()
 
     @property
+    def thread(self) -> ThreadPoolExecutor:
+        """The one thread that uses the store."""
+        return self._writer
+
+    @property
     def is_crowded(self) -> bool:
         """Whether more rows are waiting than should be at risk."""
         return self._buffered + len(self._slow) > _CROWDED and self.failure is None
@@ -110,6 +116,11 @@ class Recorder:
         while self.is_crowded:
             self._emptied.clear()
             await self._emptied.wait()
+
+    async def scored(self) -> None:
+        """Wait for scorers that work on rows which are on disk."""
+        while self._slow and self._scores_wanted and self.failure is None:
+            await asyncio.wait(self._slow, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
 
     def leave_scores(self) -> None:
         """Do not wait for slow scorers; a resumed run scores what they have not."""

@@ -14,17 +14,17 @@ from passband.score.judge.verdict import Verdict, read_verdict
 
 __all__ = [
     "Bench",
+    "CallFailed",
     "Heard",
     "JudgeCall",
-    "JudgeFailed",
     "JudgedProblem",
     "Reply",
     "content_key",
 ]
 
 
-class JudgeFailed(PassbandError):
-    """The judge has never replied, so that asking the model would be for nothing."""
+class CallFailed(PassbandError):
+    """The judge will not reply to this request, whoever makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,8 @@ class Bench(Protocol):
     async def ask(self, call: JudgeCall) -> Heard:
         """Return the recorded reply of the same content, or ask; record it before it counts.
 
-        Raises `Unscored` where there is no reply now, but may be one later.
+        Raises `Unscored` where there is no reply now, but may be one later, and `CallFailed` where
+        there will be none.
         """
         ...
 

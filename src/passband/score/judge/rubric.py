@@ -158,6 +158,8 @@ def _scale(form: Form, value: Any) -> Mapping[str, float]:
         low, high = int(match[1]), int(match[2])
         return _steps([str(number) for number in range(low, min(high, low + _MOST_STEPS) + 1)])
     if isinstance(value, list):
+        if any(isinstance(word, bool) for word in value):
+            raise InvalidInput('yes and no are truth values in YAML; write "yes" and "no".')
         return _steps([str(word) for word in value])
     if isinstance(value, Mapping):
         return _checked({str(word): number for word, number in value.items()})

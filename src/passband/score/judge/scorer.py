@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 from passband.errors import InvalidInput, describe
 from passband.score.extract import without_reasoning
 from passband.score.filters import INVALID, FilterStep, make_step
-from passband.score.judge.call import Bench, Heard, JudgeCall, content_key
+from passband.score.judge.call import Bench, CallFailed, Heard, JudgeCall, content_key
 from passband.score.judge.options import JudgeOptions
 from passband.score.judge.prompt import judge_prompt, reminder, rubric_values
 from passband.score.judge.votes import Vote, pair_vote, score_votes
@@ -23,6 +23,7 @@ from passband.score.scorer import Reference, Score, ScoredTrial, Unscored
 
 __all__ = ["JudgeScorer", "make_judge"]
 
+Result = TypeVar("Result")
 _VERSION = 1  # part of every identity; goes up when prompts or verdicts change
 
 
@@ -128,7 +129,7 @@ class JudgeScorer:
             return Score(0.0, "no_answer")
         try:
             votes = await self.votes(bench, answer, reference, (trial.problem, trial.trial))
-        except InvalidInput as error:  # of this problem: a column it lacks, no reference
+        except (InvalidInput, CallFailed) as error:  # of this answer: no reference, too long
             return Score(None, "error", detail=describe(error))
         return score_votes(votes, self.options.aggregate)
 
@@ -138,7 +139,7 @@ class JudgeScorer:
         """Return the votes on an answer; `place` is the position of its problem, and its trial."""
         number = self.options.votes
         case = _Case(self, bench, answer, reference, place)
-        return list(await asyncio.gather(*(case.vote(index) for index in range(number))))
+        return await together([case.vote(index) for index in range(number)])
 
     def same(self, one: str, other: str) -> bool:
         """Return whether two answers are the same text: no judge is asked about a comparison."""
@@ -163,8 +164,19 @@ class JudgeScorer:
                 raise InvalidInput("the rubric compares with the reference, and there is none.")
             return reference.targets[0]
         if column not in reference.doc:
-            raise InvalidInput(f"the rubric compares with the column {column!r}, and there is none.")
+            raise InvalidInput(
+                f"the rubric compares with the column {column!r}, and there is none."
+            )
         return str(reference.doc[column])
+
+
+async def together(work: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """Return what all of them return; if one raises, raise that once all have ended."""
+    results = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]
 
 
 class _Case:
@@ -200,11 +212,11 @@ class _Case:
             word, reason = (await self._heard(index, 0, {"answer": self._answer})).verdict
             return Vote(None if word is None else rubric.scale[word], word or "-", reason)
         answers = ((self._answer, self._other), (self._other, self._answer))
-        heard = await asyncio.gather(
-            *(
+        heard = await together(
+            [
                 self._heard(index, order, {"answer_a": a, "answer_b": b})
                 for order, (a, b) in enumerate(answers)
-            )
+            ]
         )
         reason = next((one.verdict.reason for one in heard if one.verdict.word is None), None)
         return pair_vote(heard[0].verdict.word, heard[1].verdict.word, reason)
