@@ -34,8 +34,9 @@ def _judge(plan: JudgePlan) -> str:
     canaries = f" and {counted(plan.canaries, 'canary call')}" if plan.canaries else ""
     out = "no limit" if plan.completion_tokens is None else f"at most {plan.completion_tokens}"
     cost = "of unknown price" if plan.cost is None else f"at most about {money(plan.cost)}"
+    calls = f"{counted(plan.calls, 'call')}{canaries}"
     return (
-        f"{plan.model} ({plan.task}, {plan.scorer}): {counted(plan.calls, 'call')}{canaries}, about "
+        f"{plan.model} ({plan.task}, {plan.scorer}): {calls}, about "
         f"{plan.prompt_tokens} tokens in, {out} out, {cost}"
     )
 

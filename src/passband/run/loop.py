@@ -81,7 +81,7 @@ class Runner:
                 self.on_asking()
             await self._ask()
             self._settle()
-            await self.recorder.scored()
+            await self._judge()
         finally:
             ticker.cancel()
             await asyncio.gather(ticker, return_exceptions=True)
@@ -177,6 +177,12 @@ class Runner:
             more = range(self.concurrency - 1)
             self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
         await self._all_workers()
+
+    async def _judge(self) -> None:
+        """Wait for scorers that take their time; then see what the judges make of null answers."""
+        await self.recorder.scored()
+        if self.judges and not self.endpoint.is_stopping:
+            await self.judges.try_canaries(self.watcher.note, self._warn)
 
     async def _hold_back(self) -> None:
         """Let one worker ask alone while no answer can be scored."""

@@ -16,6 +16,7 @@ from passband.run.budget import Budget
 from passband.run.grade import Grader
 from passband.run.judge.bench import JudgeBench, question_of
 from passband.run.judge.call_log import CallLog
+from passband.run.judge.canaries import Canaries, canary_entry
 from passband.run.judge.choice import JudgeChoice, judged_tasks
 from passband.run.judge.judge import Judge, Say, sampling_of
 from passband.run.judge.other_run import OtherRun
@@ -36,6 +37,7 @@ _CHECKED = 100  # problems whose variables are looked at before anything is aske
 class Judged(NamedTuple):
     """A run whose trials are judged: its problems, and what seeds derive from."""
 
+    run: int
     task: str
     seed: str | None
     problems: Sequence[Problem]
@@ -50,7 +52,7 @@ class Judges:
     budget: Budget
     patience: Patience = field(default_factory=Patience)
     timeout: float = 600.0
-    benches: list[JudgeBench] = field(default_factory=list)
+    canaries: list[Canaries] = field(default_factory=list)
     _judges: dict[str, Judge] = field(default_factory=dict)  # by model and parameters
     _subjects: dict[str, Subject] = field(default_factory=dict)  # by model
     _log: CallLog | None = None
@@ -118,7 +120,10 @@ class Judges:
         )  # fmt: skip
         if options.against is not None:
             bench.others = OtherRun(options.against, judged.task)
-        self.benches.append(bench)
+        elif self.choice.canaries:
+            entry = store.put_scorer(judged.run, canary_entry(scorer))
+            apart = replace(bench, scorer=entry, name=f"{scorer.name} canaries")
+            self.canaries.append(Canaries(scorer, apart, self.choice.canaries))
         return scorer.at(bench)
 
     def _judge(self, options: JudgeOptions) -> Judge:
@@ -170,6 +175,15 @@ class Judges:
     def failure(self) -> BaseException | None:
         """Why the run cannot go on, if it cannot."""
         return next((judge.failure for judge in self if judge.failure is not None), None)
+
+    async def try_canaries(self, note: Say, warn: Say) -> None:
+        """Ask about null answers, and report how many of them pass."""
+        for canaries in self.canaries:
+            if canaries.bench.judge.is_out:
+                continue
+            counts = await canaries.judged()
+            if counts.judged or not canaries.bench.judge.is_out:
+                (warn if counts.passed else note)(str(counts))
 
     async def close(self) -> None:
         """Record what is left, and close what was asked."""

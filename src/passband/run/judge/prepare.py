@@ -70,5 +70,5 @@ def seated(judges: Judges, store: Store, run: TaskRun) -> TaskRun:
     """Return a task whose judges can ask about its trials."""
     if not judges:
         return run
-    judged = Judged(run.task.name, run.seed, run.problems, run.numbers)
+    judged = Judged(run.number, run.task.name, run.seed, run.problems, run.numbers)
     return replace(run, grader=judges.grader(store, run.grader, judged))

@@ -36,8 +36,9 @@ def rubric_values(rubric: Rubric, question: str, reference: Reference) -> dict[s
 
 def unknown_variable(name: str, known: Sequence[str]) -> str:
     """Return the message for a variable that a problem has nothing for."""
-    if name in ("target", "targets"):
-        return f"the rubric uses {{{{ {name} }}}}, and the problem has no target."
+    missing = {"target": "target", "targets": "target", "question": "question", "choices": "choice"}
+    if name in missing:
+        return f"the rubric uses {{{{ {name} }}}}, and the problem has no {missing[name]}."
     hint = nearest(name, known) or f" Known here: {', '.join(dict.fromkeys(known))}."
     return f"the rubric has no variable {{{{ {name} }}}}.{hint}"
 
@@ -92,7 +93,8 @@ def _known(question: str, reference: Reference) -> dict[str, str]:
     """Return the texts that a rubric may show; columns of the data come after passband's own."""
     known = {f"doc.{name}": _text(value) for name, value in reference.doc.items()}
     known |= {str(name): _text(value) for name, value in reference.doc.items()}
-    known |= {"question": question, "prompt": question}
+    if question.strip():
+        known |= {"question": question, "prompt": question}
     if reference.targets:
         known |= {"target": reference.targets[0], "targets": "\n".join(reference.targets)}
     if reference.choices:
