@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from passband.errors import InvalidInput
 from passband.trials import packing
-from passband.trials.call_totals import TALLY, CallTotals, read_totals
+from passband.trials.call_totals import CallTotals, put_totals, read_totals
 from passband.trials.calls import calls_of, replies_of
-from passband.trials.packing import INTO, MARKS, packed
 from passband.trials.rows import CallRow
 from passband.trials.writer import Writer
 
@@ -46,9 +45,8 @@ class CallTable(Writer):
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _add_calls(self, scorer: int, calls: list[CallRow]) -> None:
-        if not self._all("SELECT 1 FROM scorer WHERE scorer=?", scorer):
-            raise InvalidInput(f"no scorer has the number {scorer}.")
+    def _add_calls(self, scorer: int, calls: Sequence[CallRow]) -> None:
+        self._require_problems_of(scorer, {call.problem for call in calls})
         totals = read_totals(self._checked, scorer, self._tallies.value("call", scorer))
         rows = []
         for call in calls:
@@ -62,8 +60,24 @@ class CallTable(Writer):
                 "another attempt at it needs a number of its own."
             ) from None
         self._tallies.count("call", scorer, len(rows))
-        self._put_totals(scorer, totals)
+        put_totals(self._connection, scorer, totals)
 
-    def _put_totals(self, scorer: int, totals: CallTotals) -> None:
-        values = packed("spare", (TALLY, scorer, totals.text()))
-        self._connection.execute(f"INSERT OR REPLACE {INTO['spare']} {MARKS['spare']}", values)
+    def _require_problems_of(self, scorer: int, problems: Collection[int]) -> None:
+        runs = [row[1] for row in self.rows("scorer", "scorer=?", scorer)]
+        if not runs:
+            raise InvalidInput(f"no scorer has the number {scorer}.")
+        query = "SELECT 1 FROM problem WHERE run=? AND problem=?"
+        for problem in problems:
+            if not self._all(query, runs[0], problem):
+                raise InvalidInput(f"the run of scorer {scorer} has no problem {problem}.")
+
+    def _forget_calls(self, run: int, kept: Collection[int] = ()) -> None:
+        """Delete the calls of a run without trials, except those for some problems."""
+        for (scorer,) in self._all("SELECT scorer FROM scorer WHERE run=?", run):
+            calls = list(calls_of(self._checked, "scorer=?", scorer))
+            if not calls:
+                continue
+            self._connection.execute("DELETE FROM call WHERE scorer=?", (scorer,))
+            self._tallies.count("call", scorer, -len(calls))
+            put_totals(self._connection, scorer, CallTotals())
+            self._add_calls(scorer, [call for call in calls if call.problem in kept])

@@ -6,18 +6,19 @@ The sums are a row of `spare`, as JSON, written in the transaction that adds the
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import astuple, dataclass, field
 
 from passband.trials.checked import CheckedRows
-from passband.trials.packing import CALL_STATUS
+from passband.trials.packing import CALL_STATUS, INTO, MARKS, packed
 from passband.trials.rows import CALL_STATUSES, CallRow, CallStatus
 
-__all__ = ["TALLY", "CallSums", "CallTotals", "read_totals"]
+__all__ = ["TALLY", "CallSums", "CallTotals", "put_totals", "read_totals"]
 
 TALLY = "call_tally"  # the name of such a row in `spare`
 
 
-@dataclass
+@dataclass(slots=True)
 class CallSums:
     """The calls of one scorer that have one status."""
 
@@ -106,10 +107,19 @@ def _added(one: CallSums | None, other: CallSums | None) -> CallSums:
 
 
 def read_totals(rows: CheckedRows, scorer: int, calls: int | None = None) -> CallTotals:
-    """Return the calls of a scorer added up; there must be as many as the counter or `calls` say."""
+    """Return the calls of a scorer added up; as many as the counter says, or else `calls`."""
     texts = [row[2] for row in rows.rows("spare", "name=? AND number=?", TALLY, scorer)]
     totals = CallTotals.of(texts[0]) if texts else CallTotals()
     expected = rows.counter("call", scorer) if calls is None else calls
     if totals.calls != expected:
         raise rows.corrupt(f"{totals.calls} calls are added up where {expected} were written")
     return totals
+
+
+def put_totals(connection: sqlite3.Connection, scorer: int, totals: CallTotals) -> None:
+    """Write the sums of a scorer in place of what is there; none where there are no calls."""
+    if not totals.calls:
+        connection.execute("DELETE FROM spare WHERE name=? AND number=?", (TALLY, scorer))
+        return
+    values = packed("spare", (TALLY, scorer, totals.text()))
+    connection.execute(f"INSERT OR REPLACE {INTO['spare']} {MARKS['spare']}", values)

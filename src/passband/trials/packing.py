@@ -100,6 +100,7 @@ def packed(table: str, values: tuple[object, ...]) -> tuple[object, ...]:
     """Return a row of a table with its checksum."""
     checksums = {
         "trial": trial_checksum, "score": score_checksum, "session": session_checksum,
+        "call": call_checksum,
     }  # fmt: skip
     crc = checksums.get(table, checksum)(values)
     return (*[storable(value) if type(value) is str else value for value in values], crc)
@@ -149,6 +150,8 @@ def score(problem: int, trial: int, row: ScoreRow) -> tuple[Any, ...]:
 
 def call(row: CallRow) -> tuple[Any, ...]:
     """Return the row of a call to a judge."""
+    if not isinstance(row.key, bytes) or not row.key:
+        raise InvalidInput(f"a call needs a key of some bytes; got {row.key!r}.")
     codec, reply, _, _ = encoded(row.reply)
     numbers = (row.prompt_tokens, row.completion_tokens, row.latency_ms, row.seed, row.http)
     prompt, completion, latency, seed, http = map(_plain, numbers)

@@ -114,13 +114,14 @@ class ProblemTable(CallTable):
     def _forget_problems(self, run: int, records: Mapping[str, str]) -> None:
         """Delete the problems of a run without trials that have changed or are gone.
 
-        Attempts at them go too: their numbers may be reused.
+        Attempts at them and calls to judges go too: their numbers may be reused.
         """
         known = self.problems(run).values()
         unchanged = {p.number: p for p in known if records.get(p.key) == p.record}
         if len(unchanged) == len(known):
             return
         attempts = [AttemptRow(*row[1:]) for row in self.rows("attempt", "run=?", run)]
+        self._forget_calls(run, unchanged)
         self._delete("problem", run)
         self._delete("attempt", run)
         self.put_problems(run, list(unchanged.values()))

@@ -96,8 +96,8 @@ _COLUMNS = {
     # versions follow, so that all others are where they were
     "spare": "name TEXT NOT NULL,number INT NOT NULL,row TEXT NOT NULL,crc INT NOT NULL,"
     "PRIMARY KEY(name,number)",
-    # a request to a judge: found by its trial, and by what was asked (key). For want of room nothing
-    # is NOT NULL: no checksum is right without the values that a call must have
+    # a request to a judge: found by its trial, and by what was asked (key). For want of room
+    # nothing is NOT NULL: no checksum is right without the values that a call must have
     "call": "scorer INT,problem INT,trial INT,call INT,attempt INT,key BLOB,at_ms INT,status INT,"
     "cached INT,value REAL,prompt_tokens INT,completion_tokens INT,cost REAL,latency_ms INT,"
     "seed INT,http INT,outcome TEXT,detail TEXT,codec INT,reply BLOB,crc INT,"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from passband.trials.checksums import is_intact
 from passband.trials.packing import insertions, packed
+from passband.trials.roots import note_roots
 from passband.trials.schema import VERSION, corrupt, create_table, definitions, selected
 from passband.trials.spare import fill_spare
 
@@ -42,6 +43,7 @@ def widen(connection: sqlite3.Connection, path: Path, version: int) -> None:
         connection.execute(create_table("spare"))
         fill_spare(connection)
     connection.execute(create_table("call"))
+    note_roots(connection, ("spare", "call"))
     connection.execute(f"PRAGMA user_version={VERSION}")
 
 
