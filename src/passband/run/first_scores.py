@@ -14,7 +14,7 @@ from passband.trials.rows import TrialRow
 
 __all__ = ["FirstScores", "ScorersFailed"]
 
-_FAILURES = ("error", "timeout")
+_FAILURES = ("error", "timeout", "no_verdict")
 
 
 class ScorersFailed(PassbandError):

@@ -402,7 +402,7 @@ class Runner:
             self._halt(self.patience.drain if lost.is_writable else 0.0)
 
     def _show(self) -> None:
-        self.watcher.tick(self.meter.read(self.endpoint, self.under_way))
+        self.watcher.tick(self.meter.read(self.endpoint, self.under_way, self.recorder.scoring))
 
     async def _awoke(self, seconds: float) -> None:
         """Drop the connections from before a sleep of the machine: they are dead."""

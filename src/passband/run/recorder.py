@@ -117,6 +117,11 @@ class Recorder:
             self._emptied.clear()
             await self._emptied.wait()
 
+    @property
+    def scoring(self) -> int:
+        """Rows on disk that slow scorers have not scored yet."""
+        return len(self._slow)
+
     async def scored(self) -> None:
         """Wait for scorers that work on rows which are on disk."""
         while self._slow and self._scores_wanted and self.failure is None:

@@ -190,14 +190,14 @@ def score_again(
     """Score recorded trials by a run's scorers and return how many scores are new."""
     cut_off = truncated or plan.current_truncated()
     scorers = plan.scorers(every=truncated is not None)
+    with Trials(store.directory, trusted=True) as trials:
+        problems = list(trials.problems(plan.run.number))
     if judging is not None:
-        scorers = judging.known(plan.run, scorers)
+        scorers = judging.known(plan.run, scorers, problems)
     kept = {record.name: _entry(record) for record in plan.run.scorers}
     renewed = {name: scorer_entry(scorer, cut_off) for name, scorer in scorers.items()}
     order = plan.order(main=main)
     numbers = store.set_scorers(plan.run.number, [(kept | renewed)[name] for name in order])
-    with Trials(store.directory, trusted=True) as trials:
-        problems = list(trials.problems(plan.run.number))
     numbered = [problem.number for problem in problems]
     references = [_reference(problem.record) for problem in problems]
     graded = [(n, scorers[name]) for n, name in zip(numbers, order, strict=True) if name in scorers]

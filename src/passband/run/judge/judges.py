@@ -29,9 +29,9 @@ from passband.trials.identity import MOVED_SERVER, is_moved
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.store import Store
 
-__all__ = ["Judged", "Judges", "check_rubrics"]
+__all__ = ["CHECKED", "Judged", "Judges", "check_rubrics"]
 
-_CHECKED = 100  # problems whose variables are looked at before anything is asked
+CHECKED = 100  # problems whose variables are looked at before anything is asked
 
 
 class Judged(NamedTuple):
@@ -196,7 +196,7 @@ class Judges:
 def check_rubrics(scorers: Sequence[Scorer], problems: Sequence[Problem]) -> None:
     """Refuse rubrics with variables that the first problems have nothing for."""
     judges = [scorer for scorer in scorers if isinstance(scorer, JudgeScorer)]
-    for problem in problems[:_CHECKED] if judges else ():
+    for problem in problems[:CHECKED] if judges else ():
         for scorer in judges:
             try:
                 scorer.check(question_of(problem), problem.reference)

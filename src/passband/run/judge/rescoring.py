@@ -19,7 +19,7 @@ from passband.run.budget import Budget
 from passband.run.counters import Price
 from passband.run.grade import Grader
 from passband.run.judge.choice import JudgeChoice
-from passband.run.judge.judges import Judged, Judges, check_rubrics
+from passband.run.judge.judges import CHECKED, Judged, Judges, check_rubrics
 from passband.run.judge.prepare import kinship
 from passband.run.settings import Patience
 from passband.score.judge.kin import is_kin
@@ -71,12 +71,18 @@ class Judging:
             return ExitCode.INTERRUPTED
         return ExitCode.FAILED if self.is_unfinished else ExitCode.OK
 
-    def known(self, run: RunRecord, scorers: Mapping[str, Scorer]) -> dict[str, Scorer]:
-        """Return scorers by name whose judges know their models; each run has its own judges."""
+    def known(
+        self, run: RunRecord, scorers: Mapping[str, Scorer], records: Sequence[ProblemRecord]
+    ) -> dict[str, Scorer]:
+        """Return scorers by name whose judges know their models; each run has its own judges.
+
+        Whatever is wrong with them shows here, before they are entered into the store.
+        """
         budget = Budget(Price(0.0, 0.0), self.max_cost)
         self._judges = Judges(self.choice, budget, self.patience, self.timeout)
         chosen = {name: self._judges.known(scorer) for name, scorer in scorers.items()}
         self._judges.refuse_moved([run], list(chosen.values()), is_allowed=self.moved_server)
+        check_rubrics(list(chosen.values()), [_problem(record) for record in records[:CHECKED]])
         for judge in self._judges:
             if is_kin(judge.name, run.model):
                 self.observer.note(kinship(judge.name, run.model))
@@ -95,7 +101,6 @@ class Judging:
         assert judges is not None  # `known` comes first
         problems = [_problem(record) for record in records]
         numbers = [record.number for record in records]
-        check_rubrics([scorer for _, scorer in grader.scorers], problems)
         seed = run.spec.get("seed") or run.name
         grader = judges.grader(store, grader, Judged(run.number, run.task, seed, problems, numbers))
         with ThreadPoolExecutor(1, "calls") as thread, loop_for(None) as loop:
