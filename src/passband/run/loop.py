@@ -86,8 +86,6 @@ class Runner:
             ticker.cancel()
             await asyncio.gather(ticker, return_exceptions=True)
             await self.recorder.close()
-            if self.judges is not None:
-                await self.judges.close()
             for subject in self._subjects(self._open):
                 await subject.close()
             for task_run in self.task_runs:
@@ -101,6 +99,8 @@ class Runner:
             for task_run in self.task_runs:
                 task_run.counters.planned = task_run.counters.done
         self._pass_on_notes()
+        for note in () if self.judges is None else self.judges.closing_notes(self.store.directory):
+            self.watcher.note(note)
         self._warn_if_identical(least=2)
         self._show()
         return self._ending
@@ -135,6 +135,7 @@ class Runner:
         self.recorder.on_commit = self._committed
         if self.judges is not None:
             self.judges.open(self.recorder.thread, self._warn, lambda error: self._halt(0.0))
+            self.recorder.on_close = self.judges.close
         self.recorder.start()
 
     def _make_schedules(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -64,6 +64,7 @@ class Recorder:
         self._task: asyncio.Task[None] | None = None
         self.failure: BaseException | None = None
         self.on_failure: Callable[[BaseException], None] = lambda error: None
+        self.on_close: Callable[[], Awaitable[None]] = _nothing  # before its thread ends
         self.on_commit: Callable[[TaskRun, Sequence[TrialRow]], None] = lambda run, rows: None
 
     def start(self) -> None:
@@ -141,6 +142,7 @@ class Recorder:
             await self._task
         for task in self._slow:
             task.cancel()
+        await self.on_close()
         self._writer.shutdown()
         self._scoring.shutdown(wait=False, cancel_futures=True)
 
@@ -254,6 +256,10 @@ class Recorder:
             self.on_failure(error)
         self._wake.set()
         self._emptied.set()
+
+
+async def _nothing() -> None:
+    """Do nothing."""
 
 
 async def _grade(rows: Rows) -> set[int]:

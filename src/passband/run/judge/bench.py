@@ -83,9 +83,19 @@ class JudgeBench:
             return await self._taken(call, recorded, recorded.reply)
         first = max(recorded.attempts, self._attempts.get(place, 0))
         problem = self.problems[call.problem].key
-        row, attempt = await self.judge.ask(
-            call, problem, self._seed(call, problem), first, lambda note: self._note(call, note)
-        )
+        notes: list[asyncio.Future[None]] = []
+        try:
+            row, attempt = await self.judge.ask(
+                call,
+                problem,
+                self._seed(call, problem),
+                first,
+                lambda attempt: notes.append(self._noted(call, attempt)),
+            )
+        except Unscored:
+            await self._all_kept(notes)
+            raise
+        await self._all_kept(notes)
         self._attempts[place] = attempt
         if row.status in _FOR_LATER:
             raise Unscored
@@ -127,9 +137,14 @@ class JudgeBench:
             )  # fmt: skip
         return heard
 
-    def _note(self, call: JudgeCall, attempt: AttemptRow) -> None:
+    async def _all_kept(self, notes: Sequence[asyncio.Future[None]]) -> None:
+        """Wait until failed attempts are on disk: nothing is written while scores are."""
+        for note in notes:
+            await self._kept(note)
+
+    def _noted(self, call: JudgeCall, attempt: AttemptRow) -> asyncio.Future[None]:
         """Record an attempt that got no reply."""
-        self.log.add(
+        return self.log.add(
             CallRow(
                 self.scorer, *self._place(call), attempt.attempt, bytes.fromhex(call.key),
                 attempt.at_ms, "failed", outcome=attempt.outcome, http=attempt.http,

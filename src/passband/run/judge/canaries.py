@@ -59,9 +59,7 @@ class Canaries:
         """Ask about every null answer, once each; those without a reply are left out."""
         options = replace(self.scorer.options, votes=1)
         scorer = self.scorer.with_options(options)
-        values = await together(
-            [self._value(scorer, *place, answer) for *place, answer in self._answers()]
-        )
+        values = await together([self._value(scorer, *canary) for canary in self._answers()])
         known = [value for value in values if value is not None]
         passed = sum(value >= _PASSED for value in known)
         return CanaryCounts(options.model or "", passed, len(known))

@@ -63,7 +63,7 @@ class JudgeChoice:
 
         A judge that keeps no model is refused.
         """
-        chosen = [self.judge(s) if isinstance(s, JudgeScorer) else s for s in scorers]
+        chosen: list[Scorer] = [self.judge(s) if isinstance(s, JudgeScorer) else s for s in scorers]
         judges = [scorer for scorer in chosen if isinstance(scorer, JudgeScorer)]
         if not judges and adds and self.model is not None:
             return [*chosen, JudgeScorer(_NAME, JudgeOptions.of(self.given))]

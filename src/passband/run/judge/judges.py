@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 from passband.errors import InvalidInput
@@ -18,6 +20,7 @@ from passband.run.judge.bench import JudgeBench, question_of
 from passband.run.judge.call_log import CallLog
 from passband.run.judge.canaries import Canaries, canary_entry
 from passband.run.judge.choice import JudgeChoice, judged_tasks
+from passband.run.judge.closing import closing_notes
 from passband.run.judge.judge import Judge, Say, sampling_of
 from passband.run.judge.other_run import OtherRun
 from passband.run.settings import Patience
@@ -52,6 +55,7 @@ class Judges:
     budget: Budget
     patience: Patience = field(default_factory=Patience)
     timeout: float = 600.0
+    benches: list[tuple[JudgeBench, bool]] = field(default_factory=list)  # whether it is pairwise
     canaries: list[Canaries] = field(default_factory=list)
     _judges: dict[str, Judge] = field(default_factory=dict)  # by model and parameters
     _subjects: dict[str, Subject] = field(default_factory=dict)  # by model
@@ -124,6 +128,7 @@ class Judges:
             entry = store.put_scorer(judged.run, canary_entry(scorer))
             apart = replace(bench, scorer=entry, name=f"{scorer.name} canaries")
             self.canaries.append(Canaries(scorer, apart, self.choice.canaries))
+        self.benches.append((bench, options.rubric.form == "pairwise"))
         return scorer.at(bench)
 
     def _judge(self, options: JudgeOptions) -> Judge:
@@ -185,9 +190,18 @@ class Judges:
             if counts.judged or not canaries.bench.judge.is_out:
                 (warn if counts.passed else note)(str(counts))
 
+    def closing_notes(self, directory: Path) -> list[str]:
+        """Return what is to be kept in mind of the verdicts that are recorded."""
+        return [
+            note
+            for bench, is_pairwise in self.benches
+            for note in closing_notes(directory, bench, is_pairwise=is_pairwise)
+        ]
+
     async def close(self) -> None:
         """Record what is left, and close what was asked."""
         if self._log is not None:
+            await asyncio.sleep(0)  # calls that were cancelled have something to record
             await self._log.close()
         for subject in self._subjects.values():
             await subject.close()

@@ -118,6 +118,8 @@ class Judging:
                     asyncio.run_coroutine_threadsafe(judges.close(), loop).result()
         if judges.failure is not None:
             raise judges.failure
+        for note in judges.closing_notes(store.directory):
+            self.observer.note(note)
         self.is_unfinished |= any(judge.is_out for judge in judges)
         return added
 

@@ -52,10 +52,10 @@ class JudgeScorer:
         self._model_spec = model_spec or {}  # what replies depend on beyond the model's name
         self.address: str | None = None  # of the judge's server
         self._bench: Bench | None = None
+        self.identity = self._identity()
 
-    @property
-    def identity(self) -> str:
-        """Everything that its scores depend on: model, parameters, rubric, votes, filters."""
+    def _identity(self) -> str:
+        """Return what its scores depend on: model, parameters, rubric, votes, filters."""
         parts = {
             "judge": _VERSION,
             **self.options.as_json(),
