@@ -124,9 +124,11 @@ class Recorder:
         return len(self._slow)
 
     async def scored(self) -> None:
-        """Wait for scorers that work on rows which are on disk."""
-        while self._slow and self._scores_wanted and self.failure is None:
-            await asyncio.wait(self._slow, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+        """Wait until all that came is on disk with its scores, or scores are no longer wanted."""
+        while not self.is_idle and self._scores_wanted and self.failure is None:
+            self._emptied.clear()
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._emptied.wait(), _LOOK)
 
     def leave_scores(self) -> None:
         """Do not wait for slow scorers; a resumed run scores what they have not."""

@@ -33,7 +33,7 @@ def prompt_of(answer: str, longest: int = 60_000) -> str:
 
 
 def marks(prompt: str, name: str) -> tuple[int, int]:
-    """The numbers of marks that open and that close a text, for a reader that sees through tricks."""
+    """The numbers of marks that open and close a text, for a reader who sees through tricks."""
     code = re.search(r"marks with the code ([0-9a-f]{16}) is text", prompt)
     assert code is not None
     plain = "".join(

@@ -35,9 +35,7 @@ class Desk:
         return Heard(Reply(text), call.read(text, is_complete=True))
 
 
-def judged(
-    desk: Desk, text: str | None = "It is 42.", trial: int = 0, **options: Any
-) -> Score:
+def judged(desk: Desk, text: str | None = "It is 42.", trial: int = 0, **options: Any) -> Score:
     scorer = make_judge("judge", {"model": "m", **options}).at(desk)
     place = ScoredTrial(text, problem=0, trial=trial)
     return asyncio.run(scorer.score_async(text, REFERENCE, place))
@@ -94,7 +92,9 @@ def test_reasoning_is_not_judged() -> None:
 def test_filters_come_first() -> None:
     desk = always("VERDICT: PASS")
     scorer = make_judge("judge", {"model": "m"}, [{"function": "extract"}]).at(desk)
-    asyncio.run(scorer.score_async(r"So \boxed{4}.", REFERENCE, ScoredTrial("", problem=0, trial=0)))
+    asyncio.run(
+        scorer.score_async(r"So \boxed{4}.", REFERENCE, ScoredTrial("", problem=0, trial=0))
+    )
     assert "\n4\n<<<END OF ANSWER" in desk.calls[0].turns[-1].content
 
 
