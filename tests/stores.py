@@ -151,6 +151,24 @@ def filled(
     return directory
 
 
+def judged(directory: Path) -> Path:
+    """Make a run whose main scorer has asked a judge: a pair of votes, copies, failures."""
+    filled(directory, [[1, 0], [1, 1]])
+    with writing(directory) as store:
+        store.add_calls([call(1, 0, 0), call(1, 0, 0, 1, value=0.5, reply="Hm.\nVERDICT: TIE\n\n")])
+        store.add_calls(
+            [
+                call(1, 0, 1, status="failed", value=None, reply=None, outcome="timeout",
+                     detail="no answer in 60 s", prompt_tokens=None, completion_tokens=None,
+                     cost=None),
+                call(1, 0, 1, attempt=2, status="no_verdict", value=None, reply="I cannot say."),
+                call(1, 1, 0, key=call(1, 0, 0).key, reply=None, is_cached=True, cost=None,
+                     prompt_tokens=None, completion_tokens=None),
+            ]
+        )  # fmt: skip
+    return directory
+
+
 def call(scorer: int, at: int, trial: int, number: int = 0, **more: Any) -> CallRow:
     """A call to a judge that has passed a trial, unless more is said."""
     key = f"{scorer} {at} {trial} {number}".encode()

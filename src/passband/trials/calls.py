@@ -54,8 +54,8 @@ def call_of(rows: CheckedRows, row: tuple[Any, ...]) -> CallRow:
     """Return the call of a row of its table."""
     if not is_intact("call", row):
         raise rows.damaged("call", row)
-    (*place, key, at, status, cached, value, prompt, completion, cost, latency, seed, http, outcome,
-     detail, codec, reply, _) = row  # fmt: skip
+    (scorer, problem, trial, number, attempt, key, at, status, cached, value, prompt, completion,
+     cost, latency, seed, http, outcome, detail, codec, reply, _) = row  # fmt: skip
     if not 0 <= status < len(CALL_STATUSES):
         raise rows.corrupt(f"no call has the status {status}")
     try:
@@ -63,6 +63,6 @@ def call_of(rows: CheckedRows, row: tuple[Any, ...]) -> CallRow:
     except (ValueError, zlib.error) as error:
         raise rows.corrupt(f"a judge's reply cannot be read: {error}") from error
     return CallRow(
-        *place, key, at, CALL_STATUSES[status], value, text, prompt, completion, cost, latency,
-        seed, bool(cached), outcome, http, detail,
+        scorer, problem, trial, number, attempt, key, at, CALL_STATUSES[status], value, text,
+        prompt, completion, cost, latency, seed, bool(cached), outcome, http, detail,
     )  # fmt: skip

@@ -72,13 +72,13 @@ def _placed(call: CallRow, known: list[CallRow]) -> CallRow | None:
 def _is_same(one: CallRow, other: CallRow) -> bool:
     """Return whether two rows say the same; how long it took and what it cost is not what it says.
 
-    Failures are alike, and told apart by their time.
+    Failures are alike, and told apart by their time. One that was cached need not hold the reply.
     """
-    if (one.key, one.status, one.value, one.reply) != (
-        other.key, other.status, other.value, other.reply,
-    ):  # fmt: skip
+    if (one.key, one.status, one.value) != (other.key, other.status, other.value):
         return False
-    return one.status != "failed" or one.at_ms == other.at_ms
+    if one.status == "failed":
+        return one.at_ms == other.at_ms
+    return one.is_cached or other.is_cached or one.reply == other.reply
 
 
 def _contradict(one: CallRow, other: CallRow) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import index
 from typing import Any
@@ -55,6 +55,7 @@ MARKS = {
     table: f"({','.join(_MARK.get(kind, '?') for _, kind in columns)})"
     for table, columns in TABLES.items()
 }
+_OF_ANY_TYPE = (5, 9, 12, 19)  # places in a call of its key, value, cost and reply
 _TOGETHER = (64, 16, 4, 1)  # rows of one statement; a statement may have 999 values
 
 
@@ -150,23 +151,31 @@ def score(problem: int, trial: int, row: ScoreRow) -> tuple[Any, ...]:
 
 def call(row: CallRow) -> tuple[Any, ...]:
     """Return the row of a call to a judge."""
-    if not isinstance(row.key, bytes) or not row.key:
+    if not row.key or type(row.key) is not bytes:
         raise InvalidInput(f"a call needs a key of some bytes; got {row.key!r}.")
     codec, reply, _, _ = encoded(row.reply)
-    numbers = (row.prompt_tokens, row.completion_tokens, row.latency_ms, row.seed, row.http)
-    prompt, completion, latency, seed, http = map(_plain, numbers)
-    values = (
+    values: tuple[Any, ...] = (
         row.scorer, row.problem, row.trial, row.call, row.attempt, row.key, row.at_ms,
         CALL_STATUS[row.status], int(row.is_cached),
-        None if row.value is None else _finite(row.value, "a verdict"), prompt, completion,
-        None if row.cost is None else _finite(row.cost, "a cost"), latency, seed, http,
-        row.outcome, row.detail, codec, reply,
+        None if row.value is None else _finite(row.value, "a verdict"), row.prompt_tokens,
+        row.completion_tokens, None if row.cost is None else _finite(row.cost, "a cost"),
+        row.latency_ms, row.seed, row.http, row.outcome, row.detail, codec, reply,
     )  # fmt: skip
     try:
         crc = call_checksum(values)
+    except (struct.error, TypeError):  # 3.0 tokens
+        values = tuple(v if n in _OF_ANY_TYPE else _plain(v) for n, v in enumerate(values))
+        crc = _required(call_checksum, values, row)
+    if row.outcome is None and row.detail is None:
+        return (*values, crc)
+    return (*values[:16], storable(row.outcome), storable(row.detail), codec, reply, crc)
+
+
+def _required(checksum: Callable[[tuple[Any, ...]], int], values: tuple[Any, ...], row: Any) -> int:
+    try:
+        return checksum(values)
     except (struct.error, TypeError, AttributeError) as error:
         raise InvalidInput(f"a call cannot be recorded: {error}; got {row}.") from None
-    return (*values[:16], storable(row.outcome), storable(row.detail), codec, reply, crc)
 
 
 def _finite(value: float, what: str) -> float:

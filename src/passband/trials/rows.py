@@ -140,9 +140,9 @@ class AttemptRow:
 class CallRow:
     """One request to a judge: what was asked, as a hash, what came back, and at what price.
 
-    `call` counts the requests that a judge needs for a trial: its votes, in both orders where two
-    completions are compared. `attempt` counts from 1 until a call has a verdict. Equal keys stand
-    for equal requests, so that the reply to one answers the other.
+    `call` counts the requests that a judge needs for a trial: it is 2 * vote + order, the order
+    being 1 where two completions are compared the other way round. `attempt` counts from 1.
+    Equal keys stand for equal requests, so that the reply to one answers the other.
     """
 
     scorer: int
@@ -160,7 +160,17 @@ class CallRow:
     cost: float | None = None
     latency_ms: int | None = None
     seed: int | None = None
-    is_cached: bool = False  # the reply to an equal request, which nobody was asked or paid for
+    is_cached: bool = False  # an equal request was replied to before, and nobody was asked
     outcome: str | None = None  # of a failed call, as in `AttemptRow`
     http: int | None = None
     detail: str | None = None
+
+    @property
+    def vote(self) -> int:
+        """The number of the vote, from 0."""
+        return self.call // 2
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether a pair was shown the other way round."""
+        return self.call % 2 == 1

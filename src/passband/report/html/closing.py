@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from passband.report.calls import call_cost, call_counts, call_tokens
 from passband.report.html.document import escape
 from passband.report.html.elements import note_list, pair_rows, prose, section
 from passband.report.html.lead import times_text
@@ -71,7 +72,12 @@ def _taken(run: RunText) -> Iterator[tuple[str, str]]:
     if usage.seconds is not None:
         name = "time, with the other runs of the directory" if usage.shares_time else "time"
         yield name, duration(usage.seconds)
-    yield "cost", "unknown (no price given)" if usage.cost is None else money(usage.cost)
+    name = "cost, without judges" if usage.judges else "cost"
+    yield name, "unknown (no price given)" if usage.cost is None else money(usage.cost)
+    for judge in usage.judges:
+        yield f"calls of {judge.scorer} to its judge", call_counts(judge.calls)
+        yield f"tokens of {judge.scorer}, in and out", call_tokens(judge.calls)
+        yield f"cost of {judge.scorer}", call_cost(judge.calls)
 
 
 # -- notes ---------------------------------------------------------------------------------
