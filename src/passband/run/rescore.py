@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, UnknownName
 from passband.run.aside import grade_in_loop, loop_for
 from passband.run.grade import Grader, is_async, scorer_entry, truncated_of
 from passband.run.judge.rescoring import Judging
@@ -126,7 +126,13 @@ def chosen_scorers(
         if run.adaptive is not None and run.task not in known:
             plans.append(Rescoring(run, _recorded_scorers(run), added))
             continue
-        task = known.get(run.task) or _recorded_task(run, trust)
+        try:
+            task = known.get(run.task) or _recorded_task(run, trust)
+        except UnknownName:
+            if not is_judged:  # a judge needs the recorded problems alone
+                raise
+            plans.append(Rescoring(run, (), added))
+            continue
         plans.append(Rescoring(run, task.scorers, added, task.truncated))
     return plans
 
