@@ -92,7 +92,7 @@ def read_rubric(value: Any) -> Rubric:
             hint = nearest(str(key), _KEYS) or f" Known: {_list(_KEYS)}."
             raise InvalidInput(f"a rubric has no key {key!r}.{hint}")
     form = value.get("form", "pointwise")
-    if form not in ANSWERS:
+    if not isinstance(form, str) or form not in ANSWERS:
         raise InvalidInput(f"form of a rubric is pointwise or pairwise; got {form!r:.60}.")
     rubric = Rubric(
         _text(value, "template", PREFER if form == "pairwise" else CORRECT) or "",
