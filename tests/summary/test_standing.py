@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from passband.summary.judge_usage import JudgeUsage
 from passband.summary.run_numbers import RunNumbers, numbers_of
 from passband.summary.standing import Pace, Standing, is_going_on, session_rate, standing_of
 from passband.trials.reader import Trials
@@ -47,9 +48,7 @@ def test_without_a_plan_equal_numbers_of_trials_are_complete(tmp_path: Path) -> 
 def test_what_judges_took_is_kept_apart(tmp_path: Path) -> None:
     with Trials(judged(tmp_path)) as trials:
         standing = standing_of(trials, trials.run(), going_on=False)
-    ((name, calls),) = standing.judges
-    assert (name, calls.calls, calls.failed, calls.cached) == ("exact", 5, 1, 1)
-    assert (calls.prompt_tokens, calls.completion_tokens, calls.cost) == (150, 27, 0.75)
+    assert standing.judges == (JudgeUsage("exact", 5, 1, 1, 0, 150, 27, 0.75),)
     assert (standing.tokens, standing.cost) == ((20, 28), None)
     assert cost(standing) == "unknown (no price given), and exact 0.75"
 

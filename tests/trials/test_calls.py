@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from collections import defaultdict
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -182,6 +184,36 @@ def test_a_trial_that_is_asked_again_keeps_its_calls(tmp_path: Path) -> None:
     assert audit(tmp_path).damage == []
 
 
+DYING = """
+import sys
+from pathlib import Path
+from stores import begin, call, writing
+with writing(Path(sys.argv[1])) as store:
+    begin(store)
+    for number in range(100_000):
+        store.add_calls([call(1, 0, number), call(1, 1, number, attempt=2)])
+        print(number, flush=True)
+"""
+
+
+@pytest.mark.process
+def test_a_paid_reply_survives_a_kill(tmp_path: Path) -> None:
+    """What was acknowledged is found by its content, so that it is not asked for again."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", DYING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        while int(process.stdout.readline()) < 20:
+            pass
+        process.kill()
+        acknowledged = [*range(21), *map(int, process.stdout.read().split())]
+    rows = [row for n in acknowledged for row in (call(1, 0, n), call(1, 1, n, attempt=2))]
+    with writing(tmp_path) as store:
+        found = store.replies(row.key for row in rows)
+        assert [found[row.key] for row in rows] == [[row] for row in rows]
+    assert audit(tmp_path).damage == []
+
+
 DAMAGE = {
     "value": "UPDATE call SET value=0 WHERE problem=1",
     "reply": "UPDATE call SET reply=x'00' WHERE problem=1",
@@ -252,7 +284,7 @@ def judged(directory: Path) -> Path:
     """A store in which each of three trials was judged once."""
     filled(directory, [[1, 0]] * 3)
     with writing(directory) as store:
-        store.add_calls([replace(call(1, at, 0), reply="so " * (1 + 400 * at)) for at in range(3)])
+        store.add_calls([call(1, at, 0, reply="so " * (1 + 400 * at)) for at in range(3)])
     return directory
 
 

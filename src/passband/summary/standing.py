@@ -36,7 +36,7 @@ class Standing:
     tokens: tuple[int, int]  #: in and out
     cost: float | None  #: None where none was recorded
     asked: int = 0  #: problems that have trials
-    judges: tuple[JudgeUsage, ...] = field(default=(), hash=False)  #: apart from the trials
+    judges: tuple[JudgeUsage, ...] = ()  #: apart from the trials
 
     @property
     def failed(self) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from passband.report.calls import call_cost
+from passband.report.judge_usage import call_cost
 from passband.report.words import counted, duration, money, pace
 from passband.summary.run_numbers import RunNumbers
 from passband.summary.standing import Standing
@@ -93,7 +93,7 @@ def time_left(numbers: RunNumbers) -> str:
 def cost(standing: Standing) -> str:
     """Return what the trials cost, as far as it is recorded, and apart from that their judges."""
     own = "unknown (no price given)" if standing.cost is None else money(standing.cost)
-    judges = [f"{judge.scorer} {call_cost(judge.calls)}" for judge in standing.judges]
+    judges = [f"{judge.scorer} {call_cost(judge)}" for judge in standing.judges]
     return ", and ".join([own, *judges])
 
 

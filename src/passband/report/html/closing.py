@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from passband.report.calls import call_cost, call_counts, call_tokens
 from passband.report.html.document import escape
 from passband.report.html.elements import note_list, pair_rows, prose, section
 from passband.report.html.lead import times_text
 from passband.report.html.run_text import RunText
+from passband.report.judge_usage import call_cost, call_counts, call_tokens
 from passband.report.summary import note_lines
 from passband.report.words import counted, duration, money
 from passband.summary.findings.findings import Findings
@@ -75,9 +75,9 @@ def _taken(run: RunText) -> Iterator[tuple[str, str]]:
     name = "cost, without judges" if usage.judges else "cost"
     yield name, "unknown (no price given)" if usage.cost is None else money(usage.cost)
     for judge in usage.judges:
-        yield f"calls of {judge.scorer} to its judge", call_counts(judge.calls)
-        yield f"tokens of {judge.scorer}, in and out", call_tokens(judge.calls)
-        yield f"cost of {judge.scorer}", call_cost(judge.calls)
+        yield f"calls of {judge.scorer} to its judge", call_counts(judge)
+        yield f"tokens of {judge.scorer}, in and out", call_tokens(judge)
+        yield f"cost of {judge.scorer}", call_cost(judge)
 
 
 # -- notes ---------------------------------------------------------------------------------
