@@ -44,9 +44,12 @@ unknown    it ended for a reason that passband does not know, or for none
 
 FAILED: tuple[Status, ...] = ("invalid", "gave_up", "errored")  # what may be asked again
 
-ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
-SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout")
-"""The status of a score; stored as the position here. Only the first two have a value."""
+ScoreStatus = Literal["ok", "no_answer", "error", "timeout", "no_verdict"]
+SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout", "no_verdict")
+"""The status of a score; stored as the position here. Only the first two have a value.
+
+no_verdict: a judge was asked, and its reply could not be read as a verdict.
+"""
 
 CallStatus = Literal["ok", "no_verdict", "truncated", "refused", "failed"]
 CALL_STATUSES: tuple[CallStatus, ...] = ("ok", "no_verdict", "truncated", "refused", "failed")

@@ -31,6 +31,7 @@ FILTERS = {
     "right": "right",
     "wrong": "wrong",
     "no_answer": "no answer",
+    "scorer_no_verdict": "no verdict",
     "slow": "slowest",
     "long": "longest",
 }

@@ -28,6 +28,7 @@ _STATUSES = {
     "unknown": "ended for an unknown reason",
     "scorer_error": "errors of the scorer",
     "scorer_timeout": "timeouts of the scorer",
+    "scorer_no_verdict": "replies of the judge without a verdict",
 }
 _PLAIN = ("missing", "unscored")  # which say themselves that there is no score
 
