@@ -66,4 +66,5 @@ def _on(side: Judged, positions: Ints) -> Judged:
         label=side.label[rows],
         probability=None if side.probability is None else side.probability[rows],
         votes=None if side.votes is None else side.votes[rows],
+        vote_variance=None if side.vote_variance is None else side.vote_variance[rows],
     )

@@ -42,7 +42,7 @@ class Prediction:
 
     def rest(self, over: Over) -> float:
         """Return the variance beside that of the residuals; it may be negative."""
-        return self._over_problems() if over == "problems" else self.within() - self._fixed_part()
+        return self._over_problems() if over == "problems" else self.within() - self.fixed_part()
 
     def _over_problems(self) -> float:
         count = self.sample.n_problems
@@ -64,7 +64,7 @@ class Prediction:
         shared = (self.influence * self.residual) @ (away / freedom)[sample.labelled]
         return noise + 2.0 / count * float(shared)
 
-    def _fixed_part(self) -> float:
+    def fixed_part(self) -> float:
         """Return the part of the residuals' variance that belongs to the problems."""
         sums, weights = self.residual_sums(), self.sample.sums(self.influence)
         moved = self.influence * self.residual
