@@ -167,7 +167,9 @@ def measured(job: tuple[Cell, int, int]) -> list[Result]:
     for _ in range(sets):
         judged, p, _ = cell.draw(rng)
         truths = {"problems": cell.population.mean, "trials": float(p.mean())}
-        if judged.n_labels < FEWEST_LABELS or judged.is_fully_labelled:
+        problems = len(np.unique(judged.problem[judged.is_labelled]))
+        is_small = judged.n_labels < FEWEST_LABELS or problems < FEWEST_PROBLEMS
+        if is_small or judged.is_fully_labelled:
             refused += 1
             continue
         others = opponents(judged)
@@ -180,7 +182,10 @@ def measured(job: tuple[Cell, int, int]) -> list[Result]:
 
 
 def _result(
-    cell: Cell, over: str, ends: dict[tuple[str, str], list[tuple[float, float, float]]], refused: int
+    cell: Cell,
+    over: str,
+    ends: dict[tuple[str, str], list[tuple[float, float, float]]],
+    refused: int,
 ) -> Result:
     coverage, width = {}, {}
     for method in METHODS:
@@ -266,8 +271,8 @@ def by_group(results: list[Result], key: str) -> list[str]:
         cover = [member.coverage["corrected"] for member in members]
         ratio = np.mean([member.ratio for member in members])
         lines.append(
-            f"    {key} {name}: {np.mean(cover):.3f}, lowest {min(cover):.3f}, "
-            f"below {LOW:g}: {np.mean(np.array(cover) < LOW):.0%} of {len(cover)}, width {ratio:.2f}"
+            f"    {key} {name}: {np.mean(cover):.3f}, lowest {min(cover):.3f}, below {LOW:g}: "
+            f"{np.mean(np.array(cover) < LOW):.0%} of {len(cover)}, width {ratio:.2f}"
         )
     return lines
 
