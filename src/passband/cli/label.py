@@ -13,6 +13,7 @@ from passband.cli.options import JsonOption, Quiet
 if TYPE_CHECKING:
     from passband.run.label.draw import DrawnSheet
     from passband.run.label.enter import EnteredLabels
+    from passband.stats.judged import Design
 
 __all__ = ["label"]
 
@@ -91,7 +92,7 @@ def label(
     only = tuple(task or ()), tuple(model or ())
     if read is None:
         _refuse_without_read(column, scale, chosen_by_hand, replace)
-        name = design.value if design is not None else None
+        name: Design | None = None if design is None else design.value
         request = DrawRequest(
             count, name, int(seed) if seed and seed.isdecimal() else seed, each, scorer, labeller,
             *only,

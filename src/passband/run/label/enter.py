@@ -81,13 +81,13 @@ def enter_labels(
         resolver.close()
     for entry in entries:
         _write(entry, request, _file(path))
-    labels = sum(len(entry.labels) for entry in entries)
+    count = sum(len(entry.labels) for entry in entries)
     return EnteredLabels(
         label_name(request.labeller),
-        labels,
+        count,
         sum(new for new, _ in counts),
         sum(changed for _, changed in counts),
-        len(rows) - labels,
+        len(rows) - count,
         _design(next(iter(entries[0].labels.values())).ticket, request),
     )
 
