@@ -34,9 +34,11 @@ __all__ = [
     "EVA_SKIPPED",
     "EVA_ZERO_WIDTH",
     "FEW_RANDOM",
+    "FULLY_LABELLED",
     "GRADED_K_ABOVE_HALF",
     "GUESSING_PRIOR",
     "K_ABOVE_HALF",
+    "LABELS_TAKEN_AS_RANDOM",
     "MAJORITY_OF_SCORES",
     "MODEL_ACCURACY",
     "NOISE_FALLS",
@@ -73,6 +75,7 @@ __all__ = [
     "TAIL_MISSING",
     "THEORETICAL_BIASED",
     "TOO_MANY_COUNTS",
+    "TRIALS_AS_PROBLEMS",
     "TRUNCATED",
     "UNEVEN_TRIALS",
     "WARNED",
@@ -84,6 +87,7 @@ __all__ = [
     "adaptive_stop",
     "adaptive_test",
     "adaptive_unscored",
+    "agreement_by_clusters",
     "assumed_correlation",
     "beyond_trials",
     "calibrated",
@@ -92,10 +96,13 @@ __all__ = [
     "decided_early",
     "dropped_items",
     "eva_unseen",
+    "failed_verdicts",
     "few_clusters",
     "few_in_pilot",
     "few_informative",
     "few_informative_in_strata",
+    "few_labelled_problems",
+    "few_labels",
     "few_people",
     "few_repeats",
     "few_telling",
@@ -105,6 +112,7 @@ __all__ = [
     "heavy_stratum",
     "held_slopes",
     "joined",
+    "judge_adds_nothing",
     "known_bad",
     "left_out",
     "left_out_differ",
@@ -120,6 +128,7 @@ __all__ = [
     "never_solved",
     "no_answers",
     "no_certificate",
+    "no_disagreement",
     "no_failing_score",
     "no_interval",
     "no_repeats",
@@ -151,6 +160,7 @@ __all__ = [
     "tied_to_size",
     "unbounded_abilities",
     "unequal_trials",
+    "unlabelled_verdict",
     "unscored",
     "unscored_by_model",
     "unscored_in_pair",
@@ -457,6 +467,97 @@ def several_right_answers(several: int, problems: int) -> Note:
         "several-right-answers",
         f"in {several} of {_count(problems, 'problem')} several different answers are right, and "
         "each has its own votes; if they are one answer in several spellings, vote@k is too low",
+    )
+
+
+# -- judged trials ------------------------------------------------------------------------------
+
+LABELS_TAKEN_AS_RANDOM = Note(
+    "labels-taken-as-random",
+    "how the labelled trials were drawn is not recorded; they are taken as a random sample, and if "
+    "they were picked by eye this number is wrong",
+)
+FULLY_LABELLED = Note(
+    "fully-labelled", "every trial has a label, so the judge is not used: this is the labels' own"
+)
+TRIALS_AS_PROBLEMS = Note(
+    "judged-over-problems",
+    "the noise of sampling cannot be told from the spread of the problems for this metric, so this "
+    "is the wider interval over problems",
+)
+
+
+def few_labels(labels: int) -> Note:
+    """Return the note on an interval that rests on few labels."""
+    return Note("few-labels", f"{labels} labels: the interval is safe but wide; 50 or more help")
+
+
+def few_labelled_problems(problems: int) -> Note:
+    """Return the note on labels that come from a handful of problems."""
+    return Note(
+        "few-labelled-problems",
+        f"all labels are on {_count(problems, 'problem')}, which say little about the judge on "
+        "others; spread them over more",
+    )
+
+
+def no_disagreement(labels: int, bias: float) -> Note:
+    """Return the note on labels that all agree with the judge.
+
+    >>> print(no_disagreement(40, 0.0612))
+    the judge agrees with all 40 labels, which still leaves room for a bias of up to 6 points
+    """
+    return Note(
+        "no-disagreement",
+        f"the judge agrees with all {labels} labels, which still leaves room for a bias of up to "
+        f"{100 * bias:.0f} points",
+    )
+
+
+def judge_adds_nothing(explained: float) -> Note:
+    """Return the note on a judge whose scores hardly go along with the labels."""
+    return Note(
+        "judge-adds-nothing",
+        f"the judge adds nothing to the labels: it explains {explained:.0%} of their variance",
+    )
+
+
+def unlabelled_verdict(verdict: str, share: float) -> Note:
+    """Return the note on a verdict of which no trial is labelled.
+
+    >>> print(unlabelled_verdict("passed", 0.031))
+    no trial that the judge passed is labelled (3.1% of all): anything from none to all of them \
+may be right
+    """
+    trials = "without a verdict" if verdict == "none" else f"that the judge {verdict}"
+    return Note(
+        "unlabelled-verdict",
+        f"no trial {trials} is labelled ({share:.1%} of all): anything from none to all of them "
+        "may be right",
+    )
+
+
+def failed_verdicts(failed: int, trials: int, low: float, high: float, labels: int) -> Note:
+    """Return the note on verdicts that could not be read, and on how far they could move the value.
+
+    >>> print(failed_verdicts(12, 800, 0.6004, 0.6151, 2))
+    12 of 800 trials have no verdict, and are estimated by the 2 labels among them; with all of \
+them wrong it would be 0.600, with all of them right 0.615
+    """
+    among = f"the {_count(labels, 'label')} among them" if labels else "the labels of the others"
+    return Note(
+        "failed-verdicts",
+        f"{failed} of {_count(trials, 'trial')} have no verdict, and are estimated by {among}; "
+        f"with all of them wrong it would be {low:.3f}, with all of them right {high:.3f}",
+    )
+
+
+def agreement_by_clusters(labels: int, problems: int) -> Note:
+    """Return the note on agreement measured by several labels from one problem."""
+    return Note(
+        "agreement-clustered",
+        f"{labels} labels are on {problems} problems; the intervals of the agreement count labels "
+        "of one problem as far as they differ",
     )
 
 

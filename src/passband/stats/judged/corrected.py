@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from passband.stats.checks import Over
-from passband.stats.interval.estimate import Estimate
-from passband.stats.judged.judged import Judged
+from collections.abc import Iterable
+from dataclasses import replace
 
-__all__ = ["corrected"]
+import numpy as np
+
+from passband.notes import FULLY_LABELLED, TRIALS_AS_PROBLEMS, Note
+from passband.stats.checks import Over, as_level, check_over, check_text
+from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.interval.estimate import Estimate, estimate
+from passband.stats.judged.judged import Judged
+from passband.stats.judged.mover import Bounds, mover
+from passband.stats.judged.refusal import check_labels, check_metric, is_mean_score
+from passband.stats.judged.regression import Regression, regressed
+from passband.stats.judged.remarks import judge_notes, label_notes, target_notes, verdict_notes
+from passband.stats.judged.sample import sample_of
+from passband.stats.judged.strata import strata_of
+from passband.stats.judged.units import (
+    ProblemUnits,
+    judge_values,
+    label_outcomes,
+    problem_units,
+)
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.registry import parse_metric
+
+__all__ = ["BY_REGRESSION", "BY_VERDICT", "corrected"]
+
+UNMEASURED = {"one-trial", "few-repeats", "noise-unmeasured"}  # intervals over problems instead
+BY_VERDICT = "corrected by labels, by verdict"
+BY_REGRESSION = "corrected by labels, by regression"
 
 
 def corrected(
@@ -14,31 +39,137 @@ def corrected(
 ) -> Estimate:
     """Return a metric of the labels, from the judge's scores of all trials and the labels of some.
 
-    Raises `NotEnoughData` with a sentence for the user where there are too few labels, or too few
-    in each labelled problem for this k, and `InvalidInput` where the labels were chosen by eye.
-    """
-    import numpy as np
+    Use it wherever a judge scored all trials and people labelled some that were drawn at random.
+    The interval has the judge's errors, the labels' own noise, the model's sampling and, over
+    problems, the choice of problems in it; it shrinks as the judge gets better, and holds whatever
+    the judge does. docs/judged.md has the formulas and the measured coverage.
 
-    labelled = judged.is_labelled
-    value = 0.0
-    for verdict in (0, 1, 2):
-        share = float((judged.verdict == verdict).mean())
-        chosen = labelled & (judged.verdict == verdict)
-        value += share * float(judged.label[chosen if chosen.any() else labelled].mean())
-    se = float(np.sqrt(value * (1 - value) / labelled.sum()))
+    Labels of 0 and 1 and a mean score (pass@1, avg): post-stratified by the judge's verdict.
+    Other labels, and pass@k or any other k > 1: by regression, over problems with k labels or more.
+    Where all trials are labelled the judge is ignored.
+
+    Raises `NotEnoughData` with a sentence for the user where there are fewer than 10 labels, or too
+    few in each labelled problem for this k; `InvalidInput` where labels were chosen by eye, or
+    their values do not fit the metric.
+
+    >>> scores = [1, 0, 1, 1] * 30
+    >>> labels = [1, None, None, 0, None, None, 1, None] * 15
+    >>> judged = Judged.of(range(120), [0] * 120, scores, labels, design="spread")
+    >>> print(corrected(judged))
+    pass@1 0.73 [0.60, 0.81]
+    """
+    check_over(over)
+    check_text("metric", metric, "pass@1")
+    level = as_level(level)
+    wanted = parse_metric(metric, int(judged.trials.max()))
+    check_metric(judged, wanted)
+    if judged.is_fully_labelled:
+        return _of_labels(judged, wanted, over, level)
+    check_labels(judged)
+    if judged.has_binary_labels and is_mean_score(wanted):
+        return _by_verdict(judged, wanted, over, level)
+    return _by_regression(judged, wanted, over, level)
+
+
+def _of_labels(judged: Judged, metric: Metric, over: Over, level: float) -> Estimate:
+    """Return the ordinary estimate of trials that all have a label."""
+    whole = estimate(label_outcomes(judged), metric.name, over=over, level=level)
+    return replace(whole, notes=(*whole.notes, FULLY_LABELLED))
+
+
+def _by_verdict(judged: Judged, metric: Metric, over: Over, level: float) -> Estimate:
+    strata = strata_of(sample_of(judged))
+    bounds = mover(strata, _target(judged, over), level)
+    notes = (*target_notes(judged, over), *verdict_notes(judged, strata, bounds))
+    return _estimate(judged, metric, strata.value, bounds, over, level, BY_VERDICT, notes)
+
+
+def _target(judged: Judged, over: Over) -> Over:
+    """Return the target; one trial of each problem does not tell its noise from the spread."""
+    return "problems" if int(judged.trials.max()) == 1 else over
+
+
+def _by_regression(judged: Judged, metric: Metric, over: Over, level: float) -> Estimate:
+    limits = limits_of(judged, metric)
+    if is_mean_score(metric):
+        fit = regressed(sample_of(judged), judge_values(judged), bounded=False)
+        rest = fit.rest(_target(judged, over))
+        notes, left_out = target_notes(judged, over), 0
+    else:
+        units = problem_units(judged, metric)
+        fit = regressed(units.sample, units.judge, bounded=judged.has_binary_labels)
+        rest, notes = _rest_by_problem(fit, units, metric, over)
+        left_out = units.left_out
+    bounds = student_bounds(fit, rest, level, limits)
+    value = min(max(fit.value, limits[0]), limits[1])
+    notes = (*notes, *judge_notes(fit.explained, judged.n_labels))
+    whole = _estimate(judged, metric, value, bounds, over, level, BY_REGRESSION, notes)
+    return replace(whole, n_problems=whole.n_problems - left_out, left_out=left_out)
+
+
+def _rest_by_problem(
+    fit: Regression, units: ProblemUnits, metric: Metric, over: Over
+) -> tuple[float, list[Note]]:
+    """Return the variance beside that of the residuals, for values by problem.
+
+    Over trials it is the noise of the judge's mean alone, where that can be measured, and at most
+    what it is over problems.
+    """
+    whole = fit.rest("problems")
+    if over == "problems":
+        return whole, []
+    judge = estimate(units.outcomes, metric.name, over="trials")
+    if judge.se is None or any(note.code in UNMEASURED for note in judge.notes):
+        return whole, [TRIALS_AS_PROBLEMS]
+    return min(whole, (fit.slope * judge.se) ** 2), []
+
+
+def student_bounds(
+    fit: Regression, rest: float, level: float, limits: tuple[float, float]
+) -> Bounds:
+    """Return Student's interval around a regression estimate, cut to its limits."""
+    variance, freedom = fit.variance(rest)
+    reach = student_quantile(level, freedom) * variance**0.5
+    value = min(max(fit.value, limits[0]), limits[1])
+    low, high = max(fit.value - reach, limits[0]), min(fit.value + reach, limits[1])
+    return Bounds(min(low, value), max(high, value), variance**0.5)
+
+
+def limits_of(judged: Judged, metric: Metric) -> tuple[float, float]:
+    """Return the least and the largest value that the metric can have.
+
+    Labels that all lie between 0 and 1 are taken to be bounded by these; others have no bounds.
+    """
+    labels = judged.label[judged.is_labelled]
+    if judged.has_binary_labels:
+        return metric.bounds
+    return (0.0, 1.0) if labels.min() >= 0.0 and labels.max() <= 1.0 else (-np.inf, np.inf)
+
+
+def _estimate(
+    judged: Judged,
+    metric: Metric,
+    value: float,
+    bounds: Bounds,
+    over: Over,
+    level: float,
+    method: str,
+    notes: Iterable[Note],
+) -> Estimate:
     return Estimate(
-        metric,
-        value,
-        max(value - 2 * se, 0.0),
-        min(value + 2 * se, 1.0),
-        se,
-        level,
-        over,
-        "corrected",
-        judged.n_problems,
-        judged.n_trials,
-        0,
-        judged.n_failed,
-        "drop",
-        None,
+        metric=metric.name,
+        value=value,
+        low=bounds.low,
+        high=bounds.high,
+        se=bounds.se,
+        level=level,
+        over=over,
+        method=method,
+        n_problems=judged.n_problems,
+        n_trials=judged.n_trials,
+        left_out=0,
+        n_unscored=judged.n_failed,
+        policy="drop",
+        seed=None,
+        notes=(*label_notes(judged), *notes),
     )

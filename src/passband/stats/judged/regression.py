@@ -1,0 +1,85 @@
+"""Estimates by regression on the judge: for graded labels, and for pass@k by problem.
+
+With y the value of a labelled unit, f the judge's of every unit, F its mean over all units, and
+weights a that add up to 1 over the labelled ones,
+
+    value = s F + sum a (y - s f),        s = the weighted slope of y on f, 0 or more.
+
+The units are trials for a mean of graded labels; for pass@k they are the problems with at least k
+labels, y being the metric of the labels and f that of all verdicts. With r_i the weighted residuals
+of problem i around their mean, and m problems with labels,
+
+    V = rest + m / (m - 2) (sum r_i^2 + 1 / m'^2),      rest as in `prediction`,
+
+where the last term, one residual of 1 among the m' = 1 / sum a^2 that the labels are worth, is for
+values of 0 to 1 only: few labels may all agree by luck. V is at least 0.3 of its second part. The
+degrees of freedom are Welch and Satterthwaite's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from passband.stats.checks import Over
+from passband.stats.judged.prediction import Prediction
+from passband.stats.judged.sample import Sample
+from passband.types import Floats
+
+__all__ = ["Regression", "regressed", "slope_of"]
+
+_LEAST_SHARE = 0.3  # of the labels' noise that is left when the trials' cancels it
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """A regression estimate, and the parts of its variance."""
+
+    value: float
+    slope: float
+    noise: float  # the labels' part of the variance
+    prediction: Prediction
+    explained: float  # share of the labels' variance
+
+    def variance(self, rest: float) -> tuple[float, float]:
+        """Return the variance with that of the judge's mean, and its degrees of freedom."""
+        sample = self.prediction.sample
+        total = max(self.noise + rest, _LEAST_SHARE * self.noise)
+        few, many = sample.n_labelled_problems - 2.0, sample.n_problems - 1.0
+        divisor = self.noise**2 / few + rest**2 / many
+        return total, total**2 / divisor if divisor > 0.0 else few
+
+    def rest(self, over: Over) -> float:
+        return self.prediction.rest(over)
+
+
+def slope_of(y: Floats, f: Floats, weight: Floats, most: float = np.inf) -> float:
+    """Return the weighted slope of y on f, between 0 and `most`."""
+    away = f - weight @ f
+    square = float(weight @ away**2)
+    if square <= 1e-14 * float(weight @ f**2):
+        return 0.0
+    return min(max(float((weight * away) @ y) / square, 0.0), most)
+
+
+def regressed(sample: Sample, f: Floats, *, bounded: bool) -> Regression:
+    """Return the regression of the labels on the judge's values f, one per row of the sample.
+
+    `bounded` says that all values lie between 0 and 1.
+    """
+    y, weight = sample.label, sample.label_weight
+    known = f[sample.labelled]
+    slope = slope_of(y, known, weight, 1.0 if bounded else np.inf)
+    error = y - slope * known
+    centre = float(weight @ error)
+    prediction = Prediction(sample, slope * f, weight, error - centre)
+    sums = prediction.residual_sums()
+    problems = sample.n_labelled_problems
+    floor = float(weight @ weight) ** 2 if bounded else 0.0
+    noise = problems / (problems - 2.0) * (float(sums @ sums) + floor)
+    spread = float(weight @ (y - weight @ y) ** 2)
+    left = float(weight @ (error - centre) ** 2)
+    explained = max(1.0 - left / spread, 0.0) if spread > 0.0 else 0.0
+    value = slope * float(sample.weight @ f) + centre
+    return Regression(value, slope, noise, prediction, explained)

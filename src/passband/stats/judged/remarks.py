@@ -1,0 +1,82 @@
+"""Notes on corrected estimates: what few, agreeing or partial labels leave open."""
+
+from __future__ import annotations
+
+from passband.notes import (
+    LABELS_TAKEN_AS_RANDOM,
+    ONE_TRIAL,
+    Note,
+    failed_verdicts,
+    few_labels,
+    judge_adds_nothing,
+    no_disagreement,
+    single_trials,
+    unlabelled_verdict,
+)
+from passband.stats.checks import Over
+from passband.stats.judged.judged import Judged
+from passband.stats.judged.mover import Bounds
+from passband.stats.judged.strata import Strata
+
+__all__ = ["explained_by", "judge_notes", "label_notes", "target_notes", "verdict_notes"]
+
+_FEW_LABELS = 30
+_FEW_FAILED = 0.01  # share of trials without a verdict that is worth a note
+_WORTHLESS = 0.03  # explained share below which a judge adds nothing
+_VERDICTS = ("failed", "passed", "none")
+
+
+def target_notes(judged: Judged, over: Over) -> list[Note]:
+    """Return notes on trials that are too few to show their noise."""
+    if over == "problems":
+        return []
+    single = int((judged.trials == 1).sum())
+    if single == judged.n_problems:
+        return [ONE_TRIAL]
+    return [single_trials(single, judged.n_problems)] if single else []
+
+
+def label_notes(judged: Judged) -> list[Note]:
+    """Return notes on how many labels there are, and how they were drawn."""
+    notes = [LABELS_TAKEN_AS_RANDOM] if judged.design == "unknown" else []
+    if judged.n_labels < _FEW_LABELS:
+        notes.append(few_labels(judged.n_labels))
+    return notes
+
+
+def judge_notes(explained: float, labels: int) -> list[Note]:
+    """Return the note on a judge that does not help."""
+    if explained < _WORTHLESS and labels >= _FEW_LABELS:
+        return [judge_adds_nothing(explained)]
+    return []
+
+
+def verdict_notes(judged: Judged, strata: Strata, bounds: Bounds) -> list[Note]:
+    """Return notes on verdicts without labels, without disagreement, and that failed."""
+    notes = []
+    residual = strata.prediction.residual
+    sample = strata.prediction.sample
+    has_verdict = sample.label_verdict < 2
+    right = sample.label == sample.label_verdict
+    if right[has_verdict].all() and has_verdict.any() and (residual == 0.0).all():
+        bias = max(strata.value - bounds.low, bounds.high - strata.value)
+        notes.append(no_disagreement(sample.n_labels, bias))
+    for verdict, share, size in zip(_VERDICTS, strata.share, strata.size, strict=True):
+        if share > 0.0 and size == 0.0:
+            notes.append(unlabelled_verdict(verdict, float(share)))
+    notes += judge_notes(explained_by(strata), sample.n_labels)
+    if judged.n_failed > _FEW_FAILED * judged.n_trials:
+        low = float(strata.share[:2] @ strata.mean[:2])
+        labels = int((sample.label_verdict == 2).sum())
+        high = low + float(strata.share[2])
+        notes.append(failed_verdicts(judged.n_failed, judged.n_trials, low, high, labels))
+    return notes
+
+
+def explained_by(strata: Strata) -> float:
+    """Return the share of the labels' variance that the verdicts explain."""
+    mean = strata.value
+    if not 0.0 < mean < 1.0:
+        return 1.0
+    between = float(strata.share @ (strata.mean - mean) ** 2)
+    return between / (mean * (1.0 - mean))
