@@ -73,8 +73,9 @@ def read(
     ('N',) Outcomes(2 problems, 1 trial each, 2 scored)
     """
     options = Options.of(
-        columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers
-    )
+        columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers,
+        threshold=threshold,
+    )  # fmt: skip
     groups = _chosen(_groups(source, options, reader), options)
     if threshold is None:
         return groups

@@ -9,14 +9,16 @@ from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers.judge_scores import BY_HAND, JudgeScores
+from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
-from passband.stats.judged import corrected
+from passband.stats.judged import Judged, corrected
 from passband.summary.judged.result import JudgeResult, judge_result
 from passband.summary.metric_list import EntryResult
 from passband.summary.summary import Line, Request
 
 __all__ = ["Correction"]
 
+_UNLIKELY = 0.001  # chance of labels that miss a verdict altogether
 _MEANS = ("mean", "avg", "pass@1", "pass^1", "maj@1")
 
 
@@ -28,14 +30,19 @@ class Correction:
         self._request = request
         self._estimates: dict[str, Estimate | Note] = {}
         self.refusal = self._refusal()
-        self.result: JudgeResult = judge_result(
-            scores, request, is_corrected=self.refusal is None
-        )
+        self.result: JudgeResult = judge_result(scores, request, is_corrected=self.refusal is None)
 
     @property
     def mean(self) -> str:
         """The metric of one try: pass@1 of labels that pass or fail, else their mean."""
         return "pass@1" if self.scores.judged.has_binary_labels else "avg"
+
+    def as_labelled(self, outcomes: Outcomes) -> Outcomes:
+        """Return a judge's outcomes as pass or fail, where its labels are that."""
+        judged = self.scores.judged
+        if self.refusal is None and judged.has_binary_labels and not outcomes.is_binary:
+            return outcomes.binarize(judged.threshold)
+        return outcomes
 
     def _refusal(self) -> Note | None:
         """Return why the judge is not corrected at all; None if it is."""
@@ -43,7 +50,7 @@ class Correction:
         if not labels:
             by_hand = 0 if self.scores.labels is None else self.scores.labels.by_hand
             return notes.judge_only(self.scores.judge, by_hand)
-        if reason := self._unsuited():
+        if reason := self._unsuited() or one_sided(self.scores.judged):
             return notes.judge_uncorrected(self.scores.judge, reason)
         found = self._estimate(self.mean)
         if isinstance(found, Note):
@@ -115,7 +122,7 @@ class Correction:
 
     def _told(self, estimate: Estimate) -> Estimate:
         """Return a corrected estimate with the sentence on its judge."""
-        if estimate.metric != self.mean:
+        if estimate.metric != self.mean or self.scores.judged.is_fully_labelled:
             return estimate
         result = self.result
         return replace(
@@ -159,6 +166,21 @@ class Correction:
             assert estimate.high is not None
             half = (estimate.high - estimate.low) / 2 * best.se / split.se
         yield notes.judge_worth(split.worth, best.kind, best.amount, best.cost, half)
+
+
+def one_sided(judged: Judged) -> str:
+    """Return why labels cannot have been drawn at random: none of them is of a common verdict."""
+    if judged.design != "unknown":
+        return ""
+    labelled = judged.verdict[judged.is_labelled]
+    for verdict, word in ((1, "passes"), (0, "fails")):
+        share = float((judged.verdict == verdict).mean())
+        if share and not (labelled == verdict).any() and (1 - share) ** len(labelled) < _UNLIKELY:
+            return (
+                f"none of the {len(labelled)} labels is of a trial that the judge {word}, which "
+                f"are {share:.0%} of all: they were not drawn at random"
+            )
+    return ""
 
 
 def _metric_of(line: Line) -> str | None:

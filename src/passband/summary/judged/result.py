@@ -9,10 +9,11 @@ from passband.errors import InvalidInput
 from passband.readers.judge_scores import BY_HAND, JudgeScores, Labels
 
 if TYPE_CHECKING:
+    from passband.stats.interval.estimate import Estimate
     from passband.stats.judged import Agreement, JudgedSplit, Prices
     from passband.summary.summary import Request
 
-__all__ = ["JudgeResult", "Labeller", "judge_result"]
+__all__ = ["JudgeResult", "Labeller", "judge_result", "rests_on_labels"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,12 @@ class JudgeResult:
     agreement: Agreement | None = None
     split: JudgedSplit | None = None  #: of the variance of the corrected value
     labellers: tuple[Labeller, ...] = ()
+
+
+def rests_on_labels(estimate: Estimate) -> bool:
+    """Return whether an estimate is one of labels, and not of the scores of its trials."""
+    is_corrected = estimate.method.startswith("corrected")
+    return is_corrected or any(note.code == "fully-labelled" for note in estimate.notes)
 
 
 def judge_result(scores: JudgeScores, request: Request, *, is_corrected: bool) -> JudgeResult:
