@@ -12,7 +12,7 @@ from passband.stats.checks import Over, as_level, check_over, check_text
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.interval.estimate import Estimate, estimate
 from passband.stats.judged.judged import Judged
-from passband.stats.judged.mover import Bounds, mover
+from passband.stats.judged.mover import Bounds, jeffreys, mover
 from passband.stats.judged.refusal import check_labels, check_metric, is_mean_score
 from passband.stats.judged.regression import Regression, regressed
 from passband.stats.judged.remarks import judge_notes, label_notes, target_notes, verdict_notes
@@ -127,11 +127,21 @@ def _rest_by_problem(
 def student_bounds(
     fit: Regression, rest: float, level: float, limits: tuple[float, float]
 ) -> Bounds:
-    """Return Student's interval around a regression estimate, cut to its limits."""
+    """Return Student's interval around a regression estimate, cut to its limits.
+
+    Where every label has the largest value, or the least, the interval reaches at least as far as
+    Jeffreys' for as many problems that all succeed, or all fail.
+    """
     variance, freedom = fit.variance(rest)
     reach = student_quantile(level, freedom) * variance**0.5
     value = min(max(fit.value, limits[0]), limits[1])
     low, high = max(fit.value - reach, limits[0]), min(fit.value + reach, limits[1])
+    label, weight = fit.prediction.sample.label, fit.prediction.sample.label_weight
+    if np.ptp(label) == 0.0 and label[0] in limits:
+        size = np.array([1.0 / float(weight @ weight)])
+        missed = float(jeffreys(0.0 * size, size, (1.0 - level) / 2.0)[1][0])
+        other = label[0] + missed * (limits[0] + limits[1] - 2.0 * label[0])
+        low, high = min(low, other), max(high, other)
     return Bounds(min(low, value), max(high, value), variance**0.5)
 
 

@@ -27,7 +27,7 @@ from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.judged.strata import Strata
 from passband.types import Floats
 
-__all__ = ["Bounds", "design_effect", "jeffreys", "mover"]
+__all__ = ["Bounds", "believed_effect", "design_effect", "jeffreys", "mover"]
 
 _PRIOR_PROBLEMS = 4.0  # problems, their labels all alike, that D is averaged with
 _MOST_EFFECT = 1.5  # D is at most this many times the labels per problem
@@ -74,6 +74,11 @@ def design_effect(strata: Strata) -> float:
     if alone > 0.0 and problems > 1:
         sums = strata.prediction.residual_sums()
         ratio = problems / (problems - 1.0) * float(sums @ sums) / alone
+    return believed_effect(ratio, each, problems)
+
+
+def believed_effect(ratio: float, each: float, problems: int) -> float:
+    """Return a measured design effect, drawn towards that of labels that are alike in a problem."""
     effect = (problems * ratio + _PRIOR_PROBLEMS * each) / (problems + _PRIOR_PROBLEMS)
     return min(max(effect, 1.0), _MOST_EFFECT * each)
 
