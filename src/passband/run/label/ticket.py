@@ -18,6 +18,7 @@ from passband.errors import InvalidInput
 __all__ = ["Ticket", "digest_of"]
 
 _VERSION = 1
+_PREFIX = "drawn."  # base64 may begin with a minus, which a spreadsheet takes for a formula
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,15 @@ class Ticket:
         """
         data = json.dumps([_VERSION, *astuple(self)], ensure_ascii=True, separators=(",", ":"))
         packed = data.encode()
-        return base64.urlsafe_b64encode(zlib.crc32(packed).to_bytes(4, "big") + packed).decode()
+        checked = zlib.crc32(packed).to_bytes(4, "big") + packed
+        return _PREFIX + base64.urlsafe_b64encode(checked).decode()
 
     @staticmethod
     def parse(text: str) -> Ticket:
         """Read a ticket; raise `InvalidInput` for anything else."""
         try:
-            raw = base64.urlsafe_b64decode(text.strip().encode("ascii"))
+            word = text.strip().removeprefix(_PREFIX)
+            raw = base64.b64decode(word.encode("ascii"), altchars=b"-_", validate=True)
             version, *values = json.loads(raw[4:])
             is_whole = zlib.crc32(raw[4:]).to_bytes(4, "big") == raw[:4]
             ticket = Ticket(*values) if version == _VERSION else None
