@@ -16,7 +16,7 @@ from passband.summary.judged.result import JudgeResult, judge_result
 from passband.summary.metric_list import EntryResult
 from passband.summary.summary import Line, Request
 
-__all__ = ["Correction"]
+__all__ = ["Correction", "one_sided", "shared_name"]
 
 _UNLIKELY = 0.001  # chance of labels that miss a verdict altogether
 _MEANS = ("mean", "avg", "pass@1", "pass^1", "maj@1")

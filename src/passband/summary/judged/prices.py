@@ -25,7 +25,7 @@ def read_prices(prices: Prices | Mapping[str, float] | None) -> Prices | None:
         if name not in _KINDS:
             hint = nearest(name, _KINDS) or f" There are {', '.join(_KINDS)}."
             raise UnknownName(f"prices: nothing is called {name!r}.{hint}")
-        if not isinstance(price, (int, float)) or not (math.isfinite(price) and price >= 0):
+        if not (math.isfinite(price) and price >= 0):
             raise InvalidInput(f"prices: that of a {name} must be at least 0; got {price!r:.60}.")
     return Prices(**{name: float(price) for name, price in prices.items()})
 

@@ -148,7 +148,7 @@ def _agreement(model: _Agreement | None) -> Any:
 
     if model is None:
         return None
-    values = {
+    values: dict[str, Any] = {
         name: Rate(**dict(value)) if isinstance(value, _Rate) else value
         for name, value in dict(model).items()
     }
