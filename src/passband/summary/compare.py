@@ -122,6 +122,8 @@ def _compared(
         if contest.ranking is not None:
             return TaskComparison(task, tuple(models), abilities=ranked(models, contest))
         names = _metrics(models, contest)
+        if judges and not contest.metrics:
+            names = names[:1]  # labels of single trials determine one try
         _check_answers(names, models)
         if len(models) == 2:
             comparisons = tuple(_differences(models, names, contest, judges))

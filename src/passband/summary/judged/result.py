@@ -98,7 +98,7 @@ def _split(scores: JudgeScores, request: Request, prices: Prices | None) -> Judg
 
     try:
         return split_judged(scores.judged, prices, over=request.over)
-    except (InvalidInput, NotImplementedError):
+    except InvalidInput:
         return None
 
 
