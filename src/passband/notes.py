@@ -179,6 +179,7 @@ __all__ = [
     "until",
     "unused_rule",
     "value_outside",
+    "votes_unmeasured",
     "within_cap",
 ]
 
@@ -560,6 +561,15 @@ them wrong it would be 0.600, with all of them right 0.615
         "failed-verdicts",
         f"{failed} of {_count(trials, 'trial')} have no verdict, and are estimated by {among}; "
         f"with all of them wrong it would be {low:.3f}, with all of them right {high:.3f}",
+    )
+
+
+def votes_unmeasured() -> Note:
+    """Return the note on judges whose noise from vote to vote is not known."""
+    return Note(
+        "votes-unmeasured",
+        "one vote on every trial does not show what a second would bring; ask for 2 votes on about "
+        "50 trials",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from passband.notes import FULLY_LABELLED, TRIALS_AS_PROBLEMS, Note
+from passband.notes import FULLY_LABELLED, NO_SPREAD, TRIALS_AS_PROBLEMS, Note
 from passband.stats.checks import Over, as_level, check_over, check_text
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.interval.estimate import Estimate, estimate
@@ -19,9 +19,11 @@ from passband.stats.judged.remarks import judge_notes, label_notes, target_notes
 from passband.stats.judged.sample import sample_of
 from passband.stats.judged.strata import strata_of
 from passband.stats.judged.units import (
+    UNMEASURED,
     ProblemUnits,
     judge_values,
     label_outcomes,
+    limits_of,
     problem_units,
 )
 from passband.stats.metric.metric import Metric
@@ -29,7 +31,6 @@ from passband.stats.metric.registry import parse_metric
 
 __all__ = ["BY_REGRESSION", "BY_VERDICT", "corrected"]
 
-UNMEASURED = {"one-trial", "few-repeats", "noise-unmeasured"}  # intervals over problems instead
 BY_VERDICT = "corrected by labels, by verdict"
 BY_REGRESSION = "corrected by labels, by regression"
 
@@ -52,11 +53,11 @@ def corrected(
     few in each labelled problem for this k; `InvalidInput` where labels were chosen by eye, or
     their values do not fit the metric.
 
-    >>> scores = [1, 0, 1, 1] * 30
-    >>> labels = [1, None, None, 0, None, None, 1, None] * 15
+    >>> scores = [1, 0, 1, 1, 0, 1, 1, 1] * 15
+    >>> labels = [1, 0, None, None, None, 0, None, 1] * 15
     >>> judged = Judged.of(range(120), [0] * 120, scores, labels, design="spread")
     >>> print(corrected(judged))
-    pass@1 0.73 [0.60, 0.81]
+    pass@1 0.50 [0.38, 0.61]
     """
     check_over(over)
     check_text("metric", metric, "pass@1")
@@ -101,6 +102,7 @@ def _by_regression(judged: Judged, metric: Metric, over: Over, level: float) -> 
         rest, notes = _rest_by_problem(fit, units, metric, over)
         left_out = units.left_out
     bounds = student_bounds(fit, rest, level, limits)
+    notes = notes if bounds is not None else [*notes, NO_SPREAD]
     value = min(max(fit.value, limits[0]), limits[1])
     notes = (*notes, *judge_notes(fit.explained, judged.n_labels))
     whole = _estimate(judged, metric, value, bounds, over, level, BY_REGRESSION, notes)
@@ -126,11 +128,11 @@ def _rest_by_problem(
 
 def student_bounds(
     fit: Regression, rest: float, level: float, limits: tuple[float, float]
-) -> Bounds:
+) -> Bounds | None:
     """Return Student's interval around a regression estimate, cut to its limits.
 
     Where every label has the largest value, or the least, the interval reaches at least as far as
-    Jeffreys' for as many problems that all succeed, or all fail.
+    Jeffreys' for as many problems that all succeed, or all fail. Without any spread there is none.
     """
     variance, freedom = fit.variance(rest)
     reach = student_quantile(level, freedom) * variance**0.5
@@ -142,25 +144,16 @@ def student_bounds(
         missed = float(jeffreys(0.0 * size, size, (1.0 - level) / 2.0)[1][0])
         other = label[0] + missed * (limits[0] + limits[1] - 2.0 * label[0])
         low, high = min(low, other), max(high, other)
+    elif variance == 0.0:
+        return None
     return Bounds(min(low, value), max(high, value), variance**0.5)
-
-
-def limits_of(judged: Judged, metric: Metric) -> tuple[float, float]:
-    """Return the least and the largest value that the metric can have.
-
-    Labels that all lie between 0 and 1 are taken to be bounded by these; others have no bounds.
-    """
-    labels = judged.label[judged.is_labelled]
-    if judged.has_binary_labels:
-        return metric.bounds
-    return (0.0, 1.0) if labels.min() >= 0.0 and labels.max() <= 1.0 else (-np.inf, np.inf)
 
 
 def _estimate(
     judged: Judged,
     metric: Metric,
     value: float,
-    bounds: Bounds,
+    bounds: Bounds | None,
     over: Over,
     level: float,
     method: str,
@@ -169,9 +162,9 @@ def _estimate(
     return Estimate(
         metric=metric.name,
         value=value,
-        low=bounds.low,
-        high=bounds.high,
-        se=bounds.se,
+        low=None if bounds is None else bounds.low,
+        high=None if bounds is None else bounds.high,
+        se=None if bounds is None else bounds.se,
         level=level,
         over=over,
         method=method,

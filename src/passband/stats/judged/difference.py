@@ -1,12 +1,40 @@
-"""The difference of two models that one judge judged, corrected by labels of both."""
+"""The difference of two models that one judge judged, corrected by labels of both.
+
+Each side has its corrected value, with a prediction p of every trial and weighted residuals of the
+labelled ones (see `strata` and `regression`). With d_i the difference of the mean predictions of
+problem i, r_i that of its sums of weighted residuals, and m problems labelled on either side,
+
+    V = var(d_i) / M + (2 / M) sum_i (d_i - mean) r_i + m / (m - 2) (sum_i r_i^2 + floor),
+
+so that whatever the two models share on a problem, difficulty or the judge's taste, cancels as far
+as it is shared. The floor is one residual of 1, as for a single model.
+"""
 
 from __future__ import annotations
 
-from passband.stats.checks import Over
-from passband.stats.decision.compare import Comparison
-from passband.stats.judged.judged import Judged
+import numpy as np
 
-__all__ = ["corrected_difference"]
+from passband.errors import InvalidInput, NotEnoughData
+from passband.notes import NO_SPREAD, TRIALS_AS_PROBLEMS, Note, of_side
+from passband.stats.checks import Over, as_level, check_over, check_text
+from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.paired import Ends, Tested
+from passband.stats.decision.verdict import as_margin, decide
+from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.judged.judged import Judged
+from passband.stats.judged.matching import Matched, match_judged
+from passband.stats.judged.refusal import check_labels, check_metric
+from passband.stats.judged.remarks import label_notes
+from passband.stats.judged.side import Side, side_of
+from passband.stats.judged.units import label_outcomes
+from passband.stats.metric.metric import Metric
+from passband.stats.metric.registry import parse_metric
+from passband.types import Floats
+
+__all__ = ["BY_LABELS", "JudgedContrast", "corrected_difference"]
+
+BY_LABELS = "corrected by labels, paired by problem"
+_LEAST_SHARE = 0.3  # of the labels' noise that is left when the trials' cancels it
 
 
 def corrected_difference(
@@ -20,6 +48,135 @@ def corrected_difference(
 ) -> Comparison:
     """Return how much larger a metric of the labels is for b than for a (b - a).
 
-    Problems are matched by name; the same problems should be labelled for both models.
+    Problems are matched by name, those of one side alone are left out and counted. The values of
+    the two sides are those of `corrected` on the shared problems. Both sides need labels: a judge
+    that likes the style of one model makes a difference where there is none, and the labels of one
+    side do not show it. Label the same problems for both: what they share then cancels.
+
+    Raises what `corrected` does, naming the side.
     """
-    raise NotImplementedError
+    check_over(over)
+    check_text("metric", metric, "pass@1")
+    level = as_level(level)
+    fewest = min(int(side.trials.max()) for side in (a, b))
+    wanted = parse_metric(metric, fewest)
+    match = match_judged(a, b, wanted.k)
+    for name, side in (("a", match.a), ("b", match.b)):
+        _check_side(name, side, wanted)
+    if match.a.is_fully_labelled and match.b.is_fully_labelled:
+        sides = label_outcomes(match.a), label_outcomes(match.b)
+        return compare(*sides, wanted.name, over=over, level=level, margin=margin)
+    return _compared(match, wanted, over, level, margin)
+
+
+def _check_side(name: str, side: Judged, metric: Metric) -> None:
+    """Refuse labels of a side that do not allow its correction."""
+    try:
+        check_metric(side, metric)
+        check_labels(side)
+    except NotEnoughData as error:
+        raise NotEnoughData(f"side {name}: {error}") from None
+    except InvalidInput as error:
+        raise InvalidInput(f"side {name}: {error}") from None
+
+
+def _compared(
+    match: Matched, metric: Metric, over: Over, level: float, margin: float | None
+) -> Comparison:
+    sides = side_of(match.a, metric, over), side_of(match.b, metric, over)
+    contrast = JudgedContrast(*sides, over)
+    spans = [side.limits[1] - side.limits[0] for side in sides]
+    span = max(spans) if np.isfinite(spans).all() else None
+    decision = decide(contrast, level, None if margin is None else as_margin(margin, span), None)
+    ends = contrast.ends(level)
+    labels = [
+        of_side(name, n)
+        for name, j in zip("ab", (match.a, match.b), strict=True)
+        for n in label_notes(j)
+    ]
+    return Comparison(
+        metric=metric.name,
+        value=contrast.value,
+        value_a=sides[0].value,
+        value_b=sides[1].value,
+        low=None if ends is None else ends[0],
+        high=None if ends is None else ends[1],
+        se=contrast.se,
+        p_value=contrast.p_value,
+        confidence=contrast.confidence,
+        level=level,
+        over=over,
+        paired=True,
+        n_problems=match.n_shared - match.left_out,
+        n_shared=match.n_shared,
+        only_a=match.only_a,
+        only_b=match.only_b,
+        left_out=match.left_out,
+        improved=None,
+        worsened=None,
+        flipped=None,
+        flips=(),
+        method=contrast.method,
+        test=contrast.test,
+        decision=decision,
+        influence=None,
+        policy="drop",
+        seed=None,
+        notes=(*contrast.notes, *labels),
+    )
+
+
+class JudgedContrast(Tested):
+    """The difference of two corrected values, with an interval at any level."""
+
+    method = BY_LABELS
+    test = "interval"
+
+    def __init__(self, a: Side, b: Side, over: Over) -> None:
+        self.value = b.value - a.value
+        self._limits = a.limits[1] - b.limits[0], b.limits[1] - a.limits[0]
+        noise, labelled = _label_noise(a, b)
+        rest, notes = _rest(a, b, over)
+        variance = max(noise + rest, _LEAST_SHARE * noise)
+        divisor = noise**2 / (labelled - 2.0) + rest**2 / (a.n_problems - 1.0)
+        self._freedom = variance**2 / divisor if divisor > 0.0 else labelled - 2.0
+        self.se = variance**0.5 or None
+        self.notes = notes if self.se else (*notes, NO_SPREAD)
+
+    def ends(self, level: float) -> Ends | None:
+        if self.se is None:
+            return None
+        reach = student_quantile(level, self._freedom) * self.se
+        return max(self.value - reach, -self._limits[0]), min(self.value + reach, self._limits[1])
+
+    def tail(self, at: float) -> float | None:
+        from scipy.special import stdtr
+
+        if self.se is None:
+            return None
+        return float(stdtr(self._freedom, -abs(self.value - at) / self.se))
+
+
+def _label_noise(a: Side, b: Side) -> tuple[float, float]:
+    """Return the labels' part of the variance, and the problems labelled on either side."""
+    sums = b.prediction.residual_sums() - a.prediction.residual_sums()
+    has_labels = [side.labelled_problems for side in (a, b)]
+    either = float((has_labels[0] | has_labels[1]).sum())
+    both = float((has_labels[0] & has_labels[1]).sum()) / either
+    floors = a.floor, b.floor
+    floor = both * max(floors) + (1.0 - both) * sum(floors)
+    return either / (either - 2.0) * (float(sums @ sums) + floor), either
+
+
+def _rest(a: Side, b: Side, over: Over) -> tuple[float, tuple[Note, ...]]:
+    """Return the variance beside that of the residuals."""
+    count = a.n_problems
+    away: Floats = b.means - a.means
+    away = away - away.mean()
+    sums = b.prediction.residual_sums() - a.prediction.residual_sums()
+    whole = float(away @ away) / (count - 1.0) / count + 2.0 / count * float(away @ sums)
+    if over == "problems":
+        return whole, ()
+    if a.noise is None or b.noise is None:
+        return whole, (TRIALS_AS_PROBLEMS,)
+    return a.noise + b.noise, ()

@@ -128,7 +128,7 @@ def drawn_rows(
 
 
 def _by_verdict(verdict: Ints, count: int, keys: Keys) -> tuple[Ints, Floats]:
-    """Draw half from passed and half from failed trials; of those without a verdict, their share."""
+    """Draw half from passed, half from failed trials; of those without a verdict, their share."""
     size = np.bincount(verdict, minlength=3)
     missing = size[2] / len(verdict)
     wanted = np.array([(1.0 - missing) / 2.0, (1.0 - missing) / 2.0, max(missing, 1e-9)])

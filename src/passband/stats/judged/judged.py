@@ -37,6 +37,7 @@ class Judged(ArrayValue):
     design: Design = "unknown"
     probability: Floats | None = None  #: of each trial, of being drawn; None to derive it
     votes: Ints | None = None  #: of each trial, how many votes its score is the mean of
+    vote_variance: Floats | None = None  #: among the votes of each trial; NaN for a single vote
     threshold: float = 0.5  #: the least score that is a verdict of pass
 
     @classmethod
@@ -50,12 +51,14 @@ class Judged(ArrayValue):
         design: Design = "unknown",
         probability: float | Sequence[float | None] | ArrayLike | None = None,
         votes: int | Sequence[int] | ArrayLike | None = None,
+        vote_variance: Sequence[float | None] | ArrayLike | None = None,
         threshold: float = 0.5,
     ) -> Judged:
         """Take one entry per trial, in any order.
 
         `probability` is each trial's of being drawn for a label, or one number for all; it has to
-        be known for the labelled trials only. `votes` is the number of votes of each trial.
+        be known for the labelled trials only. `votes` is the number of votes of each trial; their
+        variance has to be given only where votes are not all 0 or 1.
         """
         names = np.array([str(name) for name in np.asarray(problem, dtype=object)], dtype=np.str_)
         if len(names) == 0:
@@ -77,6 +80,7 @@ class Judged(ArrayValue):
             design,
             None if probability is None else sorted_floats("probability", probability),
             None if votes is None else _whole("votes", votes, len(names))[order],
+            None if vote_variance is None else sorted_floats("vote_variance", vote_variance),
             threshold,
         )
 
@@ -84,7 +88,7 @@ class Judged(ArrayValue):
         check_design(self.design)
         if not np.isfinite(self.threshold):
             raise InvalidInput(f"threshold must be a finite number; got {self.threshold}.")
-        for name in ("problem", "trial", "score", "label", "probability", "votes"):
+        for name in ("problem", "trial", "score", "label", "probability", "votes", "vote_variance"):
             array = getattr(self, name)
             if array is not None:
                 object.__setattr__(self, name, owned(np.asarray(array)))
@@ -150,6 +154,8 @@ def _check_trials(judged: Judged) -> None:
         at = int(np.flatnonzero(same)[0])
         name, number = judged.problems[int(judged.problem[at])], int(judged.trial[at])
         raise InvalidInput(f"a trial must come once; trial {number} of {name!r} comes twice.")
+    if judged.votes is not None and int(judged.votes.min()) < 1:
+        raise InvalidInput(f"votes must be at least 1; got {int(judged.votes.min())}.")
     for name in ("score", "label"):
         values = getattr(judged, name)
         if np.isinf(values).any():

@@ -42,7 +42,7 @@ class Prediction:
 
     def rest(self, over: Over) -> float:
         """Return the variance beside that of the residuals; it may be negative."""
-        return self._over_problems() if over == "problems" else self._over_trials()
+        return self._over_problems() if over == "problems" else self.within() - self.fixed_part()
 
     def _over_problems(self) -> float:
         count = self.sample.n_problems
@@ -51,7 +51,8 @@ class Prediction:
         spread = float(away @ away) / (count - 1.0) / count
         return spread + 2.0 / count * float(away @ self.residual_sums())
 
-    def _over_trials(self) -> float:
+    def within(self) -> float:
+        """Return the variance within problems beside that of the residuals."""
         sample, count = self.sample, self.sample.n_problems
         means = sample.means(self.predicted)
         away = self.predicted - means[sample.problem]
@@ -61,9 +62,9 @@ class Prediction:
         if len(alone):  # one trial shows no noise: it is at most the spread of the problems
             noise += float(((alone - means.mean()) ** 2).sum()) / (count - 1.0) / count
         shared = (self.influence * self.residual) @ (away / freedom)[sample.labelled]
-        return noise + 2.0 / count * float(shared) - self._fixed_part()
+        return noise + 2.0 / count * float(shared)
 
-    def _fixed_part(self) -> float:
+    def fixed_part(self) -> float:
         """Return the part of the residuals' variance that belongs to the problems."""
         sums, weights = self.residual_sums(), self.sample.sums(self.influence)
         moved = self.influence * self.residual

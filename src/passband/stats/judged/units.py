@@ -14,8 +14,18 @@ from passband.stats.judged.sample import Sample
 from passband.stats.metric.metric import Metric
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["ProblemUnits", "judge_outcomes", "judge_values", "label_outcomes", "problem_units"]
+__all__ = [
+    "UNMEASURED",
+    "ProblemUnits",
+    "judge_outcomes",
+    "judge_values",
+    "label_outcomes",
+    "limits_of",
+    "problem_units",
+]
 
+#: codes of notes on intervals over trials that are those over problems instead
+UNMEASURED = {"one-trial", "few-repeats", "noise-unmeasured"}
 _FEWEST = 10  # problems with k labels
 
 
@@ -51,6 +61,17 @@ def judge_values(judged: Judged) -> Floats:
     if missing.all():
         return np.zeros(judged.n_trials)
     return np.where(missing, judged.score[~missing].mean(), judged.score)
+
+
+def limits_of(judged: Judged, metric: Metric) -> tuple[float, float]:
+    """Return the least and the largest value that the metric can have.
+
+    Labels that all lie between 0 and 1 are taken to be bounded by these; others have no bounds.
+    """
+    labels = judged.label[judged.is_labelled]
+    if judged.has_binary_labels:
+        return metric.bounds
+    return (0.0, 1.0) if labels.min() >= 0.0 and labels.max() <= 1.0 else (-np.inf, np.inf)
 
 
 def problem_units(judged: Judged, metric: Metric) -> ProblemUnits:
