@@ -34,6 +34,8 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.judge_worth: (2.1, "votes", 1, 0.5, 0.04),
     notes.labellers_agree: ("label-ann", "label-bob", 46, 50),
     notes.labellers_apart: ("label-ann", "label-bob"),
+    notes.judge_until: ("quality",),
+    notes.labels_alone: (80, "verdict"),
     notes.labels_by_hand: (3,),
     notes.labels_missing: (20, 100),
     notes.labels_of_part: (400, 800),

@@ -118,10 +118,12 @@ __all__ = [
     "judge_reduced",
     "judge_shares_name",
     "judge_uncorrected",
+    "judge_until",
     "judge_worth",
     "known_bad",
     "labellers_agree",
     "labellers_apart",
+    "labels_alone",
     "labels_by_hand",
     "labels_missing",
     "labels_of_part",
@@ -665,6 +667,29 @@ def judge_shares_name(judge: str, name: str) -> Note:
         "judge-shares-name",
         f"the model of the judge {judge} and the model it judges share the name {name}: a judge "
         "may prefer answers like its own",
+    )
+
+
+def judge_until(judge: str) -> Note:
+    """Return the note on a rule for the width of an interval, where scores are a judge's."""
+    return Note(
+        "judge-until",
+        f"the rule of --until looks at what {judge} says; labels widen the interval, and more of "
+        "them narrow it",
+    )
+
+
+def labels_alone(labels: int, design: str | None) -> Note:
+    """Return the note on labels that are measured by themselves, without the judge."""
+    drawn = {
+        "verdict": "drawn by verdict, they are no random sample of all trials: this mean is wrong",
+        "chosen": "chosen by hand, they are no random sample of all trials: this mean is wrong",
+        "unknown": "how their trials were drawn is not recorded",
+    }.get(design or "", f"drawn by {design}")
+    return Note(
+        "labels-alone",
+        f"only the {_count(labels, 'labelled trial')} ({drawn}); measured by the judge that they "
+        "correct, all trials count",
     )
 
 

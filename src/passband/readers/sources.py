@@ -120,6 +120,12 @@ def outcomes_of(
     for remark in groups.remarks:
         if remark.important:
             warn(f"{groups.source}: {remark}")
+    for group in groups.groups:
+        if group.judged is not None:
+            warn(
+                f"{groups.source}: these are the verdicts of {group.judged.judge}, a judge's and "
+                "not the task's; `passband stats` and passband.summarize correct them by labels"
+            )
     return outcomes
 
 

@@ -157,6 +157,8 @@ def with_judge(group: Group, correction: Correction | None, model: str | None) -
     if correction is None:
         return group
     told = tuple(correction.notes(model))
+    if group.until is not None:
+        told = (notes.judge_until(correction.result.scorer), *told)
     return replace(group, judge=correction.result, notes=(*group.notes, *told))
 
 
@@ -194,6 +196,9 @@ class RunSummary:
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
         bad = known_bad_notes(self._trials, self._run)
+        if self._scorer.is_label:
+            design = (self._scorer.spec or {}).get("design", "unknown")
+            told = (*told, notes.labels_alone(outcomes.n_trials, design))
         group = replace(group, notes=(*group.notes, *told, *bad))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)

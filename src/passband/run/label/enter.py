@@ -67,7 +67,7 @@ def enter_labels(
     try:
         found = [resolver.resolve(row) for row in rows]
         entries = [
-            _Entry(directory, run, scale, labels)
+            _Entry(directory, run, scale, labels, _stored(resolver.trials(run), run, request))
             for directory, run in resolver.runs
             for scale in [_scale(run, request)]
             if (labels := _labels([one for one in found if one.run is run], scale))
@@ -76,7 +76,7 @@ def enter_labels(
             raise InvalidInput(
                 f"{path}: no row has a label yet; fill in the column {request.column}."
             )
-        counts = [_compared(resolver.trials(entry.run), entry, request) for entry in entries]
+        counts = [_compared(entry, request) for entry in entries]
     finally:
         resolver.close()
     for entry in entries:
@@ -109,6 +109,16 @@ class _Entry:
     run: RunRecord
     scale: Scale | None
     labels: Mapping[tuple[int, int], _Labelled]
+    stored: Mapping[tuple[int, int], ScoreRow]  # labels that are there
+
+
+def _stored(
+    trials: Trials, run: RunRecord, request: LabelRequest
+) -> dict[tuple[int, int], ScoreRow]:
+    record = _record(run, request)
+    if record is None:
+        return {}
+    return {(problem, trial): score for problem, trial, score in trials.scores(record.number)}
 
 
 def _labels(rows: Iterable[ResolvedRow], scale: Scale | None) -> dict[tuple[int, int], _Labelled]:
@@ -163,13 +173,11 @@ def _record(run: RunRecord, request: LabelRequest) -> ScorerRecord | None:
     return record
 
 
-def _compared(trials: Trials, entry: _Entry, request: LabelRequest) -> tuple[int, int]:
+def _compared(entry: _Entry, request: LabelRequest) -> tuple[int, int]:
     """Return how many labels are new, and how many differ from earlier ones, if that is allowed."""
-    record = _record(entry.run, request)
-    stored = {} if record is None else {(p, t): s for p, t, s in trials.scores(record.number)}
     changed = 0
     for number, label in entry.labels.items():
-        before = stored.get(number)
+        before = entry.stored.get(number)
         if before is None or before.value is None or before.value == label.value:
             continue
         if not request.replace:
@@ -179,7 +187,7 @@ def _compared(trials: Trials, entry: _Entry, request: LabelRequest) -> tuple[int
                 place=label.place,
             )
         changed += 1
-    return sum(number not in stored for number in entry.labels), changed
+    return sum(number not in entry.stored for number in entry.labels), changed
 
 
 def _write(entry: _Entry, request: LabelRequest, file: Mapping[str, Any]) -> None:
@@ -191,7 +199,7 @@ def _write(entry: _Entry, request: LabelRequest, file: Mapping[str, Any]) -> Non
             kept = [one for one in others if one.name != own.name]
             numbers = store.set_scorers(entry.run.number, [*kept, own])
             store.add_scores(
-                (*number, _score(numbers[-1], label, request))
+                (*number, _score(numbers[-1], label, entry.stored.get(number), request))
                 for number, label in entry.labels.items()
             )
     finally:
@@ -202,9 +210,15 @@ def _kept(record: ScorerRecord) -> ScorerEntry:
     return ScorerEntry(record.name, record.identity, record.spec)
 
 
-def _score(scorer: int, label: _Labelled, request: LabelRequest) -> ScoreRow:
+def _score(
+    scorer: int, label: _Labelled, before: ScoreRow | None, request: LabelRequest
+) -> ScoreRow:
+    """Return the label as a score; a trial that was drawn once stays one, whoever names it next."""
+    design = _design(label.ticket, request)
     chance = None if label.ticket is None else f"p={label.ticket.probability!r}"
-    return ScoreRow(scorer, label.value, "ok", None, _design(label.ticket, request), chance)
+    if before is not None and design in (BY_HAND, UNKNOWN) and before.detail is not None:
+        design, chance = before.rule or design, before.detail
+    return ScoreRow(scorer, label.value, "ok", None, design, chance)
 
 
 def _design(ticket: Ticket | None, request: LabelRequest) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from passband.notes import Note
+from passband.stats.interval.estimate import Over
 from passband.summary.judged.result import JudgeResult, Labeller
 
 __all__ = ["JudgeModel", "PricesModel", "judge_from", "judge_json"]
@@ -66,21 +67,22 @@ class _Purchase(_Model):
 
 class _Split(_Model):
     metric: str
+    over: Over
     n_problems: int
     n_trials: int
     n_labels: int
     between: float | None
     within: float | None
-    residual: float | None
-    variance: float | None
-    se: float | None
+    residual: float
+    variance: float
+    se: float
     share_between: float | None
     share_within: float | None
-    share_judge: float | None
+    share_judge: float
     vote_variance: float | None
     reliability: float | None
-    explained: float | None
-    worth: float | None
+    explained: float
+    worth: float
     purchases: list[_Purchase]
     notes: list[_Note]
 
