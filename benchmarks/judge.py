@@ -28,6 +28,7 @@ from pathlib import Path
 import numpy as np
 from judge_data import Cell, Floats, Judge, Population
 
+from passband.stats.checks import Over
 from passband.stats.interval.default.wilson import normal_quantile, student_quantile
 from passband.stats.judged import Judged, corrected
 from passband.stats.judged.sample import Sample, sample_of
@@ -162,18 +163,19 @@ def measured(job: tuple[Cell, int, int]) -> list[Result]:
     rng = np.random.default_rng(seed)
     ends: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     refused = 0
+    targets: tuple[Over, ...] = ("problems",) if cell.trials == "1" else ("problems", "trials")
     for _ in range(sets):
         judged, p, _ = cell.draw(rng)
         truths = {"problems": cell.population.mean, "trials": float(p.mean())}
         if judged.n_labels < FEWEST_LABELS or judged.is_fully_labelled:
             refused += 1
             continue
-        for over, truth in truths.items():
-            estimate = corrected(judged, "pass@1", over=over, level=LEVEL)
-            rows = {"corrected": (estimate.low, estimate.high), **opponents(judged)}
+        others = opponents(judged)
+        for over in targets:
+            estimate, truth = corrected(judged, "pass@1", over=over, level=LEVEL), truths[over]
+            rows = {"corrected": (estimate.low, estimate.high), **others}
             for method, (low, high) in rows.items():
                 ends.setdefault((over, method), []).append((low, high, truth))
-    targets = ("problems",) if cell.trials == "1" else ("problems", "trials")
     return [_result(cell, over, ends, refused) for over in targets]
 
 

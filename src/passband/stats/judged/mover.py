@@ -58,11 +58,12 @@ def jeffreys(right: Floats, size: Floats, tail: float) -> tuple[Floats, Floats]:
     return low, high
 
 
-def design_effect(strata: Strata) -> float:
+def design_effect(strata: Strata, over: Over) -> float:
     """Return by how much several labels from one problem raise the labels' noise.
 
     The measured ratio of clustered to independent noise is averaged with that of labels which are
-    all alike within a problem, as if four more problems had shown it.
+    all alike within a problem, as if four more problems had shown it. While the problems are fixed,
+    the labelled ones among them raise it only as far as they are not all.
     """
     sample = strata.prediction.sample
     problems = sample.n_labelled_problems
@@ -74,7 +75,10 @@ def design_effect(strata: Strata) -> float:
     if alone > 0.0 and problems > 1:
         sums = strata.prediction.residual_sums()
         ratio = problems / (problems - 1.0) * float(sums @ sums) / alone
-    return believed_effect(ratio, each, problems)
+    effect = believed_effect(ratio, each, problems)
+    if over == "trials":
+        effect = 1.0 + (effect - 1.0) * (1.0 - problems / sample.n_problems)
+    return effect
 
 
 def believed_effect(ratio: float, each: float, problems: int) -> float:
@@ -83,10 +87,25 @@ def believed_effect(ratio: float, each: float, problems: int) -> float:
     return min(max(effect, 1.0), _MOST_EFFECT * each)
 
 
+def _rest(strata: Strata, over: Over) -> tuple[float, float]:
+    """Return the variance beside the labels' noise, and its degrees of freedom.
+
+    Over trials, the part of the residuals that belongs to the fixed problems is taken off; but for
+    one label in each labelled problem, the design effect has done so.
+    """
+    prediction = strata.prediction
+    sample = prediction.sample
+    if over == "problems":
+        return prediction.rest(over), sample.n_problems - 1.0
+    each = sample.n_labels / sample.n_labelled_problems
+    rest = prediction.within() - prediction.fixed_part() / each
+    return rest, float(max((sample.trials - 1).sum(), 1))
+
+
 def mover(strata: Strata, over: Over, level: float) -> Bounds:
     """Return the interval for the post-stratified share."""
-    rest = strata.prediction.rest(over)
-    effect = design_effect(strata)
+    rest, freedom = _rest(strata, over)
+    effect = design_effect(strata, over)
     noise = effect * strata.label_noise()
     kept = 1.0
     if rest < 0.0:
@@ -95,7 +114,7 @@ def mover(strata: Strata, over: Over, level: float) -> Bounds:
     right = strata.size * strata.mean
     low, high = jeffreys(right, strata.size, (1.0 - level) / 2.0)
     square = kept * effect * strata.share**2
-    t = student_quantile(level, strata.prediction.sample.n_problems - 1.0)
+    t = student_quantile(level, freedom)
     down = float(square @ (strata.mean - low) ** 2) + t * t * rest
     up = float(square @ (high - strata.mean) ** 2) + t * t * rest
     smooth = (right + 0.5) / (strata.size + 1.0)
