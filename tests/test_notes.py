@@ -53,6 +53,7 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.model_based: (8,),
     notes.no_answers: (2, 30),
     notes.no_certificate: ("there is no interval",),
+    notes.no_corrected_macro: ("category",),
     notes.no_repeats: (2,),
     notes.noise_by_trials: (0.03, 0.02),
     notes.noise_partly_measured: (2, 5, 3),

@@ -141,6 +141,7 @@ __all__ = [
     "never_solved",
     "no_answers",
     "no_certificate",
+    "no_corrected_macro",
     "no_disagreement",
     "no_failing_score",
     "no_interval",
@@ -667,6 +668,14 @@ def judge_shares_name(judge: str, name: str) -> Note:
         "judge-shares-name",
         f"the model of the judge {judge} and the model it judges share the name {name}: a judge "
         "may prefer answers like its own",
+    )
+
+
+def no_corrected_macro(column: str) -> Note:
+    """Return the note on a mean over groups of problems that labels do not correct."""
+    return Note(
+        "no-corrected-macro",
+        f"no mean over the groups of {column}: labels of all problems do not correct each group",
     )
 
 

@@ -156,10 +156,19 @@ def with_judge(group: Group, correction: Correction | None, model: str | None) -
     """Return the group with what is known of the judge of its scores, and notes on that."""
     if correction is None:
         return group
+    judge = correction.result.scorer
     told = tuple(correction.notes(model))
     if group.until is not None:
-        told = (notes.judge_until(correction.result.scorer), *told)
-    return replace(group, judge=correction.result, notes=(*group.notes, *told))
+        told = (notes.judge_until(judge), *told)
+    own = tuple(_of_judge(note, judge) for note in group.notes)
+    return replace(group, judge=correction.result, notes=(*own, *told))
+
+
+def _of_judge(note: Note, judge: str) -> Note:
+    """Return a note on trials without a score that says whose pass@1 it is about."""
+    if note.code != "unscored":
+        return note
+    return note._replace(text=note.text.replace("pass@1 is", f"pass@1 (judged by {judge}) is"))
 
 
 class RunSummary:
@@ -173,7 +182,10 @@ class RunSummary:
         scorer: str | None = None,
         *,
         texts: bool = False,
+        corrects: bool = True,
     ) -> None:
+        """With `corrects` false, a judge's numbers stay what the judge says."""
+        self._corrects = corrects
         self._trials, self._run, self._request = trials, run, request
         self._scorer = run.scorer(scorer or request.judge)
         self._is_default = not request.metrics and scorer is None and request.judge is None
@@ -211,11 +223,15 @@ class RunSummary:
         )
         group = replace(group, lines=tuple(lines), notes=remarks, until=until)
         group = with_bracket(group, outcomes, self._scorer.name)
-        return with_judge(group, self._correction(self._scorer.name), self._run.model)
+        group = with_judge(group, self._correction(self._scorer.name), self._run.model)
+        column = column_of(self._run)
+        if column is not None and group.judge is not None and group.judge.is_corrected:
+            group = replace(group, notes=(*group.notes, notes.no_corrected_macro(column)))
+        return group
 
     def _correction(self, scorer: str | None) -> Correction | None:
         """Return what makes of a judge's numbers; None for scorers that are no judges."""
-        if scorer is None or self._run.adaptive is not None:
+        if scorer is None or self._run.adaptive is not None or not self._corrects:
             return None
         if scorer not in self._corrections:
             record = self._run.scorer(scorer)
@@ -349,7 +365,9 @@ def summarize_scorers(
         groups = []
         for run in runs:
             own = wanted if run.adaptive is None else replace(wanted, metrics=())
-            summaries = [RunSummary(trials, run, own, each.name) for each in run.scorers]
+            summaries = [
+                RunSummary(trials, run, own, each.name, corrects=False) for each in run.scorers
+            ]
             members = [summary.group(_key(run, by)) for summary in summaries]
             lines = tuple(line for member in members for line in member.lines)
             groups.append(replace(members[0], lines=lines))

@@ -37,7 +37,8 @@ def test_without_labels_the_difference_is_the_judges(pair: tuple[Path, Path]) ->
     (found,) = task.comparisons
     assert found.metric == "pass@1 (judged by quality)"
     assert found.notes[0].code == "judge-uncorrected"
-    assert found.p_value is not None and found.p_value < 0.01  # which is its taste
+    assert found.p_value is not None
+    assert found.p_value < 0.01
 
 
 def test_labels_correct_the_difference(pair: tuple[Path, Path]) -> None:
@@ -45,7 +46,8 @@ def test_labels_correct_the_difference(pair: tuple[Path, Path]) -> None:
     summary = compare_sources(pair)
     (found,) = summary.tasks[0].comparisons
     assert found.metric == "pass@1"
-    assert found.low is not None and found.high is not None
+    assert found.low is not None
+    assert found.high is not None
     assert found.low < 0 < found.high
     assert found.notes[0].code == "corrected-by-labels"
     json.dumps(summary.as_json())

@@ -87,24 +87,29 @@ def test_labels_correct_a_lenient_judge(tmp_path: Path) -> None:
     mean = float(np.mean(list(truth.values())))
     alone = summarize(run, "pass@1", score="label")
     estimate = (summary := summarize(run, "pass@1")).estimate("pass@1")
-    assert estimate.low is not None and estimate.high is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
     assert estimate.low < mean < estimate.high
     own = judge(summary).pass_rate
-    assert own is not None and not estimate.low < own < estimate.high
+    assert own is not None
+    assert not estimate.low < own < estimate.high
     assert codes(summary, "pass@1")[0] == "corrected-by-labels"
     plain = alone.estimate("pass@1")
-    assert plain.low is not None and plain.high is not None
+    assert plain.low is not None
+    assert plain.high is not None
     assert estimate.high - estimate.low < plain.high - plain.low
 
 
 def test_the_judge_is_described(tmp_path: Path) -> None:
-    run, truth = labelled(tmp_path / "run", 60)
+    run, _truth = labelled(tmp_path / "run", 60)
     found = judge(summarize(run))
     assert (found.labels, found.n_labels, found.n_labelled_problems) == ("label", 60, 60)
     assert (found.design, found.n_drawn, found.is_corrected) == ("spread", 60, True)
-    assert found.agreement is not None and found.split is not None
+    assert found.agreement is not None
+    assert found.split is not None
     right = found.agreement.sensitivity
-    assert right.of is not None and found.agreement.specificity.of is not None
+    assert right.of is not None
+    assert found.agreement.specificity.of is not None
     assert right.of + found.agreement.specificity.of == 60
     shares = (found.split.share_between, found.split.share_within, found.split.share_judge)
     assert sum(share or 0 for share in shares) == pytest.approx(1.0, abs=0.02)
@@ -130,11 +135,13 @@ def test_every_trial_labelled_is_the_labels_own(tmp_path: Path) -> None:
 def test_verdicts_that_failed_are_bracketed(tmp_path: Path) -> None:
     run, truth = labelled(tmp_path / "run", 80, failed=0.2)
     found = judge(summarize(run, "pass@1"))
-    assert found.n_failed > 20 and found.bracket is not None
+    assert found.n_failed > 20
+    assert found.bracket is not None
     low, high = found.bracket
     assert high - low == pytest.approx(found.n_failed / 240)
     estimate = summarize(run, "pass@1").estimate("pass@1")
-    assert estimate.low is not None and estimate.high is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
     assert estimate.low < np.mean(list(truth.values())) < estimate.high
 
 
@@ -172,7 +179,8 @@ def test_two_labellers_are_compared(tmp_path: Path) -> None:
     summary = summarize(tmp_path / "run", "pass@1")
     (other,) = judge(summary).labellers
     assert (judge(summary).labels, other.name, other.n_shared) == ("label-ann", "label-bob", 20)
-    assert other.agreement is not None and other.agreement.agree.count is not None
+    assert other.agreement is not None
+    assert other.agreement.agree.count is not None
     assert other.agreement.agree.count < 20
     second = summarize(tmp_path / "run", "pass@1", label="label-bob")
     assert judge(second).labels == "label-bob"

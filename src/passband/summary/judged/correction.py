@@ -92,6 +92,8 @@ class Correction:
         label = self._label(line)
         if isinstance(found, Note):
             return replace(line, metric=label, estimate=None, reason=found)
+        if line.estimate is not None:  # trials that nobody judged have no score either
+            found = replace(found, n_unscored=line.estimate.n_unscored)
         return replace(line, metric=label, estimate=self._told(found), reason=None)
 
     def entry(self, result: EntryResult) -> EntryResult:
