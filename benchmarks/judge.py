@@ -98,7 +98,7 @@ SIZES: dict[int, tuple[tuple[int, ...], tuple[str, ...], tuple[float, ...]]] = {
     2: ((40, 75, 150, 300), ("1", "2", "3", "5", "10"), (0.075, 0.15, 0.35)),
     3: ((12, 20, 30, 80, 200), ("1-8", "hard", "few", "6"), (0.06, 0.12, 0.3, 0.6)),
 }
-CELLS = {1: 320, 2: 240, 3: 320}
+CELLS = {1: 240, 2: 160, 3: 200}
 MOST_TRIALS, FEWEST_LABELS, FEWEST_PROBLEMS = 2000, 10, 5
 MEAN_TRIALS = {"1-8": 4.5, "hard": 4.0, "few": 2.2}
 

@@ -128,11 +128,11 @@ class _Table:
     def __init__(self, sample: Sample, known: Bools, level: float) -> None:
         self._sample, self._known, self._level = sample, known, level
         weight = np.where(known, sample.label_weight, 0.0)
-        self._weight = weight / weight.sum()
+        self._weight = weight / weight.max()  # 1 where all are equal, so that sums are exact
         right, passed = sample.label == 1.0, sample.label_verdict == 1
         self._size = self._worth(right == passed, known)
         cells = [
-            float(self._weight @ ((right == label) & (passed == verdict) & known))
+            self.rate((right == label) & (passed == verdict) & known)
             for label in (False, True)
             for verdict in (False, True)
         ]
@@ -141,7 +141,8 @@ class _Table:
         self._plain: Floats = np.array(cells).reshape(2, 2)
 
     def rate(self, rows: Bools) -> float:
-        return float(self._weight @ rows)
+        """Return the weighted share of rows among all labelled trials with a verdict."""
+        return float(self._weight @ rows) / float(self._weight.sum())
 
     def share(self, rows: Bools, among: Bools) -> Rate:
         """Return the share of `rows` among others, with Jeffreys' interval."""

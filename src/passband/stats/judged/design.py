@@ -62,7 +62,9 @@ def probabilities(
     """Return the probability of each trial to be labelled, from how many labels there are."""
     count = int(labelled.sum())
     if design == "verdict":
-        share = np.bincount(verdict[labelled], minlength=3) / np.maximum(np.bincount(verdict), 1)
+        share = np.bincount(verdict[labelled], minlength=3) / np.maximum(
+            np.bincount(verdict, minlength=3), 1
+        )
         return np.asarray(share[verdict])
     if design == "spread":
         return np.asarray((labels_in_rounds(trials, count) / trials)[problem])

@@ -70,9 +70,10 @@ def regressed(sample: Sample, f: Floats, *, bounded: bool) -> Regression:
     """
     y, weight = sample.label, sample.label_weight
     known = f[sample.labelled]
-    slope = slope_of(y, known, weight, 1.0 if bounded else np.inf)
+    has_spread = bool(np.ptp(y) > 0.0)
+    slope = slope_of(y, known, weight, 1.0 if bounded else np.inf) if has_spread else 0.0
     error = y - slope * known
-    centre = float(weight @ error)
+    centre = float(weight @ error) if has_spread else float(y[0])  # without a rounding error
     prediction = Prediction(sample, slope * f, weight, error - centre)
     sums = prediction.residual_sums()
     problems = sample.n_labelled_problems

@@ -35,7 +35,8 @@ class Strata:
 
     @property
     def value(self) -> float:
-        return min(float(self.share @ self.mean), 1.0)
+        low, high = self.mean.min(), self.mean.max()
+        return min(max(float(self.share @ self.mean), float(low)), float(high))
 
     def label_noise(self) -> float:
         """Return the variance that the labels add if they are independent."""
