@@ -104,7 +104,7 @@ def test_wrong_columns_are_named(columns: dict[str, str], message: str) -> None:
 
 def test_an_empty_column_of_labels_is_refused() -> None:
     table = TABLE | {"human": [""] * 4}
-    with pytest.raises(InvalidInput, match="column human .* is empty in every row"):
+    with pytest.raises(InvalidInput, match=r"column human .* is empty in every row"):
         read(table, columns={"judge": "judge", "label": "human"})
 
 

@@ -50,9 +50,9 @@ def judge(summary: Summary) -> JudgeResult:
 def test_without_labels_every_line_is_called_the_judges(tmp_path: Path) -> None:
     judged_run(tmp_path / "run")
     summary = summarize(tmp_path / "run")
-    assert {line.metric for line in summary.groups[0].lines} == {
-        f"{metric} (judged by quality)" for metric in ("pass@1", "pass@2", "pass@4", "pass^2", "pass^4")
-    }  # fmt: skip
+    names = ("pass@1", "pass@2", "pass@4", "pass^2", "pass^4")
+    labels = {f"{name} (judged by quality)" for name in names}
+    assert {line.metric for line in summary.groups[0].lines} == labels
     for _, line in summary.lines():
         assert line.estimate is not None
         assert line.estimate.notes[0].code == "judge-only"

@@ -159,7 +159,7 @@ class Correction:
 
     def _advice(self) -> Iterator[Note]:
         split = self.result.split
-        if split is None or split.worth is None or not split.purchases:
+        if split is None or not split.purchases:
             return
         best = split.purchases[0]
         estimate = self._estimate(self.mean)
