@@ -3,7 +3,7 @@
     python tests/flips.py [--flips 10000] [--seed 0]
 
 A flip hits one bit of a store: of a closed file, of a file or its log as a killed process leaves
-them, of a file of the layout before this one, or of the lock. Then the store is read (every count
+them, of a file of an earlier layout, or of the lock. Then the store is read (every count
 and the whole export), checked, salvaged and resumed, each in this process on a copy of its own:
 
     identical   the same as without the flip, byte for byte
@@ -35,17 +35,18 @@ from passband.errors import PassbandError
 from passband.trials.audit import audit
 from passband.trials.export import export
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
-from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.rows import AttemptRow, CallRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.salvage import salvage
 from passband.trials.schema import FILE, CorruptStore
 from passband.trials.store import Store
-from stores import begin, problem, writing
+from stores import begin, call, problem, writing
 
 HERE = Path(__file__).parent
 LOG = f"{FILE}-wal"
-FAMILIES = {"closed": 9, "log": 7, "version 2": 3, "lock": 1}  # of 20 flips
+FAMILIES = {"closed": 9, "log": 7, "version 2": 1, "version 3": 2, "lock": 1}  # of 20 flips
 FAILURES = ("different", "traceback")
 Rows = dict[tuple[str, int, int], TrialRow]
+Calls = set[CallRow]
 
 
 def everything(directory: Path) -> tuple[object, ...]:
@@ -64,10 +65,15 @@ def everything(directory: Path) -> tuple[object, ...]:
                 trials.attempts(run.number),
                 list(trials.problems(run.number)),
                 [scored(trials, run, scorer) for scorer in run.scorers],
+                [judged(trials, scorer) for scorer in run.scorers],
             )
             for run in runs
         ]
         return file.getvalue(), runs, counts, trials.sessions(), trials.sources()
+
+
+def judged(trials: Trials, scorer: ScorerRecord) -> tuple[object, ...]:
+    return list(trials.calls(scorer.number)), trials.call_totals(scorer.number)
 
 
 def scored(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> tuple[object, ...]:
@@ -90,6 +96,12 @@ def rows_of(directory: Path) -> Rows:
             for run in trials.runs()
             for row in trials.trials(run)
         }
+
+
+def calls_of(directory: Path) -> Calls:
+    with Trials(directory) as trials:
+        scorers = [scorer.number for _, _, scorer in trials.all_scorers()]
+        return {call for scorer in scorers for call in trials.calls(scorer)}
 
 
 def is_part_of(row: TrialRow, written: TrialRow) -> bool:
@@ -123,6 +135,9 @@ def make_stores(folder: Path) -> None:
                     status = rng.choice(["ok"] * 6 + ["truncated", "unknown", "gave_up"])
                     store.append(run, [drawn(rng, at, trial, status, source, one, two)])
             store.add_attempts(run, [AttemptRow(0, 9, n, 1, "late", 500, "slow") for n in (1, 2)])
+            store.add_calls([call(one, 1, n, reply="so " * 30 * n) for n in range(20)])
+            store.add_calls([call(one, 2, n, status="failed", value=None, http=500, outcome="late")
+                             for n in range(3)])  # fmt: skip
         for trial in range(6, 9):
             if trial == 8:
                 shutil.copytree(folder / "closed", folder / "before")
@@ -130,8 +145,9 @@ def make_stores(folder: Path) -> None:
         shutil.copytree(folder / "closed", folder / "log")
     (folder / "log" / f"{FILE}-shm").unlink()
     shutil.copytree(folder / "closed", folder / "lock")
-    (folder / "version 2").mkdir()
-    shutil.copy(HERE / "trials" / "version_2" / FILE, folder / "version 2")
+    for version in (2, 3):
+        (folder / f"version {version}").mkdir()
+        shutil.copy(HERE / "trials" / f"version_{version}" / FILE, folder / f"version {version}")
 
 
 def drawn(
@@ -155,6 +171,7 @@ class Original:
     directory: Path
     content: tuple[object, ...]
     rows: Rows
+    calls: Calls
     before: tuple[object, ...] | None = None
 
 
@@ -164,9 +181,10 @@ def originals(folder: Path) -> dict[str, Original]:
     for name in FAMILIES:
         shutil.copytree(folder / name, folder / "look")
         content, rows = everything(folder / "look"), rows_of(folder / "look")
+        calls = calls_of(folder / "look")
         shutil.rmtree(folder / "look")
         before = everything(folder / "before") if name == "log" else None
-        found[name] = Original(folder / name, content, rows, before)
+        found[name] = Original(folder / name, content, rows, calls, before)
     return found
 
 
@@ -220,7 +238,9 @@ def salvaged(bad: Path, original: Original, new: Path) -> str:
     if not all(key in original.rows and is_part_of(row, original.rows[key])
                for key, row in rows.items()):  # fmt: skip
         return "different"
-    return "identical" if rows == original.rows else "a part"
+    if not (calls := calls_of(new)) <= original.calls:
+        return "different"
+    return "identical" if (rows, calls) == (original.rows, original.calls) else "a part"
 
 
 def resumed(bad: Path, original: Original) -> str:
@@ -228,8 +248,11 @@ def resumed(bad: Path, original: Original) -> str:
     with closing(Store(bad, low_water=0)) as store:
         run, (one,) = begin(store, [problem(at) for at in range(4)], [("one", "1")], model="small")
         store.append(run, [TrialRow(2, 20, "ok", "x", scores=[ScoreRow(one, 1.0)])])
+        store.add_calls([call(one, 2, 20)])
     rows = rows_of(bad)
     new = rows.pop(("small", 2, 20))
+    if calls_of(bad) != original.calls | {call(one, 2, 20)}:
+        return "different"
     if new.text != "x" or any(row != original.rows.get(key) for key, row in rows.items()):
         return "different"
     if len(rows) == len(original.rows):

@@ -111,7 +111,7 @@ class Bench:
     ) -> Finished:
         """RunRecord in this process, with `settings` as in `Settings`."""
         low_water = settings.pop("low_water", 0)
-        price = settings.pop("price", None)
+        price, judge = settings.pop("price", None), settings.pop("judge", None)
         settings = {"seed": "bench", "concurrency": 8, "moved_server": True} | settings
         connection = Connection(
             server.url if isinstance(server, FaultServer) else server,
@@ -127,6 +127,7 @@ class Bench:
             settings=Settings(patience=patience, **settings),
             connection=connection,
             price=price,
+            judge=judge,
             low_water=low_water,
         )
 

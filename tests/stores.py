@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from hypothesis import strategies as st
 
 from passband.trials.migrations import rebuild
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import (
+    CALL_STATUSES,
     SCORE_STATUSES,
     STATUSES,
+    CallRow,
     ProblemRow,
     ScorerEntry,
     ScoreRow,
@@ -63,6 +66,30 @@ any_rows = st.builds(
     reason=st.none() | st.none() | any_text,
     source=st.none() | st.none() | st.just(1),
     finish_reason=st.none() | st.none() | any_text,
+)
+
+#: Calls to judges of every kind, by scorers 1 to 3.
+any_calls = st.builds(
+    CallRow,
+    scorer=st.integers(1, 3),
+    problem=st.integers(0, 2),
+    trial=st.integers(0, 3),
+    call=st.integers(0, 3),
+    attempt=st.integers(1, 3),
+    key=st.binary(min_size=1, max_size=32),
+    at_ms=whole,
+    status=st.sampled_from(CALL_STATUSES),
+    value=st.none() | st.sampled_from([0.0, 1.0, 0.3]),
+    reply=st.none() | any_text | any_text.map(lambda text: text * 100),
+    prompt_tokens=st.none() | whole,
+    completion_tokens=st.none() | whole,
+    cost=st.none() | st.floats(0, 1e6),
+    latency_ms=st.none() | whole,
+    seed=st.none() | st.integers(-(2**63) + 1, 2**63 - 1),
+    is_cached=st.booleans(),
+    outcome=st.none() | any_text,
+    http=st.none() | st.integers(100, 599),
+    detail=st.none() | any_text,
 )
 
 
@@ -122,6 +149,35 @@ def filled(
             ],
         )  # fmt: skip
     return directory
+
+
+def judged(directory: Path) -> Path:
+    """Make a run whose main scorer has asked a judge: a pair of votes, copies, failures."""
+    filled(directory, [[1, 0], [1, 1]])
+    with writing(directory) as store:
+        store.add_calls([call(1, 0, 0), call(1, 0, 0, 1, value=0.5, reply="Hm.\nVERDICT: TIE\n\n")])
+        store.add_calls(
+            [
+                call(1, 0, 1, status="failed", value=None, reply=None, outcome="timeout",
+                     detail="no answer in 60 s", prompt_tokens=None, completion_tokens=None,
+                     cost=None),
+                call(1, 0, 1, attempt=2, status="no_verdict", value=None, reply="I cannot say."),
+                call(1, 1, 0, key=call(1, 0, 0).key, reply=None, is_cached=True, cost=None,
+                     prompt_tokens=None, completion_tokens=None),
+            ]
+        )  # fmt: skip
+    return directory
+
+
+def call(scorer: int, at: int, trial: int, number: int = 0, **more: Any) -> CallRow:
+    """A call to a judge that has passed a trial, unless more is said."""
+    key = f"{scorer} {at} {trial} {number}".encode()
+    known = {
+        "attempt": 1, "key": key, "at_ms": 1_000, "status": "ok", "value": 1.0,
+        "reply": f"It is right, {number}.\nVERDICT: PASS", "prompt_tokens": 50,
+        "completion_tokens": 9, "cost": 0.25, "latency_ms": 80, "seed": number,
+    }  # fmt: skip
+    return CallRow(scorer, at, trial, number, **known | more)
 
 
 def read_back(directory: Path, task: str = TASK) -> tuple[RunRecord, list[TrialRow]]:

@@ -22,6 +22,7 @@ FAILED: Mapping[str, Mapping[str, Sequence[bytes]]] = {
             b'{"function": "extract", "rules": 7}',
             b'{"function": "extract", "rules": [{}]}',
         ],
+        "rubrics": [b'{"template": "{{ answer }}", "form": []}'],
     },
     "tasks": {
         "templates": [

@@ -27,7 +27,7 @@ def test_json(tmp_path: Path) -> None:
     done = run("merge", one, one, "-o", tmp_path / "out", "--json")
     assert json.loads(done.out) == {
         "destination": str(tmp_path / "out"), "sources": 2, "runs": 1, "problems": 1,
-        "trials": 2, "scores": 2, "trials_there": 2,
+        "trials": 2, "scores": 2, "trials_there": 2, "calls": 0,
     }  # fmt: skip
     assert len(read_back(tmp_path / "out")[1]) == 2
 

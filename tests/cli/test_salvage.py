@@ -44,7 +44,7 @@ def test_json(tmp_path: Path) -> None:
     assert done.err == ""
     assert json.loads(done.out) == {
         "rows": {"run": 1, "session": 0, "source": 0, "scorer": 1, "problem": 1, "trial": 2,
-                 "body": 2, "score": 2, "attempt": 0},
+                 "body": 2, "score": 2, "attempt": 0, "call": 0},
         "incomplete": {},
         "restored": 0,
     }  # fmt: skip

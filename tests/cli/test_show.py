@@ -17,7 +17,7 @@ import pytest
 from commands import Done, run
 from passband.trials.rows import AttemptRow, ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.schema import FILE
-from stores import canonical, filled, writing
+from stores import canonical, filled, judged, writing
 
 Ask = Callable[..., Done]
 
@@ -282,3 +282,41 @@ def test_colours_and_pagers(tmp_path: Path) -> None:
     assert on_a_terminal(directory, PAGER="cat -") == plain
     assert on_a_terminal(directory, PAGER="head -n 1").count("\n") == 1
     assert on_a_terminal(directory, "--no-pager", PAGER="false", NO_COLOR="1") == plain
+
+
+def test_the_votes_of_a_judge(tmp_path: Path) -> None:
+    directory = judged(tmp_path / "run")
+    done = run("show", directory, "--problem", "p0", "--no-pager")
+    lines = [line.rstrip() for line in done.out.splitlines()]
+    assert (done.code, done.err) == (0, "")
+    assert "judged    vote 1: 1: VERDICT: PASS" in lines
+    assert "          vote 1, swapped: 0.5: VERDICT: TIE" in lines
+    assert "judged    vote 1: failed (timeout): no answer in 60 s" in lines
+    assert "          vote 1: no verdict: I cannot say." in lines
+    assert not any("It is right, 0." in line for line in lines)
+    full = run("show", directory, "--problem", "p0", "--no-pager", "--full").out
+    assert "reply     It is right, 0." in full
+    done = run("show", directory, "--problem", "p1", "--no-pager")
+    assert "judged    vote 1: 1: VERDICT: PASS (same request as another)" in done.out
+
+
+def test_votes_as_json(tmp_path: Path) -> None:
+    done = run("show", judged(tmp_path / "run"), "--json")
+    first, second, third, fourth = map(json.loads, done.out.splitlines())
+    assert [(one["vote"], one["swapped"], one["value"]) for one in first["calls"]] == [
+        (0, False, 1.0), (0, True, 0.5),
+    ]  # fmt: skip
+    assert [one["status"] for one in second["calls"]] == ["failed", "no_verdict"]
+    assert third["calls"][0]["reply"].endswith("VERDICT: PASS")
+    assert (third["calls"][0]["cached"], third["calls"][0]["cost"]) == (True, None)
+    assert "calls" not in fourth
+
+
+def test_a_damaged_vote_is_damage_of_its_trial(tmp_path: Path) -> None:
+    directory = judged(tmp_path / "run")
+    with closing(sqlite3.connect(directory / FILE, isolation_level=None)) as connection:
+        connection.execute("UPDATE call SET value=0 WHERE call=1")
+    done = run("show", directory, "--no-pager")
+    assert done.code == 1
+    assert "1 trial could not be read" in done.err
+    assert "a row of call is not what was written" in done.out

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from passband.summary.judge_usage import JudgeUsage
 from passband.summary.run_numbers import RunNumbers, numbers_of
 from passband.summary.standing import Pace, Standing, is_going_on, session_rate, standing_of
 from passband.trials.reader import Trials
 from passband.trials.records import SessionRecord
 from passband.trials.rows import TrialRow
+from passband.view.words import cost
 from runs import Bench, sums
-from stores import begin, filled, writing
+from stores import begin, filled, judged, writing
 
 
 def test_a_finished_run_is_complete_and_a_limited_one_is_stopped(tmp_path: Path) -> None:
@@ -41,6 +43,14 @@ def test_without_a_plan_equal_numbers_of_trials_are_complete(tmp_path: Path) -> 
         with Trials(tmp_path / name) as trials:
             standing = standing_of(trials, trials.run(), going_on=False)
         assert (standing.state, standing.planned) == (state, None)
+
+
+def test_what_judges_took_is_kept_apart(tmp_path: Path) -> None:
+    with Trials(judged(tmp_path)) as trials:
+        standing = standing_of(trials, trials.run(), going_on=False)
+    assert standing.judges == (JudgeUsage("exact", 5, 1, 1, 0, 150, 27, 0.75),)
+    assert (standing.tokens, standing.cost) == ((20, 28), None)
+    assert cost(standing) == "unknown (no price given), and exact 0.75"
 
 
 def session(**changes: object) -> SessionRecord:

@@ -13,7 +13,7 @@ from passband.errors import InvalidInput
 from passband.trials.audit import _Auditor, audit
 from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.schema import FILE
-from stores import begin, filled, problem, writing
+from stores import begin, call, filled, problem, writing
 
 HERE = Path(__file__).parent
 
@@ -41,6 +41,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.set_scorers(run, [ScorerEntry("one", "2")])
         store.add_attempts(run, [AttemptRow(0, 9, n, 1, "late", 500, "slow") for n in (1, 2)])
         store.begin_session(8)
+        store.add_calls([call(one, 2, 3, n, reply="so " * 999 * n) for n in range(3)])
+        store.add_calls([call(one, 2, 3, 3, status="failed", prompt_tokens=2**62)])
     return directory
 
 
@@ -62,17 +64,19 @@ def test_what_is_whole_is_read_whole(original: Path) -> None:
     assert found.is_intact
     assert found.rows == {
         "run": 1, "session": 1, "source": 1, "scorer": 3, "problem": 4, "attempt": 2, "trial": 24,
-        "body": 21, "score": 40, "trial_tally": 7, "score_tally": 8, "counter": 10, "spare": 4,
+        "body": 21, "score": 40, "trial_tally": 7, "score_tally": 8, "counter": 11, "spare": 5,
+        "call": 4,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_earlier_layouts(tmp_path: Path, version: int) -> None:
     shutil.copytree(HERE / f"version_{version}", tmp_path / "old")
     before = (tmp_path / "old" / FILE).read_bytes()
     found = audit(tmp_path / "old")
     assert (found.version, found.damage) == (version, [])
-    assert found.rows["trial"] == (16 if version == 1 else 32)
+    assert found.rows["trial"] == {1: 16, 2: 32, 3: 51}[version]
+    assert found.rows["call"] == 0
     assert (tmp_path / "old" / FILE).read_bytes() == before
 
 
@@ -118,6 +122,18 @@ CASES = {
     "source": ("DELETE FROM source", ["0 rows of source where 1 were written"]),
     "attempt": ("DELETE FROM attempt WHERE attempt=2",
                 ["1 rows of attempt of run 1 where 2 were written"]),
+    "call": ("UPDATE call SET cost=9 WHERE call=2",
+             [f"a row of call is not what was written: {PLACE}"]),
+    "reply": ("UPDATE call SET reply=x'00' WHERE call=2",
+              [f"a row of call is not what was written: {PLACE}"]),
+    "lost call": ("DELETE FROM call WHERE call=2",
+                  ["3 rows of call of scorer 1 where 4 were written",
+                   "the sums of ok calls by scorer 1 are wrong"]),
+    "call without a problem": ("DELETE FROM problem WHERE problem=2",
+                               ["a row of call has no problem: trial 3 of problem 2 of sums"]),
+    "sums of calls": ("DELETE FROM spare WHERE name='call_tally'",
+                      ["the sums of ok calls by scorer 1 are wrong",
+                       "the sums of failed calls by scorer 1 are wrong"]),
     "spare": ("DELETE FROM spare WHERE name='run'",
               ["the second copies of rows of run are not those of run"]),
 }  # fmt: skip

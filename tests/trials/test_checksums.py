@@ -18,7 +18,7 @@ from passband.trials.rows import AttemptRow, ScorerEntry, ScoreRow, TrialRow
 from passband.trials.salvage import salvage
 from passband.trials.schema import FILE, TABLES, CorruptStore
 from passband.trials.store import SettingsChanged, Store
-from stores import TASK, begin, problem, writing
+from stores import TASK, begin, call, problem, writing
 
 FLIPS = 100
 
@@ -50,6 +50,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     )  # fmt: skip
                     store.append(run, [row])
             store.add_attempts(run, [AttemptRow(0, 9, n, 1, "late", 500, "slow") for n in (1, 2)])
+            store.add_calls([call(one, at, n, n % 2) for at in (2, 3) for n in range(9)])
         store.end_session(store.begin_session(8, "http://x"), 2.5, 96)
     return directory
 
@@ -128,6 +129,7 @@ CHANGES = {
     "session": "UPDATE session SET seconds=1",
     "attempt": "UPDATE attempt SET detail='x'",
     "source": "UPDATE source SET file='b.csv'",
+    "call": "UPDATE call SET value=0.5 WHERE problem=2",
 }
 READ = [table for table in TABLES if table != "spare"]
 
@@ -137,7 +139,7 @@ def test_every_table_is_checked(original: Path, tmp_path: Path, table: str) -> N
     bad = copied(original, tmp_path / "bad", CHANGES[table])
     with pytest.raises(CorruptStore, match=r"is damaged .* passband salvage") as caught:
         everything(bad)
-    if table in ("trial", "body", "score"):
+    if table in ("trial", "body", "score", "call"):
         assert "of problem 'p2' of sums" in str(caught.value)
 
 
@@ -162,6 +164,7 @@ DELETIONS = {
     "session": "DELETE FROM session",
     "attempt": "DELETE FROM attempt WHERE attempt=2",
     "source": "DELETE FROM source",
+    "call": "DELETE FROM call WHERE problem=2 AND trial=3",
 }
 
 
@@ -192,18 +195,20 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: store.set_scorers(1, [ScorerEntry("one", "1")]),
     lambda store: store.append(1, [TrialRow(2, 30, "ok", "x", scores=[ScoreRow(1, 1.0)])]),
     lambda store: store.add_scores([(2, 0, ScoreRow(1, 1.0)), (2, 1, ScoreRow(1, 1.0))]),
+    lambda store: store.add_calls([call(1, 2, 20)]),
 ]
 
 
 @pytest.mark.parametrize(
     ("table", "write"),
     [("run", 0), ("problem", 1), ("scorer", 2), ("trial_tally", 3), ("score_tally", 3),
-     ("counter", 3)],
+     ("counter", 3), ("scorer", 5), ("spare", 5)],
 )  # fmt: skip
 def test_nothing_is_built_on_what_is_damaged(
     original: Path, tmp_path: Path, table: str, write: int
 ) -> None:
-    bad = copied(original, tmp_path / "bad", CHANGES[table])
+    statement = CHANGES.get(table, "UPDATE spare SET row='[]'")
+    bad = copied(original, tmp_path / "bad", statement)
     with closing(Store(bad, low_water=0)) as store, pytest.raises(CorruptStore):
         WRITES[write](store)
 
@@ -222,7 +227,7 @@ def test_flips_of_every_kind_are_harmless_or_noticed(tmp_path: Path) -> None:
     stores, rng = originals(tmp_path), random.Random(11)
     found = [each for _ in range(100) for each in flip(stores, rng, tmp_path)]
     assert [each for each in found if each[2] in FAILURES] == []
-    assert {each[0] for each in found} == {"closed", "log", "version 2", "lock"}
+    assert {each[0] for each in found} == {"closed", "log", "version 2", "version 3", "lock"}
     assert {"identical", "named"} <= {each[2] for each in found}
 
 

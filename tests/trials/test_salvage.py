@@ -16,10 +16,10 @@ from passband.errors import InvalidInput, PassbandError
 from passband.trials import salvage as module
 from passband.trials.lock import Busy
 from passband.trials.reader import Trials
-from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
+from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
 from passband.trials.salvage import salvage
 from passband.trials.schema import FILE, CorruptStore
-from stores import begin, problem, read_back, writing
+from stores import begin, call, problem, read_back, writing
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +49,19 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 ],
             )  # fmt: skip
         store.add_attempts(run, [AttemptRow(0, n, 1, n, "late", 500, "\ud800") for n in range(50)])
+        for at in range(PROBLEMS):
+            store.add_calls([
+                call(one, at, trial, n, reply=f"{at} \ud800\0" * rng.randrange(1, 200))
+                for trial in range(2) for n in range(2)
+            ])  # fmt: skip
     return directory
+
+
+def calls_of(directory: Path) -> dict[tuple[int, int, int], CallRow]:
+    with Trials(directory) as trials:
+        calls = list(trials.calls(1))
+        assert trials.call_totals(1).calls == len(calls)
+    return {(row.problem, row.trial, row.call): row for row in calls}
 
 
 def rows_of(directory: Path) -> dict[tuple[int, int], TrialRow]:
@@ -72,9 +84,10 @@ def test_nothing_is_lost_of_what_is_whole(original: Path, tmp_path: Path) -> Non
     assert found.rows == {
         "run": 1, "session": 0, "source": 0, "scorer": 2, "problem": PROBLEMS,
         "trial": PROBLEMS * TRIALS, "body": PROBLEMS * TRIALS, "score": 2 * PROBLEMS * TRIALS,
-        "attempt": 50,
+        "attempt": 50, "call": 4 * PROBLEMS,
     }  # fmt: skip
     assert found.incomplete == {}
+    assert calls_of(tmp_path / "new") == calls_of(original)
     with Trials(original) as old, Trials(tmp_path / "new") as new:
         assert old.runs() == new.runs()
         assert list(old.problems(1)) == list(new.problems(1))
@@ -97,6 +110,9 @@ def test_pages_in_the_middle_are_read_around(original: Path, tmp_path: Path, see
     whole, rescued = rows_of(original), rows_of(tmp_path / "new")
     assert found.rows["trial"] == len(rescued)
     assert len(rescued) > 0.4 * len(whole)
+    judged, kept_calls = calls_of(original), calls_of(tmp_path / "new")
+    assert found.rows["call"] == len(kept_calls) > 0.4 * len(judged)
+    assert kept_calls.items() <= judged.items()
     for place, row in rescued.items():
         expected = whole[place]
         kept = [score for score in expected.scores if score in row.scores]
@@ -125,6 +141,7 @@ def test_a_damaged_beginning_is_replaced(original: Path, tmp_path: Path) -> None
     """The first page holds the tables, and those are alike in every store."""
     salvage(damaged(original, tmp_path / "bad", [0]), tmp_path / "new")
     assert rows_of(tmp_path / "new") == rows_of(original)
+    assert calls_of(tmp_path / "new") == calls_of(original)
 
 
 def test_a_file_that_is_cut_off(original: Path, tmp_path: Path) -> None:

@@ -19,14 +19,15 @@ import pytest
 from passband.errors import PassbandError
 from passband.trials import schema
 from passband.trials.reader import Trials
-from passband.trials.rows import AttemptRow, ScoreRow, TrialRow
+from passband.trials.rows import AttemptRow, CallRow, ScoreRow, TrialRow
 from passband.trials.schema import FILE
 from passband.trials.store import Store
-from stores import begin, forget, problem, read_back
+from stores import begin, call, forget, problem, read_back
 
 pytestmark = pytest.mark.slow
 
 BATCHES = 4
+JUDGED = (0,)  # batches
 CLOSING = 2  # statements that empty the log at the end, and may fail
 
 
@@ -75,6 +76,7 @@ class Acknowledged:
 
     batches: list[int] = field(default_factory=list)
     scored: list[int] = field(default_factory=list)
+    judged: list[int] = field(default_factory=list)
     attempts: int = 0
     forgotten: bool = False
     problems: int = 0
@@ -89,6 +91,11 @@ def batch(number: int, scorer: int) -> list[TrialRow]:
     ]
 
 
+def judging(scorer: int, number: int) -> list[CallRow]:
+    """The calls of a batch: of its three trials, one each."""
+    return [call(scorer, at, number) for at in range(3)]
+
+
 def work(store: Store, done: Acknowledged) -> None:
     """Do everything that a store can, and note what it has acknowledged."""
     run, (quick, slow) = begin(store, scorers=[("quick", "1"), ("slow", "1")])
@@ -98,6 +105,9 @@ def work(store: Store, done: Acknowledged) -> None:
         done.batches.append(number)
         store.add_scores([(at, number, ScoreRow(slow, 0.5)) for at in range(3)])
         done.scored.append(number)
+        if number in JUDGED:
+            store.add_calls(judging(slow, number))
+            done.judged.append(number)
     store.add_attempts(run, [AttemptRow(0, 9, n, 1, "late", None, "") for n in (1, 2)])
     done.attempts = 2
     store.add_problems(run, [problem(at) for at in range(5)])
@@ -151,6 +161,10 @@ def check(directory: Path, done: Acknowledged) -> None:
                 assert row.scores[1].value == 0.5
         for number in range(BATCHES):
             assert len({len(row.scores) for row in rows if row.trial == number}) <= 1
+        calls = list(trials.calls(run.scorers[1].number)) if done.judged else []
+        assert trials.call_totals(2).calls >= len(calls)
+        for number in done.judged:
+            assert [row for row in calls if row.trial == number] == judging(2, number)
         assert len(list(trials.problems(run.number))) >= done.problems
         assert sum(trials.attempts(run.number).values()) >= done.attempts
     with closing(sqlite3.connect(directory / FILE)) as connection:
@@ -189,5 +203,12 @@ def resumed(directory: Path, expected: list[TrialRow]) -> None:
             if not recorded.get(0, 0) >> number & 1:
                 store.append(run, batch(number, quick))
             store.add_scores([(at, number, ScoreRow(slow, 0.5)) for at in range(3)])
+        for number in JUDGED:  # a reply that is there is not asked for again
+            missing = [row for row in judging(slow, number) if not store.replies([row.key])]
+            assert len(missing) in (0, 3)
+            store.add_calls(missing)
         forget(store, run, ("gave_up",))
     assert read_back(directory)[1] == expected
+    with Trials(directory) as trials:
+        assert [row.trial for row in trials.calls(2)] == [*JUDGED] * 3
+        assert trials.call_totals(2).cost == 0.25 * 3 * len(JUDGED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,18 +13,20 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from passband.trials.call_totals import CallTotals
 from passband.trials.reader import Trials
 from passband.trials.rows import (
     SCORE_STATUSES,
     STATUSES,
     AttemptRow,
+    CallRow,
     ScorerEntry,
     ScoreRow,
     TrialRow,
 )
 from passband.trials.store import SettingsChanged, Store
 from properties import one_in
-from stores import MODEL, any_text, forget, problem
+from stores import MODEL, any_calls, any_text, forget, problem
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +50,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.trials: dict[str, dict[tuple[int, int], TrialRow]] = {}
         self.scores: dict[int, dict[tuple[int, int], ScoreRow]] = {}
         self.attempts: dict[str, dict[tuple[int, int], int]] = {}
+        self.calls: dict[int, dict[tuple[int, int, int], CallRow]] = {}
 
     def teardown(self) -> None:
         self.store.close()
@@ -61,6 +65,9 @@ class StoreMachine(RuleBasedStateMachine):
         if not self.trials.setdefault(task, {}):  # nothing was asked yet, so they may change
             self.problems[task] = set()
             self.attempts[task] = {place: n for place, n in attempts.items() if place[0] < count}
+            for number in (n for (of, _, _), n in self.numbers.items() if of == task):
+                calls = self.calls.get(number, {})
+                self.calls[number] = {key: row for key, row in calls.items() if key[0] < count}
         self.problems[task].update(range(count))
 
     @rule(task=tasks)
@@ -130,6 +137,22 @@ class StoreMachine(RuleBasedStateMachine):
         known = self.attempts[task]
         known[place] = max(attempt, known.get(place, 0))
 
+    @precondition(lambda self: any(self.scorers.values()))
+    @rule(data=st.data(), rows=st.lists(any_calls, min_size=1, max_size=4))
+    def add_calls(self, data: st.DataObject, rows: list[CallRow]) -> None:
+        """Each call once, for a trial that may not be recorded yet."""
+        task = data.draw(st.sampled_from(sorted(t for t in self.scorers if self.scorers[t])))
+        number = data.draw(st.sampled_from(self.scorers[task]))
+        known = self.calls.setdefault(number, {})
+        new = {
+            (row.problem, row.trial, row.call): replace(row, scorer=number, attempt=1)
+            for row in rows
+            if row.problem in self.problems[task]
+            and (row.problem, row.trial, row.call) not in known
+        }
+        self.store.add_calls(new.values())
+        known.update(new)
+
     @precondition(lambda self: self.runs)
     @rule(data=st.data(), statuses=st.sets(st.sampled_from(STATUSES), max_size=2))
     def forget(self, data: st.DataObject, statuses: set) -> None:
@@ -153,6 +176,9 @@ class StoreMachine(RuleBasedStateMachine):
             assert {run.task: run.number for run in trials.runs()} == self.runs
             for run in trials.runs():
                 self.check(trials, run)
+            for number, calls in self.calls.items():
+                assert list(trials.calls(number)) == [calls[key] for key in sorted(calls)]
+                self.check_totals(trials.call_totals(number), [*calls.values()])
 
     def check(self, trials: Trials, run) -> None:
         kept = self.trials[run.task]
@@ -174,6 +200,15 @@ class StoreMachine(RuleBasedStateMachine):
         for number in used:
             unseen = [(row.problem, row.trial) for row in trials.trials(run, unscored_by=number)]
             assert unseen == sorted({*kept} - {*self.scores.get(number, {})})
+
+    def check_totals(self, totals: CallTotals, calls: list[CallRow]) -> None:
+        expected = CallTotals()
+        for row in calls:
+            expected.add(row)
+        assert totals.calls == expected.calls
+        assert totals.failed == expected.failed
+        assert totals.prompt_tokens == expected.prompt_tokens
+        assert totals.cost == pytest.approx(expected.cost)
 
     def check_tallies(self, trials: Trials, run, rows: dict[tuple[int, int], TrialRow]) -> None:
         """Counts are what the rows give when they are counted."""

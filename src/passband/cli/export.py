@@ -5,14 +5,16 @@ from __future__ import annotations
 import enum
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from passband.cli.options import SkipBad
 
 if TYPE_CHECKING:
+    from passband.trials.reader import Trials
     from passband.trials.records import RunRecord
 
 __all__ = ["export"]
@@ -48,6 +50,9 @@ def export(
         list[str] | None,
         typer.Option("--with", help="Further columns: prompt, target, detail (of the scorer)."),
     ] = None,
+    calls: Annotated[
+        bool, typer.Option("--calls", help="Write the calls to judges instead of the trials.")
+    ] = False,
     skip_bad: SkipBad = False,
 ) -> None:
     """Write the trials of a run or a log. The same trials give the same bytes."""
@@ -57,7 +62,8 @@ def export(
     from passband.readers.options import Options
     from passband.report.render import printable
     from passband.trials.export import further_columns
-    from passband.writers.write import form_of_name, write, writers
+    from passband.writers.write import form_of_name, writers
+    from passband.writers.write import write as write_trials
 
     further = further_columns(with_ or ())
     output = None if output == Path("-") else output
@@ -68,6 +74,7 @@ def export(
     with opened_trials(run, options) as trials:
         runs = trials.chosen_runs(task or (), model or ())
         print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
+        write = _write_calls if calls else write_trials
         if output is None and sys.stdout.isatty():
             shown = io.BytesIO()
             losses = write(trials, runs, form, shown, timing=timing, further=further)
@@ -77,7 +84,27 @@ def export(
             to = output or typer.get_binary_stream("stdout")
             losses = write(trials, runs, form, to, timing=timing, further=further)
         print_notes(losses)
+        if calls:
+            return
         print_notes(filter(None, (_incomplete(each, trials.beyond_rounds(each)) for each in runs)))
+
+
+def _write_calls(
+    trials: Trials,
+    runs: Sequence[RunRecord],
+    form: str,
+    to: Path | IO[bytes],
+    *,
+    timing: bool = False,
+    further: Sequence[str] = (),
+) -> list[str]:
+    from passband.errors import InvalidInput
+    from passband.trials.export_calls import export_calls
+
+    if further:
+        raise InvalidInput("--with adds columns to trials; --calls has its own columns.")
+    export_calls(trials, runs, form, to, timing=timing)
+    return []
 
 
 def _incomplete(run: RunRecord, trials: int) -> str:

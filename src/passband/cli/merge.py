@@ -34,7 +34,9 @@ def merge(
     if json:
         typer.echo(dumps(asdict(report), indent=2))
         return
+    calls = f", {report.calls} judge calls" if report.calls else ""
     typer.echo(
-        f"{printable(report.destination)}: {report.trials} trials, {report.problems} problems and "
-        f"{report.scores} scores added; {report.trials_there} trials were there already."
+        f"{printable(report.destination)}: {report.trials} trials{calls}, {report.problems} "
+        f"problems and {report.scores} scores added; {report.trials_there} trials were there "
+        f"already."
     )

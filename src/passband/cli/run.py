@@ -9,6 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from passband.cli.judge_options import (
+    Against,
+    Canaries,
+    JudgeConcurrency,
+    JudgeModel,
+    JudgeUrl,
+    RubricFile,
+    Votes,
+    judge_choice,
+)
 from passband.cli.options import (
     AnswerText,
     DataOption,
@@ -169,6 +179,13 @@ def run(
         Target | None,
         typer.Option(help="With --until: for these problems (trials), or for problems like them."),
     ] = None,
+    judge: JudgeModel = None,
+    judge_base_url: JudgeUrl = None,
+    rubric: RubricFile = None,
+    votes: Votes = None,
+    against: Against = None,
+    canaries: Canaries = None,
+    judge_concurrency: JudgeConcurrency = 64,
     data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
     task_arg: TaskArgs = None,
@@ -246,6 +263,9 @@ def run(
             stream=stream,
             headers=read_headers(header or ()),
             prices=prices,
+            judge=judge_choice(
+                judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
+            ),
         )
         study.check(metrics, level, chosen)
         options = TableOptions(metrics, level, chosen, layout.value, digits, percent)

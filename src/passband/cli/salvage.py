@@ -20,6 +20,7 @@ _NAMES = {
     "attempt": "failed attempts",
     "scorer": "scorers",
     "score": "scores",
+    "call": "calls to judges",
 }
 
 
@@ -46,6 +47,7 @@ def salvage(
             "left out": salvaged.incomplete.get(table, 0),
         }
         for table, name in _NAMES.items()
+        if table != "call" or salvaged.rows[table] or table in salvaged.incomplete
     ]
     typer.echo(render(rows, "table"), nl=False)
     typer.echo(

@@ -7,6 +7,16 @@ from typing import Annotated
 
 import typer
 
+from passband.cli.judge_options import (
+    Against,
+    Canaries,
+    JudgeConcurrency,
+    JudgeModel,
+    JudgeUrl,
+    RubricFile,
+    Votes,
+    judge_choice,
+)
 from passband.cli.options import JsonOption, Quiet, Truncated, TrustTaskCode
 
 __all__ = ["score"]
@@ -31,11 +41,26 @@ def score(
         Truncated | None,
         typer.Option(help="How to treat truncated completions: leave unscored, or score."),
     ] = None,
+    judge: JudgeModel = None,
+    judge_base_url: JudgeUrl = None,
+    rubric: RubricFile = None,
+    votes: Votes = None,
+    against: Against = None,
+    canaries: Canaries = None,
+    judge_concurrency: JudgeConcurrency = 64,
+    max_cost: Annotated[
+        float | None, typer.Option(help="With --judge: stop before its calls cost more than this.")
+    ] = None,
+    prices: Annotated[Path | None, typer.Option(help="YAML file of prices.")] = None,
+    moved_server: Annotated[
+        bool,
+        typer.Option("--moved-server", help="Go on: the same judge has another address now."),
+    ] = False,
     trust_task_code: TrustTaskCode = False,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
-    """Re-score recorded completions. Sends no requests; keeps earlier scores."""
+    """Re-score recorded completions; keeps earlier scores. Only --judge sends requests."""
     from json import dumps
 
     from passband.cli.output import print_notes, print_rows
@@ -43,6 +68,16 @@ def score(
     from passband.run.rescore import rescore_run
     from passband.summary.run_summary import summarize_scorers
 
+    choice = judge_choice(
+        judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
+    )
+    judging = None
+    if choice.given:
+        from passband.cli.judge_line import JudgeLine
+        from passband.run.judge.rescoring import Judging
+
+        line = JudgeLine(quiet=quiet)
+        judging = Judging(choice, line, max_cost, moved_server=moved_server)
     rescored = rescore_run(
         run,
         scorers=scorer or [],
@@ -51,16 +86,19 @@ def score(
         main=main,
         truncated=None if truncated is None else truncated.value,
         trust=trust_task_code,
+        judging=judging,
     )
     report = ScoreReport(rescored.added, summarize_scorers(run, tasks=rescored.tasks))
     if scorer and not extract:
         _warn_of_filters(run, scorer)
     if json:
         typer.echo(dumps(report.as_json(), indent=2))
-        return
-    print_rows(report.rows())
-    if not quiet:
-        print_notes(["", f"{report.added} scores added to {run}"])
+    else:
+        print_rows(report.rows())
+        if not quiet:
+            print_notes(["", f"{report.added} scores added to {run}"])
+    if judging is not None:
+        raise typer.Exit(judging.exit_code)
 
 
 def _warn_of_filters(run: Path, added: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from passband.report.words import counted, duration, money, pace
 from passband.run.dry_run import CHARACTERS, DryRun, TaskPlan
+from passband.run.judge.plan import JudgePlan
 
 __all__ = ["dry_run_lines"]
 
@@ -21,6 +22,7 @@ def dry_run_lines(plan: DryRun) -> list[str]:
         f"model     {plan.model}",
         f"trials    {most}{plan.missing} to request, into {plan.directory}",
         f"time      {most}about {duration(plan.seconds)} ({basis})",
+        *(f"judge     {_judge(judge)}" for judge in plan.judges),
         f"cost      {_cost(plan)}",
         *(f"note      {text}" for text in plan.notes),
         *(f"warning   {text}" for text in plan.warnings),
@@ -28,9 +30,22 @@ def dry_run_lines(plan: DryRun) -> list[str]:
     ]
 
 
+def _judge(plan: JudgePlan) -> str:
+    canaries = f" and {counted(plan.canaries, 'canary call')}" if plan.canaries else ""
+    out = "no limit" if plan.completion_tokens is None else f"at most {plan.completion_tokens}"
+    cost = "of unknown price" if plan.cost is None else f"at most about {money(plan.cost)}"
+    calls = f"{counted(plan.calls, 'call')}{canaries}"
+    return (
+        f"{plan.model} ({plan.task}, {plan.scorer}): {calls}, about "
+        f"{plan.prompt_tokens} tokens in, {out} out, {cost}"
+    )
+
+
 def _cost(plan: DryRun) -> str:
     if plan.price is None:
         return "unknown: no price file has this model"
+    if any(judge.price is None for judge in plan.judges):
+        return "unknown: no price file has the judge"
     if plan.cost is None:
         return "unknown: nothing limits the length of an answer (--max-tokens)"
     measured = all(task.is_measured for task in plan.tasks)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from passband.report import summary as text
 from passband.report.layout import rows
 from passband.report.render import Row
 from passband.report.style import PLAIN, Style
-from passband.report.words import duration, money
+from passband.report.words import counted, duration, money
+from passband.run.judge.judge import JudgeReport
 from passband.run.session import Finished
 from passband.summary.summary import Summary
 
@@ -85,6 +86,7 @@ class RunReport:
         if self.summary is None:
             return []
         return [
+            *map(_judge_line, self.finished.judges),
             f"{text.meaning(self.summary)}.",
             *text.style_notes(self.summary, self.style),
             *text.combined_meaning(self.summary),
@@ -117,6 +119,7 @@ class RunReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON-serialisable values, numbers in full."""
+        judges = self.finished.judges
         return {
             "directory": str(self.finished.directory),
             "ending": self.finished.ending,
@@ -124,5 +127,14 @@ class RunReport:
             "seconds": self.finished.seconds,
             "cost": self.finished.cost,
             "tokens": self._tokens(),
+            **({"judges": [asdict(judge) for judge in judges]} if judges else {}),
             "summary": None if self.summary is None else self.summary.as_json(),
         }
+
+
+def _judge_line(judge: JudgeReport) -> str:
+    """Return how often a judge was asked, and how often it did not have to be."""
+    said = f"judge {judge.model}: {counted(judge.replies, 'call')} answered"
+    reused = f", {judge.reused} reused for equal answers" if judge.reused else ""
+    cost = f", cost {money(judge.cost)}" if judge.cost else ""
+    return f"{said}{reused}{cost}."

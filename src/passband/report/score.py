@@ -53,7 +53,13 @@ class ScoreReport:
             "no answer": scorer.no_answer,
             "error": scorer.error,
             "timeout": scorer.timeout,
+            **({"no verdict": scorer.no_verdict} if self._has_judges else {}),
         }
+
+    @property
+    def _has_judges(self) -> bool:
+        """Whether a judge left trials without a verdict."""
+        return any(one.no_verdict for group in self.summary.groups for one in group.scorers)
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as JSON-serialisable values."""

@@ -41,6 +41,7 @@ def grade_in_loop(
     grader: Grader,
     rows: Sequence[TrialRow],
     is_stopping: Callable[[], bool],
+    tick: Callable[[], None] = lambda: None,
 ) -> list[list[ScoreRow]]:
     """Return the scores of each row; rows that come up once the run is stopping get none."""
 
@@ -49,7 +50,9 @@ def grade_in_loop(
 
         async def grade(row: TrialRow) -> list[ScoreRow]:
             async with limit:
-                return [] if is_stopping() else await grader.grade_async(row, None)
+                scores = [] if is_stopping() else await grader.grade_async(row, None)
+                tick()
+                return scores
 
         return list(await asyncio.gather(*map(grade, rows)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -11,17 +12,65 @@ from passband.errors import InvalidInput, PassbandError, nearest
 from passband.generate.providers import is_local
 from passband.run.counters import Price
 from passband.run.task_run import TaskRun
+from passband.trials.call_totals import CallTotals
 from passband.trials.rows import FAILED, TrialRow
 
-__all__ = ["Budget", "NoTokenCounts", "Verdict", "find_price", "price_files"]
+__all__ = ["Budget", "CallCosts", "NoTokenCounts", "Verdict", "find_price", "price_files"]
 
 Verdict = Literal["go", "wait", "stop"]
+_FREE = Price(0.0, 0.0)
 
 _FORM = "a price is NAME: {prompt: 0.15, completion: 0.60}, per million tokens"
 
 
 class NoTokenCounts(PassbandError):
     """The server reports no token counts, so --max-cost cannot be kept."""
+
+
+@dataclass
+class CallCosts:
+    """The cost of a judge's calls so far."""
+
+    price: Price | None
+    per_trial: int = 1  # calls that a trial takes
+    cost: float = 0.0
+    most: float = 0.0  # of one call
+    replies: int = 0
+    is_counted: bool = True
+
+    def begin(self, totals: CallTotals) -> None:
+        """Start from the calls that are recorded already."""
+        tokens = totals.prompt_tokens, totals.completion_tokens
+        unpriced = self.price.of(*tokens) if self.price is not None and totals.unpriced else 0.0
+        self.cost += totals.cost + unpriced
+        self.replies += totals.calls - totals.failed - totals.cached
+
+    def add(self, row: TrialRow) -> None:
+        """Count a reply as it comes."""
+        prompt, completion = row.prompt_tokens, row.completion_tokens
+        cost = row.cost
+        if cost is None and self.price is not None:
+            cost = self.price.of(prompt or 0, completion or 0)
+        self.cost += cost or 0.0
+        self.most = max(self.most, cost or 0.0)
+        self.replies += row.text is not None
+        if row.status == "ok" and row.cost is prompt is completion is None:
+            self.is_counted = False
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its calls cost nothing."""
+        return self.price == _FREE and not self.cost
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the cost is all that was spent."""
+        return self.price is not None or bool(self.cost) or not self.replies
+
+    @property
+    def next(self) -> float:
+        """The cost of one more call: the most that one has cost so far."""
+        return max(self.most, self.cost / self.replies if self.replies else 0.0)
 
 
 class Budget:
@@ -38,6 +87,7 @@ class Budget:
             )
         self.price = price
         self.limit = limit
+        self.judges: list[CallCosts] = []
         self._cost = self._most = 0.0  # in total, and of one trial at most
         self._drawn = 0
         self._is_counted = True
@@ -47,6 +97,11 @@ class Budget:
         costs = [run.counters.cost(self.price) for run in task_runs]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
+
+    def total(self, task_runs: Sequence[TaskRun]) -> float | None:
+        """Return the cost of trials and judges; None if some of it needs a price."""
+        trials, judging = self.spent(task_runs), self.judging
+        return None if trials is None or judging is None else trials + judging
 
     def begin(self, task_runs: Sequence[TaskRun]) -> None:
         """Start from the trials that are recorded already."""
@@ -67,6 +122,41 @@ class Budget:
             if row.status == "ok" and row.cost is prompt is completion is None:
                 self._is_counted = False
 
+    def judge_by(self, model: str, price: Price | None, per_trial: int) -> CallCosts:
+        """Count the calls of a judge too; refuse a limit on calls whose price is not known."""
+        if self.limit is not None and price is None:
+            raise InvalidInput(
+                f"--max-cost needs the price of the judge {model} too, in the same file as that of "
+                "the model."
+            )
+        self.judges.append(CallCosts(price, per_trial))
+        return self.judges[-1]
+
+    @property
+    def judging(self) -> float | None:
+        """The cost of all calls of judges; None if some of it needs a price."""
+        costs = [judge.cost for judge in self.judges if judge.is_known]
+        return sum(costs) if len(costs) == len(self.judges) else None
+
+    def call_verdict(self, judge: CallCosts, under_way: int) -> Verdict:
+        """Decide whether one more call of a judge fits, given those in flight."""
+        if self.limit is None or judge.is_free:
+            return "go"
+        if not judge.is_counted:
+            raise NoTokenCounts(
+                "the judge's server does not say how many tokens a reply took, so --max-cost "
+                "cannot be kept. No further request is sent."
+            )
+        if not judge.replies:
+            return "wait" if under_way else "go"
+        if self._total + (under_way + 1) * judge.next <= self.limit:
+            return "go"
+        return "wait" if under_way else "stop"
+
+    @property
+    def _total(self) -> float:
+        return self._cost + sum(judge.cost for judge in self.judges)
+
     def verdict(self, under_way: int, wanted: int) -> Verdict:
         """Decide whether `wanted` more trials fit the budget, given those in flight.
 
@@ -74,17 +164,19 @@ class Budget:
         fit, the worker waits for those in flight; where it still does not fit, it stops. Before
         the cost of any answer is known, one request goes alone.
         """
-        if self.limit is None or (self.price == Price(0.0, 0.0) and not self._cost):
+        is_free = self.price == _FREE and not self._cost
+        if self.limit is None or (is_free and all(judge.is_free for judge in self.judges)):
             return "go"
         if not self._is_counted:
             raise NoTokenCounts(
                 "the server does not say how many tokens an answer took, so --max-cost cannot be "
                 "kept. No further request is sent."
             )
-        if not self._drawn:
+        if not self._drawn and not is_free:
             return "wait" if under_way else "go"
-        trial = max(self._most, self._cost / self._drawn)
-        if self._cost + (under_way + wanted) * trial <= self.limit:
+        trial = max(self._most, self._cost / max(1, self._drawn))
+        trial += sum(judge.per_trial * judge.next for judge in self.judges)
+        if self._total + (under_way + wanted) * trial <= self.limit:
             return "go"
         return "wait" if under_way else "stop"
 

@@ -16,6 +16,9 @@ from passband.generate.providers import Connection
 from passband.generate.subject import Model
 from passband.run.budget import Budget
 from passband.run.counters import Price
+from passband.run.judge.choice import JudgeChoice
+from passband.run.judge.plan import CHARACTERS, JudgePlan, judge_plans
+from passband.run.judge.prepare import make_judges
 from passband.run.prepare import load_problems
 from passband.run.progress import Progress
 from passband.run.session import make_subjects, prepare_all
@@ -28,7 +31,6 @@ from passband.trials.store import Store
 
 __all__ = ["CHARACTERS", "DryRun", "TaskPlan", "dry_run"]
 
-CHARACTERS = 4  # per token: a rule of thumb for English
 _ASSUMED = 5.0  # seconds for an answer, where no trial is recorded
 _SAMPLE = 100  # recorded trials that the time of an answer is averaged over
 
@@ -62,6 +64,7 @@ class DryRun:
     answer_seconds: float  # of one answer, measured or assumed
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    judges: list[JudgePlan] = field(default_factory=list)
 
     @property
     def missing(self) -> int:
@@ -83,7 +86,9 @@ class DryRun:
             if task.completion_tokens is None and self.price.completion:
                 return None
             total += self.price.of(task.prompt_tokens, task.completion_tokens or 0)
-        return total
+        costs = [judge.cost for judge in self.judges]
+        known = [cost for cost in costs if cost is not None]
+        return total + sum(known) if len(known) == len(costs) else None
 
     @property
     def seconds(self) -> float:
@@ -105,14 +110,16 @@ def dry_run(
     settings: Settings,
     connection: Connection,
     price: Price | None,
+    judge: JudgeChoice | None = None,
 ) -> DryRun:
     """Prepare a run and undo it; what the run would refuse is refused in the same words."""
-    Budget(price, settings.max_cost)
+    judges = make_judges(judge, Budget(price, settings.max_cost), settings, connection)
+    tasks = judges.tasks(tasks)
     subjects = make_subjects(tasks, model, connection)
     problems = [load_problems(task, settings) for task in tasks]
     said = _Said()
     with _scratch_store(directory) as store, _undone(store):
-        runs = prepare_all(store, tasks, problems, subjects, settings, said)
+        runs = prepare_all(store, tasks, problems, subjects, settings, said, judges)
     rate, answer_seconds = _pace(directory, {run.number for run in runs})
     return DryRun(
         model=subjects[0].name,
@@ -124,6 +131,7 @@ def dry_run(
         answer_seconds=answer_seconds,
         warnings=said.warnings,
         notes=said.notes,
+        judges=judge_plans(runs, judges.choice),
     )
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from passband.errors import PassbandError
 from passband.run.task_run import TaskRun
+from passband.score.judge.scorer import JudgeScorer
 from passband.score.patterns import NeedsWorker, quickly
+from passband.score.scorer import Scorer
 from passband.trials.rows import TrialRow
 
 __all__ = ["FirstScores", "ScorersFailed"]
 
-_FAILURES = ("error", "timeout")
+_FAILURES = ("error", "timeout", "no_verdict")
 
 
 class ScorersFailed(PassbandError):
@@ -38,6 +40,10 @@ def _fails(run: TaskRun, row: TrialRow) -> bool:
     return bool(scores) and all(score.status in _FAILURES for score in scores)
 
 
+def _is_doubtful(scorer: Scorer) -> bool:
+    return isinstance(scorer, JudgeScorer) or getattr(scorer, "spec", {}) is None
+
+
 class FirstScores:
     """Looks at the answers of tasks until one is scored, or too many are not."""
 
@@ -50,11 +56,12 @@ class FirstScores:
     def suspect(self, run: TaskRun, rows: Sequence[TrialRow]) -> None:
         """Look at the first rows before they are recorded: one request may do to see a failure.
 
-        Scorers that may take their time, and are the task's own code, are doubtful by themselves.
+        Scorers that may take their time, and are the task's own code or a judge, are doubtful by
+        themselves.
         """
         if run in self._unscored and not self._unscored[run].count:
-            has_code = any(getattr(scorer, "spec", {}) is None for _, scorer in run.slow.scorers)
-            self.is_doubtful = has_code or any(map(partial(_fails, run), rows[:1]))
+            is_slow = any(_is_doubtful(scorer) for _, scorer in run.slow.scorers)
+            self.is_doubtful = is_slow or any(map(partial(_fails, run), rows[:1]))
 
     def wait_no_longer(self) -> None:
         """Go on where scoring takes its time and nothing has failed."""

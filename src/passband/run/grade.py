@@ -6,11 +6,12 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from passband.run.settings import Truncated
-from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
+from passband.score.scorer import Reference, Score, ScoredTrial, Scorer, Unscored
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
 __all__ = ["Grader", "identity_of", "is_async", "score_row", "scorer_entry", "truncated_of"]
@@ -82,11 +83,12 @@ class Grader:
         if row.status not in self.scored_statuses:
             return []
         reference = self.references[row.problem]
-        scores = [
-            score_row(number, await _score_async(scorer, row, reference), row.text)
-            for number, scorer in self.scorers
-            if is_async(scorer)
-        ]
+        scores = []
+        for number, scorer in self.scorers:
+            if is_async(scorer):
+                with suppress(Unscored):
+                    score = await _score_async(scorer, row, reference)
+                    scores.append(score_row(number, score, row.text))
         rest = self.only(lambda scorer: not is_async(scorer))
         if rest.scorers:
             loop = asyncio.get_running_loop()
@@ -141,6 +143,8 @@ async def _score_async(scorer: Any, row: TrialRow, reference: Reference) -> Scor
     try:
         score: Score = await scorer.score_async(row.text, reference, **_trial(scorer, row))
         return score
+    except Unscored:
+        raise
     except Exception as error:
         return _failed(error)
 
@@ -156,6 +160,6 @@ def _trial(scorer: Scorer, row: TrialRow) -> dict[str, ScoredTrial]:
     return {
         "trial": ScoredTrial(
             row.text, row.reasoning, row.transcript, row.status, row.prompt_tokens,
-            row.completion_tokens,
+            row.completion_tokens, row.problem, row.trial,
         )
     }  # fmt: skip

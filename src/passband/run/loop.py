@@ -16,6 +16,7 @@ from passband.run.ask import Asker, BatchRefused, NothingAnswered, PendingBatch
 from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
 from passband.run.first_scores import FirstScores, ScorersFailed
+from passband.run.judge.judges import Judges
 from passband.run.notices import identical_answers, notes_of
 from passband.run.progress import Meter, Watcher
 from passband.run.queue import Queue
@@ -52,6 +53,7 @@ class Runner:
     concurrency: int = 64
     patience: Patience = field(default_factory=Patience)
     schedule: ScheduleFactory = every_problem
+    judges: Judges | None = None
     on_asking: Callable[[], None] = lambda: None
     under_way: int = 0  # trials in flight
     _open: dict[TaskRun, int] = field(default_factory=dict)  # batches in flight, by task
@@ -79,6 +81,7 @@ class Runner:
                 self.on_asking()
             await self._ask()
             self._settle()
+            await self._judge()
         finally:
             ticker.cancel()
             await asyncio.gather(ticker, return_exceptions=True)
@@ -88,13 +91,16 @@ class Runner:
             for task_run in self.task_runs:
                 task_run.grader.close()
         unscored = None if self.queue.is_finished else self._unscored
-        if (failure := self._lost or self.recorder.failure or unscored) is not None:
+        judges = None if self.judges is None else self.judges.failure
+        if (failure := self._lost or self.recorder.failure or judges or unscored) is not None:
             raise failure
         if self._ending in ("finished", "max_cost") and self.queue.is_finished:
             self._ending = "finished"
             for task_run in self.task_runs:
                 task_run.counters.planned = task_run.counters.done
         self._pass_on_notes()
+        for note in () if self.judges is None else self.judges.closing_notes(self.store.directory):
+            self.watcher.note(note)
         self._warn_if_identical(least=2)
         self._show()
         return self._ending
@@ -127,6 +133,9 @@ class Runner:
         self._news = asyncio.Event()  # of the next commit
         self.recorder.on_failure = lambda error: self._halt(0.0)
         self.recorder.on_commit = self._committed
+        if self.judges is not None:
+            self.judges.open(self.recorder.thread, self._warn, lambda error: self._halt(0.0))
+            self.recorder.on_close = self.judges.close
         self.recorder.start()
 
     def _make_schedules(self) -> None:
@@ -169,6 +178,12 @@ class Runner:
             more = range(self.concurrency - 1)
             self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
         await self._all_workers()
+
+    async def _judge(self) -> None:
+        """Wait for scorers that take their time; then see what the judges make of null answers."""
+        await self.recorder.scored()
+        if self.judges and not self.endpoint.is_stopping:
+            await self.judges.try_canaries(self.watcher.note, self._warn)
 
     async def _hold_back(self) -> None:
         """Let one worker ask alone while no answer can be scored."""
@@ -349,14 +364,18 @@ class Runner:
     def _halt(self, drain: float) -> None:
         """Send no further request, and cancel those in flight after `drain` seconds."""
         self.endpoint.stop()
-        self.recorder.leave_scores()
         self._wake()
+        if self.judges:
+            self.judges.stop()  # calls in flight are paid for, and may still come back
+        else:
+            self.recorder.leave_scores()
         if drain > 0:
             asyncio.get_running_loop().call_later(drain, self._cancel)
         else:
             self._cancel()
 
     def _cancel(self) -> None:
+        self.recorder.leave_scores()
         for worker in self._workers:
             worker.cancel()
 
@@ -384,7 +403,7 @@ class Runner:
             self._halt(self.patience.drain if lost.is_writable else 0.0)
 
     def _show(self) -> None:
-        self.watcher.tick(self.meter.read(self.endpoint, self.under_way))
+        self.watcher.tick(self.meter.read(self.endpoint, self.under_way, self.recorder.scoring))
 
     async def _awoke(self, seconds: float) -> None:
         """Drop the connections from before a sleep of the machine: they are dead."""

@@ -56,6 +56,7 @@ class Progress:
     elapsed: float = 0.0  # seconds since this process began
     retries: Mapping[str, int] = field(default_factory=dict)  # failed attempts, by outcome
     backing_off: int = 0  # requests that wait before their next attempt
+    scoring: int = 0  # recorded trials that scorers which take their time are working on
 
 
 class Watcher(Protocol):
@@ -102,7 +103,7 @@ class Meter:
         self._next_estimate = float("-inf")
         self.can_estimate = False  # once the statistics are loaded, if they are shown
 
-    def read(self, endpoint: Endpoint, under_way: int) -> Progress:
+    def read(self, endpoint: Endpoint, under_way: int, scoring: int = 0) -> Progress:
         """Return how far the run is."""
         counters = [run.counters for run in self._runs]
         done, now = sum(c.done for c in counters), self._clock()
@@ -118,6 +119,7 @@ class Meter:
             elapsed=now - self._began,
             retries=dict(endpoint.retries),
             backing_off=endpoint.backing_off,
+            scoring=scoring,
         )
 
     def _rate(self, now: float, done: int) -> float | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -28,6 +28,7 @@ __all__ = ["Recorder"]
 _EVERY = 0.05  # seconds between commits
 _MOST = 500  # rows that do not wait for the next one
 _CROWDED = 5_000  # rows in the buffer above which no more are requested
+_LOOK = 0.2  # seconds between looks at whether scores are still wanted
 _AWAITED = 64  # trials that async scorers work on at a time
 _TURN = 0.01  # seconds of scoring between two looks at requests
 _TOGETHER = 16  # rows that are scored before the next look at the clock
@@ -63,6 +64,7 @@ class Recorder:
         self._task: asyncio.Task[None] | None = None
         self.failure: BaseException | None = None
         self.on_failure: Callable[[BaseException], None] = lambda error: None
+        self.on_close: Callable[[], Awaitable[None]] = _nothing  # before its thread ends
         self.on_commit: Callable[[TaskRun, Sequence[TrialRow]], None] = lambda run, rows: None
 
     def start(self) -> None:
@@ -96,6 +98,11 @@ class Recorder:
         self._wake.set()
 
     @property
+    def thread(self) -> ThreadPoolExecutor:
+        """The one thread that uses the store."""
+        return self._writer
+
+    @property
     def is_crowded(self) -> bool:
         """Whether more rows are waiting than should be at risk."""
         return self._buffered + len(self._slow) > _CROWDED and self.failure is None
@@ -111,6 +118,18 @@ class Recorder:
             self._emptied.clear()
             await self._emptied.wait()
 
+    @property
+    def scoring(self) -> int:
+        """Rows on disk that slow scorers have not scored yet."""
+        return len(self._slow)
+
+    async def scored(self) -> None:
+        """Wait until all that came is on disk with its scores, or scores are no longer wanted."""
+        while not self.is_idle and self._scores_wanted and self.failure is None:
+            self._emptied.clear()
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._emptied.wait(), _LOOK)
+
     def leave_scores(self) -> None:
         """Do not wait for slow scorers; a resumed run scores what they have not."""
         self._scores_wanted = False
@@ -125,6 +144,7 @@ class Recorder:
             await self._task
         for task in self._slow:
             task.cancel()
+        await self.on_close()
         self._writer.shutdown()
         self._scoring.shutdown(wait=False, cancel_futures=True)
 
@@ -238,6 +258,10 @@ class Recorder:
             self.on_failure(error)
         self._wake.set()
         self._emptied.set()
+
+
+async def _nothing() -> None:
+    """Do nothing."""
 
 
 async def _grade(rows: Rows) -> set[int]:

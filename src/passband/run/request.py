@@ -16,6 +16,7 @@ from passband.run.budget import find_price
 from passband.run.counters import Price
 from passband.run.directory import default_directory
 from passband.run.dry_run import DryRun, dry_run
+from passband.run.judge.choice import JudgeChoice
 from passband.run.progress import Watcher
 from passband.run.schedule import every_problem
 from passband.run.session import Finished, OnStart, run_session
@@ -69,6 +70,7 @@ class RunOptions(TypedDict, total=False):
     stream: bool
     headers: Mapping[str, str]
     prices: Path | None
+    judge: JudgeChoice | None
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ class RunRequest:
     settings: Settings
     connection: Connection
     price: Price | None = None
+    judge: JudgeChoice | None = None
 
     def run(self, watcher: Watcher, *, on_start: OnStart | None = None) -> Finished:
         """Request every missing trial; `on_start` is given a function that stops the run."""
@@ -92,6 +95,7 @@ class RunRequest:
             connection=self.connection,
             watcher=watcher,
             price=self.price,
+            judge=self.judge,
             schedule=until_schedule(watcher) if self.settings.until else every_problem,
             on_start=on_start,
         )
@@ -99,7 +103,13 @@ class RunRequest:
     def dry_run(self) -> DryRun:
         """Return what `run` would request; refuse what it would refuse."""
         return dry_run(
-            self.tasks, self.model, self.directory, self.settings, self.connection, self.price
+            self.tasks,
+            self.model,
+            self.directory,
+            self.settings,
+            self.connection,
+            self.price,
+            self.judge,
         )
 
     def check_metrics(self, metrics: Sequence[str], level: float, policy: str = "drop") -> None:
@@ -197,6 +207,7 @@ def make_request(
         settings,
         connection,
         find_price(model, options.get("prices")) if isinstance(model, str) else None,
+        options.get("judge"),
     )
 
 

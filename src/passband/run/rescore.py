@@ -10,11 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, UnknownName
 from passband.run.aside import grade_in_loop, loop_for
 from passband.run.grade import Grader, is_async, scorer_entry, truncated_of
+from passband.run.judge.rescoring import Judging
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
+from passband.score.judge.scorer import JudgeScorer
 from passband.score.pipeline import make_scorer
 from passband.score.recorded import rebuilt_scorer
 from passband.score.scorer import Reference, Scorer
@@ -57,7 +59,9 @@ class Rescoring:
         chosen = {scorer.name: scorer for scorer in (*self.own, *self.added)}
         if every:
             for record in self.run.scorers:
-                if record.name not in chosen and (scorer := rebuilt_scorer(record)) is not None:
+                if record.name in chosen or (record.spec or {}).get("function") == "judge":
+                    continue  # a judge is asked only where it is named
+                if (scorer := rebuilt_scorer(record)) is not None:
                     chosen[record.name] = scorer
         return chosen
 
@@ -97,8 +101,12 @@ def chosen_scorers(
     tasks: Sequence[str],
     *,
     trust: bool = False,
+    is_judged: bool = False,
 ) -> list[Rescoring]:
-    """Return which scorers each run gets: its task's, and further ones by name."""
+    """Return which scorers each run gets: its task's, and further ones by name.
+
+    With `is_judged` one more is to come, so that a run may have none of its own.
+    """
     loaded = [load_task(entry, trust=trust) for name in tasks for entry in find_tasks(name)]
     known = {task.name: task for task in loaded}
     unknown = sorted(set(known) - {run.task for run in runs})
@@ -113,12 +121,18 @@ def chosen_scorers(
     for run in chosen:
         added = [make_scorer(name, name, {}, steps) for name in names]
         if run.task not in known and (run.is_imported or _is_of_inspect(run)):
-            plans.append(_of_imported(run, added))
+            plans.append(Rescoring(run, (), added) if is_judged else _of_imported(run, added))
             continue
         if run.adaptive is not None and run.task not in known:
             plans.append(Rescoring(run, _recorded_scorers(run), added))
             continue
-        task = known.get(run.task) or _recorded_task(run, trust)
+        try:
+            task = known.get(run.task) or _recorded_task(run, trust)
+        except UnknownName:
+            if not is_judged:  # a judge needs the recorded problems alone
+                raise
+            plans.append(Rescoring(run, (), added))
+            continue
         plans.append(Rescoring(run, task.scorers, added, task.truncated))
     return plans
 
@@ -132,43 +146,72 @@ def rescore_run(
     main: bool = False,
     truncated: Truncated | None = None,
     trust: bool = False,
+    judging: Judging | None = None,
 ) -> Rescored:
-    """Score the recorded completions of every task of a run directory, or of some tasks."""
-    if (rules or main) and not scorers:
+    """Score the recorded completions of every task of a run directory, or of some tasks.
+
+    Judges are asked only where `judging` says how; without it their verdicts stay as they are.
+    """
+    if (rules or (main and judging is None)) and not scorers:
         raise InvalidInput("--extract and --main are for a new scorer; name it with --scorer.")
     with Trials(directory) as trials:
         runs = trials.runs()
     if not runs:
         raise InvalidInput(f"{directory} holds no trials yet.")
     names = list(dict.fromkeys(scorers))
-    plans = chosen_scorers(runs, names, rules, task_names, trust=trust)
+    is_judged = judging is not None
+    plans = chosen_scorers(runs, names, rules, task_names, trust=trust, is_judged=is_judged)
+    plans = [_with_judges(plan, judging) for plan in plans]
     store = Store(directory)
+    added = 0
     try:
-        added = sum(score_again(store, plan, main=main, truncated=truncated) for plan in plans)
+        for plan in plans:
+            added += score_again(store, plan, main=main, truncated=truncated, judging=judging)
+            if judging is not None and judging.is_stopping:
+                break
     finally:
         store.close()
     return Rescored(added, tuple(dict.fromkeys(plan.run.task for plan in plans)))
 
 
+def _with_judges(plan: Rescoring, judging: Judging | None) -> Rescoring:
+    """Return a plan with the judges that are wanted; with none of them where nothing is asked."""
+    if judging is None:
+        own = [scorer for scorer in plan.own if not isinstance(scorer, JudgeScorer)]
+        return replace(plan, own=own)
+    has_own = any(isinstance(scorer, JudgeScorer) for scorer in plan.own)
+    own = judging.choice.scorers(plan.own, adds=False) if has_own else list(plan.own)
+    added = list(plan.added) if has_own else judging.choice.scorers(plan.added)
+    return replace(plan, own=own, added=added)
+
+
 def score_again(
-    store: Store, plan: Rescoring, *, main: bool = False, truncated: Truncated | None = None
+    store: Store,
+    plan: Rescoring,
+    *,
+    main: bool = False,
+    truncated: Truncated | None = None,
+    judging: Judging | None = None,
 ) -> int:
     """Score recorded trials by a run's scorers and return how many scores are new."""
     cut_off = truncated or plan.current_truncated()
     scorers = plan.scorers(every=truncated is not None)
+    with Trials(store.directory, trusted=True) as trials:
+        problems = list(trials.problems(plan.run.number))
+    if judging is not None:
+        scorers = judging.known(plan.run, scorers, problems)
     kept = {record.name: _entry(record) for record in plan.run.scorers}
     renewed = {name: scorer_entry(scorer, cut_off) for name, scorer in scorers.items()}
     order = plan.order(main=main)
     numbers = store.set_scorers(plan.run.number, [(kept | renewed)[name] for name in order])
-    with Trials(store.directory, trusted=True) as trials:
-        problems = list(trials.problems(plan.run.number))
+    numbered = [problem.number for problem in problems]
     references = [_reference(problem.record) for problem in problems]
     graded = [(n, scorers[name]) for n, name in zip(numbers, order, strict=True) if name in scorers]
     grader = Grader(graded, references, cut_off)
     try:
-        return score_recorded(
-            store, plan.run.number, grader, [problem.number for problem in problems]
-        )
+        if judging is not None:
+            return judging.score(store, plan.run, grader, problems, score_recorded)
+        return score_recorded(store, plan.run.number, grader, numbered)
     finally:
         grader.close()
 
@@ -202,11 +245,13 @@ def score_recorded(
     is_stopping: Callable[[], bool] = lambda: False,
     note: Callable[[int, ScoreRow], None] = lambda problem, score: None,
     running: asyncio.AbstractEventLoop | None = None,
+    tick: Callable[[], None] = lambda: None,
 ) -> int:
     """Score recorded trials of a run that lack a score, and return how many scores were added.
 
     `problems` are their numbers in the store, in the order of the grader's references. Async
-    scorers are awaited in the event loop that is `running` in another thread, if any.
+    scorers are awaited in the event loop that is `running` in another thread, if any; `tick` is
+    called after each of their scores.
     """
     added = 0
     places = {problem: place for place, problem in enumerate(problems)}
@@ -229,7 +274,7 @@ def score_recorded(
 
             while (chunk := list(islice(rows, _CHUNK))) and not is_stopping():
                 if is_async(scorer):
-                    scores = grade_in_loop(loop, one, chunk, is_stopping)
+                    scores = grade_in_loop(loop, one, chunk, is_stopping, tick)
                 else:
                     scores = list((threads.map if scorer.slow else map)(grade, chunk))
                 added += _commit(store, problems, chunk, scores, note)

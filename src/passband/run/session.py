@@ -21,6 +21,10 @@ from passband.generate.subject import Model, Subject, make_subject
 from passband.run.budget import Budget
 from passband.run.counters import Price
 from passband.run.garbage import fewer_collections
+from passband.run.judge.choice import JudgeChoice
+from passband.run.judge.judge import JudgeReport
+from passband.run.judge.judges import Judges
+from passband.run.judge.prepare import check_judges, make_judges, seated
 from passband.run.loop import Ending, Runner
 from passband.run.prepare import further_spec, load_problems, prepare, record_subject
 from passband.run.progress import Watcher
@@ -64,6 +68,7 @@ class Finished:
     seconds: float
     cost: float | None
     max_failed: float | None = None  # share of trials without an answer that is no failure
+    judges: Sequence[JudgeReport] = ()
 
     def summarize(
         self,
@@ -94,8 +99,13 @@ class Finished:
     def exit_code(self) -> ExitCode:
         """The exit code of the command: trials without an answer or a score may be a failure."""
         code = _EXIT_CODES[self.ending]
-        has_failed = self.failure is not None or bool(self.unscored)
+        has_failed = self.failure is not None or bool(self.unscored) or self.is_unjudged
         return ExitCode.FAILED if code is ExitCode.OK and has_failed else code
+
+    @property
+    def is_unjudged(self) -> bool:
+        """Whether answers are left without a verdict that the next run can get."""
+        return any(judge.is_out for judge in self.judges)
 
     @property
     def failure(self) -> str | None:
@@ -131,6 +141,7 @@ def run_session(
     connection: Connection,
     watcher: Watcher,
     price: Price | None = None,
+    judge: JudgeChoice | None = None,
     schedule: ScheduleFactory = every_problem,
     low_water: int = LOW_WATER,
     on_start: OnStart | None = None,
@@ -141,13 +152,19 @@ def run_session(
     """
     began = time.monotonic()
     budget = Budget(price, settings.max_cost)
+    judges = make_judges(judge, budget, settings, connection)
+    tasks = judges.tasks(tasks)
     subjects = make_subjects(tasks, model, connection)
     problems = [opened(task, settings, directory, load_problems) for task in tasks]
     store = Store(directory, low_water=low_water)
     try:
         runner = Runner(
-            task_runs=prepare_all(store, tasks, problems, subjects, settings, watcher),
+            task_runs=[
+                seated(judges, store, run)
+                for run in prepare_all(store, tasks, problems, subjects, settings, watcher, judges)
+            ],
             store=store,
+            judges=judges,
             budget=budget,
             watcher=watcher,
             concurrency=settings.concurrency,
@@ -163,9 +180,15 @@ def run_session(
     finally:
         store.close()
     seconds = time.monotonic() - began
-    cost = budget.spent(runner.task_runs)
     finished = Finished(
-        directory, subjects[0].name, ending, runner.task_runs, seconds, cost, settings.max_failed
+        directory,
+        subjects[0].name,
+        ending,
+        runner.task_runs,
+        seconds,
+        budget.total(runner.task_runs),
+        settings.max_failed,
+        tuple(judge.report() for judge in judges),
     )
     if finished.failure is not None:
         watcher.warn(finished.failure)
@@ -206,10 +229,13 @@ def prepare_all(
     subjects: Sequence[Subject],
     settings: Settings,
     watcher: Watcher,
+    judges: Judges | None = None,
 ) -> list[TaskRun]:
     """Enter tasks into the store, and warn of what the user should know before any request."""
     address = getattr(subjects[0], "address", None)
     earlier = read_earlier(store.directory, [task.name for task in tasks], subjects[0].name)
+    if judges:
+        check_judges(judges, store.directory, tasks, problems, subjects[0].name, settings, watcher)
     runs = [
         prepare(store, task, chosen, subject, settings, name=settings.name)
         for task, chosen, subject in zip(tasks, problems, subjects, strict=True)

@@ -1,7 +1,7 @@
 """The registry of scoring functions, and the decorator that adds one.
 
 >>> print(*sorted(scorers))
-acc bleu choice chrf contains exact_match f1 math numeric regex ter
+acc bleu choice chrf contains exact_match f1 judge math numeric regex ter
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ import math
 import numbers
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from passband.errors import InvalidInput, WrongType, nearest
 from passband.registry import Registry
+
+if TYPE_CHECKING:
+    from passband.score.scorer import Scorer
 
 __all__ = [
     "Bounds",
@@ -75,6 +78,7 @@ class ScorerFunction:
     check: Callable[..., bool] | None = None
     extra: Extra | None = None
     is_registered: bool = True  # False: a task's own code, which no name leads to
+    make: Callable[..., Scorer] | None = None  # of name, options and steps; None: a pipeline
 
     def better(self, one: float, other: float) -> bool:
         """Return whether one score is better than another."""

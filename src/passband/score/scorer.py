@@ -8,7 +8,15 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from passband.trials.rows import ScoreStatus
 
-__all__ = ["Reference", "Score", "ScoreStatus", "ScoredTrial", "Scorer", "Truncated"]
+__all__ = [
+    "Reference",
+    "Score",
+    "ScoreStatus",
+    "ScoredTrial",
+    "Scorer",
+    "Truncated",
+    "Unscored",
+]
 
 Truncated = Literal["leave", "score"]  # what to do with completions that were cut off
 
@@ -32,10 +40,16 @@ class ScoredTrial:
     status: str = "ok"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    problem: int | None = None  # position of its problem in the run
+    trial: int | None = None
+
+
+class Unscored(Exception):
+    """There is no score now, but may be one later: the trial stays as if it was never scored."""
 
 
 class Score(NamedTuple):
-    """One score. No answer counts as incorrect; an error or a timeout has no value at all."""
+    """One score. No answer counts as incorrect; other failures have no value at all."""
 
     value: float | None
     status: ScoreStatus = "ok"

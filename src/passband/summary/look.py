@@ -16,6 +16,7 @@ from passband.summary.scale import Scale, scale_of
 from passband.summary.shown import (
     Damaged,
     Shown,
+    ShownCall,
     ShownProblem,
     ShownScore,
     ShownTrial,
@@ -23,7 +24,7 @@ from passband.summary.shown import (
 )
 from passband.trials.chosen import Choice, Differs, Matches
 from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
-from passband.trials.rows import ScoreRow, TrialRow
+from passband.trials.rows import CallRow, ScoreRow, TrialRow
 from passband.trials.schema import CorruptStore
 from passband.trials.walk import TrialPlace
 
@@ -232,7 +233,24 @@ class Look:
             attempts=row.attempts,
             finish_reason=row.finish_reason,
             failures=self._failures(row),
+            calls=self._calls(row) if spans else (),
         )
+
+    def _calls(self, row: TrialRow) -> tuple[ShownCall, ...]:
+        """Return the calls to judges that a trial was scored by, those of the chosen one first."""
+        chosen = sorted(self.run.scorers, key=lambda scorer: scorer != self.scorer)
+        return tuple(
+            _shown_call(scorer.name, call, self._reply(call))
+            for scorer in chosen
+            for call in self._trials.calls_of_trial(scorer.number, row.problem, row.trial)
+        )
+
+    def _reply(self, call: CallRow) -> str | None:
+        """Return the reply to a call, or to the equal one that was made before."""
+        if call.reply is not None or not call.is_cached:
+            return call.reply
+        replies = self._trials.replies([call.key]).get(call.key, [])
+        return next((one.reply for one in replies if one.value == call.value), None)
 
     def _failures(self, row: TrialRow) -> tuple[str, ...]:
         """Return why attempts failed, of a trial that has no completion or an error."""
@@ -280,6 +298,14 @@ def _middle(scorer: ScorerRecord) -> float:
     """Return from which score on a scorer passes a trial: the middle of its scale."""
     low, high = scorer.bounds or (0.0, 1.0)
     return 0.5 if low is None or high is None else (low + high) / 2
+
+
+def _shown_call(scorer: str, call: CallRow, reply: str | None) -> ShownCall:
+    return ShownCall(
+        scorer, call.vote, call.attempt, call.status, call.value, reply, call.is_swapped,
+        call.is_cached, call.outcome, call.detail, call.prompt_tokens, call.completion_tokens,
+        call.cost,
+    )  # fmt: skip
 
 
 def _listed(record: ProblemRecord, name: str) -> list[Any]:

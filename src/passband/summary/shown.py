@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-__all__ = ["Damaged", "Message", "Shown", "ShownProblem", "ShownScore", "ShownTrial", "message_of"]
+__all__ = [
+    "Damaged",
+    "Message",
+    "Shown",
+    "ShownCall",
+    "ShownProblem",
+    "ShownScore",
+    "ShownTrial",
+    "message_of",
+]
 
 
 class Message(NamedTuple):
@@ -48,6 +57,31 @@ class ShownScore:
 
 
 @dataclass(frozen=True)
+class ShownCall:
+    """One request of a scorer to a judge about a trial."""
+
+    scorer: str
+    vote: int  #: from 0
+    attempt: int
+    status: str
+    value: float | None  #: of its verdict
+    reply: str | None
+    is_swapped: bool = False  #: whether a pair was shown the other way round
+    is_cached: bool = False  #: whether an equal request was replied to before
+    outcome: str | None = None  #: of a failed one
+    detail: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+
+    @property
+    def last_line(self) -> str | None:
+        """The last line of the reply that is not empty, which holds the verdict."""
+        lines = (self.reply or "").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), None)
+
+
+@dataclass(frozen=True)
 class ShownTrial:
     """One trial of a problem."""
 
@@ -66,6 +100,7 @@ class ShownTrial:
     attempts: int = 1
     finish_reason: str | None = None
     failures: tuple[str, ...] = ()  #: why attempts came to nothing
+    calls: tuple[ShownCall, ...] = ()  #: to judges, by scorer and vote
 
     @property
     def score(self) -> ShownScore | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Literal
 
+from passband.summary.judge_usage import JudgeUsage, judges_of
 from passband.trials.chosen import Choice
 from passband.trials.lock import holder
 from passband.trials.reader import RunRecord, SessionRecord, Trials
@@ -35,6 +36,7 @@ class Standing:
     tokens: tuple[int, int]  #: in and out
     cost: float | None  #: None where none was recorded
     asked: int = 0  #: problems that have trials
+    judges: tuple[JudgeUsage, ...] = ()  #: apart from the trials
 
     @property
     def failed(self) -> dict[str, int]:
@@ -61,6 +63,7 @@ def standing_of(trials: Trials, run: RunRecord, *, going_on: bool) -> Standing:
         tokens=trials.tokens(run.number),
         cost=trials.cost(run.number) or None,
         asked=len(_counts(trials, run)),
+        judges=judges_of(trials, run),
     )
 
 

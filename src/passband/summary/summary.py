@@ -104,6 +104,7 @@ class ScorerCounts:
     no_answer: int = 0
     error: int = 0
     timeout: int = 0
+    no_verdict: int = 0  #: of a judge
 
 
 @dataclass(frozen=True)

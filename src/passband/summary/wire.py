@@ -120,6 +120,7 @@ class _Scorer(_Model):
     no_answer: int
     error: int
     timeout: int
+    no_verdict: int = 0
 
 
 class _Step(_Model):
@@ -265,7 +266,11 @@ def _version(summary: Summary) -> int:
     if any(group.judge for group in summary.groups):
         return JUDGED_VERSION
     is_extended = any(getattr(request, name) is not None for name in _OPTIONAL) or any(
-        group.adaptive or group.until or group.bracket or group.incomplete
+        group.adaptive
+        or group.until
+        or group.bracket
+        or group.incomplete
+        or any(scorer.no_verdict for scorer in group.scorers)
         for group in summary.groups
     )
     is_extended |= request.calibrate
@@ -347,7 +352,7 @@ def group_json(group: Group) -> dict[str, Any]:
         "by": dict(group.by),
         "trials_per_problem": list(group.trials_per_problem),
         "statuses": dict(group.statuses),
-        "scorers": [asdict(scorer) for scorer in group.scorers],
+        "scorers": [_scorer_json(scorer) for scorer in group.scorers],
         "notes": [_note_json(note) for note in group.notes],
         "lines": [_line_json(line) for line in group.lines],
         **({} if group.adaptive is None else {"adaptive": _adaptive_json(group.adaptive)}),
@@ -356,6 +361,12 @@ def group_json(group: Group) -> dict[str, Any]:
         **({"incomplete": dict(group.incomplete)} if group.incomplete else {}),
         **({} if group.judge is None else {"judge": judge_json(group.judge)}),
     }
+
+
+def _scorer_json(scorer: ScorerCounts) -> dict[str, Any]:
+    """Return the counts of a scorer; verdicts that are missing only where some are."""
+    values = asdict(scorer)
+    return values if scorer.no_verdict else {k: n for k, n in values.items() if k != "no_verdict"}
 
 
 def _combined_json(combined: Combined) -> dict[str, Any]:

@@ -22,12 +22,13 @@ from passband.score.filters import (
     FilterStep,
     make_step,
 )
-from passband.score.pipeline import Pipeline
+from passband.score.pipeline import assembled
 from passband.score.registry import ScorerFunction, check_options, scorers
 from passband.score.repeats import aggregations
 from passband.score.scorer import Scorer
 from passband.stats.metric.names import parse_name
 from passband.tasks.listed_metric import ListedMetric, listed_metrics
+from passband.tasks.rubric_file import with_rubric
 from passband.tasks.schema import FilterLine, FilterPipeline, MetricLine, TaskKeys
 from passband.tasks.task import MetricEntry
 from passband.tasks.trusted_scoring import (
@@ -202,7 +203,9 @@ class _Reading:
             function = self._function(metric, reduction)
             name = f"{metric.scorer},{reduction.name}" if self.several else metric.scorer
             options = {} if self.results is not None else plain_json(line.options)
-            self.scorers[identity] = Pipeline(name, function, options, reduction.steps)
+            if function.name == "judge":
+                options = with_rubric(options, self.file.path.parent)
+            self.scorers[identity] = assembled(name, function, options, reduction.steps)
         return self.scorers[identity]
 
     def _function(self, metric: ListedMetric, reduction: _Reduction) -> ScorerFunction:

@@ -15,11 +15,14 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
+from passband.trials.call_totals import TALLY, CallSums, CallTotals
+from passband.trials.calls import call_of
 from passband.trials.checked import CheckedRows
 from passband.trials.checksums import is_intact
 from passband.trials.codec import readable
 from passband.trials.connection import connect_to_audit
 from passband.trials.packing import packed
+from passband.trials.roots import ROOT
 from passband.trials.rows import REASONING
 from passband.trials.schema import FILE, TABLES, CorruptStore, selected
 from passband.trials.spare import SPARED, spared
@@ -38,6 +41,12 @@ _SCORES = (
     "LEFT JOIN trial AS t ON t.run=c.run AND t.problem=s.problem AND t.trial=s.trial "
     "ORDER BY s.scorer, s.problem, s.trial"
 )
+_CALLS = (
+    f"SELECT {selected('call', prefix='k.')}, p.problem FROM call AS k "
+    "LEFT JOIN scorer AS s ON s.scorer=k.scorer "
+    "LEFT JOIN problem AS p ON p.run=s.run AND p.problem=k.problem"
+)
+_LARGE = ("trial", "body", "score", "call")  # tables of which no row is kept
 _LOOSE = "SELECT * FROM body WHERE id NOT IN (SELECT body FROM trial WHERE body NOT NULL)"
 _COLUMNS = len(TABLES["trial"])
 
@@ -80,6 +89,7 @@ class _Auditor:
     _uncounted: set[tuple[Any, ...]] = field(default_factory=set)  # problems with damaged rows
     _trials: dict[Any, TrialTally] = field(default_factory=dict)
     _scores: dict[Any, ScoreTally] = field(default_factory=dict)
+    _calls: dict[int, CallTotals] = field(default_factory=dict)
 
     def audit(self) -> None:
         """Look at one table after the other; where one cannot be read, go on with the next."""
@@ -88,7 +98,8 @@ class _Auditor:
         spare = "SELECT 1 FROM sqlite_master WHERE name='spare'"
         self._has_spare = any(self._checked.each(spare))
         for step in (self._structure, self._small_tables, self._bodies, self._score_rows,
-                     self._counters, self._tallies, self._references, self._spares):  # fmt: skip
+                     self._call_rows, self._counters, self._tallies, self._call_tallies,
+                     self._references, self._spares):  # fmt: skip
             try:
                 step()
             except CorruptStore as error:
@@ -101,7 +112,7 @@ class _Auditor:
 
     def _small_tables(self) -> None:
         for table in TABLES:
-            if table in ("trial", "body", "score") or (table == "spare" and not self._has_spare):
+            if table in _LARGE or (table == "spare" and not self._has_spare):
                 continue
             rows = self._rows[table] = []
             for row in self._each(table, f"SELECT {selected(table)} FROM {table}"):
@@ -149,17 +160,34 @@ class _Auditor:
                 key = score[0], score[1], status, score[4]
                 self._scores.setdefault(key, ScoreTally()).add(score[3])
 
+    def _call_rows(self) -> None:
+        for row in self._each("call", _CALLS):
+            self._count("call", row[0])
+            try:
+                call = call_of(self._checked, row[:-1])
+            except CorruptStore as error:
+                self.damage.append(error.why)
+                self._uncounted.add(("call", row[0]))
+                continue
+            if row[-1] is None:
+                self.damage.append(self._checked.description("call", row, "has no problem"))
+            self._calls.setdefault(call.scorer, CallTotals()).add(call)
+
     def _counters(self) -> None:
         """Compare how many rows there are with how many were written."""
         written = {(row[0], row[1]): row[2] for row in self._rows["counter"]}
         found = {(table, 0): self.counts[table] for table in ("run", "session", "source", "scorer")}
         found |= self._by
         for key in sorted({*written, *found} - {("commit", 0)}, key=repr):  # damaged: no number
-            if key[0] in REASONING:  # which no row holds
+            if key[0] in REASONING or str(key[0]).startswith(ROOT):  # which no row holds
                 continue
             if written.get(key, 0) != found.get(key, 0):
                 name, number = key
-                of = f" of {'scorer' if name == 'score' else 'run'} {number}" if number else ""
+                of = (
+                    f" of {'scorer' if name in ('score', 'call') else 'run'} {number}"
+                    if number
+                    else ""
+                )
                 self.damage.append(
                     f"{found.get(key, 0)} rows of {name}{of} where {written.get(key, 0)} were "
                     f"written"
@@ -178,6 +206,14 @@ class _Auditor:
             if ("score", scorer, problem) in self._uncounted:
                 continue
             self.damage.append(f"a tally of scores by scorer {scorer} is wrong: problem {problem}")
+
+    def _call_tallies(self) -> None:
+        """Compare the sums of calls with what the calls add up to."""
+        rows = [row for row in self._rows.get("spare", []) if row[0] == TALLY]
+        written = _sums({row[1]: CallTotals.of(row[2]) for row in rows})
+        for scorer, status in _different(written, _sums(self._calls)):
+            if ("call", scorer) not in self._uncounted:
+                self.damage.append(f"the sums of {status} calls by scorer {scorer} are wrong")
 
     def _references(self) -> None:
         runs = {row[0] for row in self._rows["run"]}
@@ -219,6 +255,11 @@ def _belongs(trial: tuple[Any, ...], body: tuple[Any, ...]) -> bool:
     return is_intact("body", body) and body[1:5] == trial[:4] and readable(*body[5:9])
 
 
+def _sums(totals: dict[int, CallTotals]) -> dict[tuple[int, str], CallSums]:
+    return {(number, status): sums for number, one in totals.items()
+            for status, sums in one.sums.items()}  # fmt: skip
+
+
 def _different(written: dict[Any, Any], found: dict[Any, Any]) -> list[Any]:
     """Return the keys of tallies that differ by more than the order of addition explains."""
     keys = (
@@ -229,6 +270,8 @@ def _different(written: dict[Any, Any], found: dict[Any, Any]) -> list[Any]:
     return sorted(keys, key=repr)  # a status in a damaged row of a trial may be of any type
 
 
-def _agree(one: TrialTally | ScoreTally, other: TrialTally | ScoreTally) -> bool:
+def _agree(
+    one: TrialTally | ScoreTally | CallSums, other: TrialTally | ScoreTally | CallSums
+) -> bool:
     pairs = ((getattr(one, name), getattr(other, name)) for name in one.__slots__)
     return all(a == b or (isinstance(a, float) and isclose(a, b, rel_tol=1e-9)) for a, b in pairs)

@@ -76,9 +76,9 @@ class CheckedRows:
             place = row[:3] if table in ("trial", "attempt") else row[:2]
         elif table == "body":
             place = row[1:4]
-        elif table in ("score", "score_tally"):
+        elif table in ("score", "score_tally", "call"):
             run = self._looked_up("SELECT run FROM scorer WHERE scorer=?", row[0])
-            place = (run, *row[1 : 3 if table == "score" else 2])
+            place = (run, *row[1 : 2 if table == "score_tally" else 3])
         else:
             return f"row {row[0]!r} of {table} {what}"
         return f"a row of {table} {what}: {self.place(*place)}"

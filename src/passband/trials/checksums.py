@@ -11,6 +11,10 @@ are many, it is that of their numbers as eight bytes each, little-endian, follow
     score  scorer, problem, trial, status, lengths of answer, rule and detail, value; answer,
            rule, detail
 
+    call   scorer, problem, trial, call, attempt, at_ms, status, cached, prompt_tokens,
+           completion_tokens, latency_ms, seed, http, codec, lengths of key, outcome, detail and
+           reply, value, cost; key, outcome, detail, reply
+
     trial_tally  run, problem, status, trials, prompt_tokens, completion_tokens, retried, cost;
            places
     score_tally  scorer, problem, trial_status, status, scores, valued, odd, total
@@ -35,6 +39,7 @@ __all__ = [
     "SCORE",
     "TRIAL",
     "body_checksum",
+    "call_checksum",
     "checksum",
     "is_intact",
     "score_checksum",
@@ -48,6 +53,7 @@ NOTHING = -(2**63)
 TRIAL = Struct("<13qd").pack
 BODY = Struct("<9q").pack
 SCORE = Struct("<7qd").pack
+_CALL = Struct("<18q2d").pack
 _SUMS = Struct("<7qd").pack
 
 
@@ -130,6 +136,32 @@ def score_checksum(values: tuple[Any, ...]) -> int:
     return crc32(numbers + first + second + third)
 
 
+def call_checksum(values: tuple[Any, ...]) -> int:
+    """Return the CRC-32 of the row of a call."""
+    (*place, key, at, status, cached, value, prompt, completion, cost, latency, seed, http, outcome,
+     detail, codec, reply) = values  # fmt: skip
+    first, second = _bytes(outcome), _bytes(detail)
+    numbers = _CALL(
+        *place,
+        at,
+        status,
+        cached,
+        NOTHING if prompt is None else prompt,
+        NOTHING if completion is None else completion,
+        NOTHING if latency is None else latency,
+        NOTHING if seed is None else seed,
+        NOTHING if http is None else http,
+        codec,
+        len(key),
+        -1 if outcome is None else len(first),
+        -1 if detail is None else len(second),
+        -1 if reply is None else len(reply),
+        nan if value is None else value,
+        nan if cost is None else cost,
+    )
+    return crc32(reply or b"", crc32(numbers + key + first + second))
+
+
 def trial_tally_checksum(values: tuple[Any, ...]) -> int:
     """Return the CRC-32 of the row of a trial tally."""
     run, problem, status, trials, places, taken, given, cost, retried = values
@@ -165,6 +197,7 @@ _CHECKSUMS: dict[str, Callable[[tuple[Any, ...]], int]] = {
     "session": session_checksum,
     "body": _body_row,
     "score": score_checksum,
+    "call": call_checksum,
     "trial_tally": trial_tally_checksum,
     "score_tally": score_tally_checksum,
 }

@@ -24,6 +24,7 @@ _OF_SCORES = {
     "no_answer": f"s.status={SCORE_STATUSES.index('no_answer')}",
     "scorer_error": f"s.status={SCORE_STATUSES.index('error')}",
     "scorer_timeout": f"s.status={SCORE_STATUSES.index('timeout')}",
+    "scorer_no_verdict": f"s.status={SCORE_STATUSES.index('no_verdict')}",
     "unscored": f"(t.status={STATUSES.index('ok')} AND s.status IS NULL)",
 }
 STATUS_WORDS = (*STATUSES, *_OF_SCORES)

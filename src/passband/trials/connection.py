@@ -51,8 +51,8 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
     """Open the file for reading only, also while a run is writing it.
 
     A trusted file, which this process has checked before, is not looked through for damage. Of a
-    file of version 1 a migrated copy is read, which is gone when it is closed; one of version 2 is
-    read as it is, with NULL for what it lacks.
+    file of version 1 a migrated copy is read, which is gone when it is closed; a later one is read
+    as it is, with NULL and empty tables for what it lacks.
     """
     if not path.is_file():
         raise no_run(path.parent)
@@ -68,8 +68,8 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
             if version == 1:
                 with closing(connection):
                     return migrated_copy(connection, path)
-            if version == 2:
-                show_widened(connection)
+            if version < VERSION:
+                show_widened(connection, version)
         except BaseException:
             connection.close()
             raise

@@ -28,6 +28,7 @@ from passband.trials.rows import ScoreRow, TrialRow
 __all__ = [
     "EXPORTS",
     "FURTHER",
+    "Row",
     "column_kinds",
     "export",
     "further_columns",
@@ -46,7 +47,11 @@ FURTHER = ("prompt", "target", "detail")
 """Columns that can be asked for; the target is in every export."""
 
 _TIMING = ("latency_ms", "attempts", "request_id")
-_WHOLE = ("trial", "seed", "prompt_tokens", "completion_tokens", "latency_ms", "attempts")
+_WHOLE = (
+    "trial", "seed", "prompt_tokens", "completion_tokens", "latency_ms", "attempts", "vote",
+    "swapped", "attempt", "cached", "http", "at_ms",
+)  # fmt: skip
+_NUMBERS = ("score", "value", "cost")
 _CHUNK = 10_000  # rows of Parquet that are held at a time
 
 Row = Mapping[str, Any]
@@ -192,7 +197,7 @@ def column_kinds(runs: Sequence[RunRecord], *, timing: bool = False) -> dict[str
 def _kind(name: str) -> Kind:
     if name in _WHOLE:
         return "whole"
-    return "number" if name.partition(":")[0] == "score" else "text"
+    return "number" if name.partition(":")[0] in _NUMBERS else "text"
 
 
 def export(

@@ -15,6 +15,7 @@ _SCORE_WORDS = {
     "no_answer": SCORE_STATUSES.index("no_answer"),
     "scorer_error": SCORE_STATUSES.index("error"),
     "scorer_timeout": SCORE_STATUSES.index("timeout"),
+    "scorer_no_verdict": SCORE_STATUSES.index("no_verdict"),
 }
 
 Counted = dict[int, int | None]

@@ -1,8 +1,9 @@
 """Merging run directories that hold the same runs: shards, topped-up copies, several models.
 
-Two rows of the same trial must say the same, and so must two scores of the same scorer; how long
-an answer took is not what it says. Everything is written in one transaction: after a refusal, or
-a kill, the destination is what it was. Merging again what is there already changes nothing.
+Two rows of the same trial must say the same, and so must two scores of the same scorer and two
+replies of its judge; how long an answer took is not what it says. Everything is written in one
+transaction: after a refusal, or a kill, the destination is what it was. Merging again what is there
+already changes nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from passband.trials.identity import (
     is_moved,
 )
 from passband.trials.imported import Imported
+from passband.trials.merge_calls import ConflictingCalls, merge_calls
 from passband.trials.problems import StoredProblem
 from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, SessionRecord, Trials
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
@@ -48,6 +50,7 @@ class MergeReport:
     trials: int = 0
     scores: int = 0
     trials_there: int = 0
+    calls: int = 0  # to judges
 
     def plus(self, **more: int) -> MergeReport:
         """Return the report with more rows counted."""
@@ -154,7 +157,7 @@ class _Run:
         rows = self._trials.trials(self._run)
         while chunk := list(islice(rows, _CHUNK)):
             report = self._merge_trials(chunk, report)
-        return self._merge_unused(report)
+        return self._merge_calls(self._merge_unused(report))
 
     def _begun(self) -> int:
         """Enter the run; other settings, or another name, are refused."""
@@ -297,6 +300,17 @@ class _Run:
                 new = list(self._new_scores(earlier or row, row))
                 self._store.add_scores(new)
                 report = report.plus(scores=len(new))
+        return report
+
+    def _merge_calls(self, report: MergeReport) -> MergeReport:
+        """Copy the calls of every scorer that has asked a judge."""
+        for there, here in self._scorers.items():
+            try:
+                added = merge_calls(self._store, self._trials, there, here, self._numbers)
+            except ConflictingCalls as error:
+                row = TrialRow(error.call.problem, error.call.trial, "ok")
+                raise self._differs(row, "a judge's reply") from None
+            report = report.plus(calls=added)
         return report
 
     def _differs(self, row: TrialRow, what: str) -> SettingsChanged:

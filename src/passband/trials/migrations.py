@@ -1,7 +1,7 @@
 """From earlier versions of the tables to this one: in place, in one transaction; or to read only.
 
-Version 2 gets columns, and no trial is written again. Of version 1 every row is; to read it, in a
-copy.
+Versions 2 and 3 get columns and tables, and no trial is written again. Of version 1 every row is;
+to read it, in a copy.
 
 A process that is killed while it migrates leaves the file as it was, or migrated. What version 1
 did not keep is nothing now: the address, costs, reasons. A run is named after its seed, or else
@@ -20,6 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import PassbandError
+from passband.trials.call_totals import CallTotals, put_totals
+from passband.trials.calls import calls_of
+from passband.trials.checked import CheckedRows
 from passband.trials.checksums import body_checksum
 from passband.trials.codec import canonical, readable
 from passband.trials.packing import INTO, MARKS, packed
@@ -46,7 +49,7 @@ def migrate(connection: sqlite3.Connection, path: Path, version: int) -> None:
         if version == 1:
             _replace_tables(connection, path)
         else:
-            widen(connection, path)
+            widen(connection, path, version)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -108,9 +111,22 @@ def rebuild(connection: sqlite3.Connection, path: Path) -> None:
         scorers = _column(connection, "SELECT scorer FROM scorer WHERE run=?", run)
         problems = _column(connection, "SELECT problem FROM problem WHERE run=?", run)
         tallies.recount(run, scorers, problems)
+        for scorer in scorers:
+            _add_calls_up(connection, path, tallies, scorer)
         tallies.write()
     tallies.count("commit", 0, 1)
     tallies.write()
+
+
+def _add_calls_up(
+    connection: sqlite3.Connection, path: Path, tallies: Tallies, scorer: int
+) -> None:
+    totals = CallTotals()
+    for call in calls_of(CheckedRows(connection, path), "scorer=?", scorer):
+        totals.add(call)
+    if totals.calls:
+        tallies.count("call", scorer, totals.calls)
+        put_totals(connection, scorer, totals)
 
 
 def _column(connection: sqlite3.Connection, query: str, run: int) -> list[int]:

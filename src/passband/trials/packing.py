@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import index
 from typing import Any
@@ -12,22 +12,32 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.trials.checksums import (
     body_checksum,
+    call_checksum,
     checksum,
     score_checksum,
     session_checksum,
     trial_checksum,
 )
 from passband.trials.codec import encoded, encoded_transcript, storable
-from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
+from passband.trials.rows import (
+    CALL_STATUSES,
+    SCORE_STATUSES,
+    STATUSES,
+    CallRow,
+    ScoreRow,
+    TrialRow,
+)
 from passband.trials.schema import TABLES, selected
 
 __all__ = [
+    "CALL_STATUS",
     "INTO",
     "MARKS",
     "MOST_TRIALS",
     "SCORE_STATUS",
     "STATUS",
     "body",
+    "call",
     "insertions",
     "packed",
     "score",
@@ -38,12 +48,14 @@ __all__ = [
 MOST_TRIALS = 2**20  # of one problem; which ones are recorded is kept as bits
 STATUS = {name: number for number, name in enumerate(STATUSES)}
 SCORE_STATUS = {name: number for number, name in enumerate(SCORE_STATUSES)}
+CALL_STATUS = {name: number for number, name in enumerate(CALL_STATUSES)}
 _MARK = {"TEXT": "CAST(? AS TEXT)"}
 INTO = {table: f"INTO {table}({selected(table)}) VALUES" for table in TABLES}
 MARKS = {
     table: f"({','.join(_MARK.get(kind, '?') for _, kind in columns)})"
     for table, columns in TABLES.items()
 }
+_OF_ANY_TYPE = (5, 9, 12, 19)  # places in a call of its key, value, cost and reply
 _TOGETHER = (64, 16, 4, 1)  # rows of one statement; a statement may have 999 values
 
 
@@ -89,6 +101,7 @@ def packed(table: str, values: tuple[object, ...]) -> tuple[object, ...]:
     """Return a row of a table with its checksum."""
     checksums = {
         "trial": trial_checksum, "score": score_checksum, "session": session_checksum,
+        "call": call_checksum,
     }  # fmt: skip
     crc = checksums.get(table, checksum)(values)
     return (*[storable(value) if type(value) is str else value for value in values], crc)
@@ -134,6 +147,35 @@ def score(problem: int, trial: int, row: ScoreRow) -> tuple[Any, ...]:
     )  # fmt: skip
     crc = score_checksum(values)
     return (*values[:6], storable(rule), storable(detail), crc)
+
+
+def call(row: CallRow) -> tuple[Any, ...]:
+    """Return the row of a call to a judge."""
+    if not row.key or type(row.key) is not bytes:
+        raise InvalidInput(f"a call needs a key of some bytes; got {row.key!r}.")
+    codec, reply, _, _ = encoded(row.reply)
+    values: tuple[Any, ...] = (
+        row.scorer, row.problem, row.trial, row.call, row.attempt, row.key, row.at_ms,
+        CALL_STATUS[row.status], int(row.is_cached),
+        None if row.value is None else _finite(row.value, "a verdict"), row.prompt_tokens,
+        row.completion_tokens, None if row.cost is None else _finite(row.cost, "a cost"),
+        row.latency_ms, row.seed, row.http, row.outcome, row.detail, codec, reply,
+    )  # fmt: skip
+    try:
+        crc = call_checksum(values)
+    except (struct.error, TypeError):  # 3.0 tokens
+        values = tuple(v if n in _OF_ANY_TYPE else _plain(v) for n, v in enumerate(values))
+        crc = _required(call_checksum, values, row)
+    if row.outcome is None and row.detail is None:
+        return (*values, crc)
+    return (*values[:16], storable(row.outcome), storable(row.detail), codec, reply, crc)
+
+
+def _required(checksum: Callable[[tuple[Any, ...]], int], values: tuple[Any, ...], row: Any) -> int:
+    try:
+        return checksum(values)
+    except (struct.error, TypeError, AttributeError) as error:
+        raise InvalidInput(f"a call cannot be recorded: {error}; got {row}.") from None
 
 
 def _finite(value: float, what: str) -> float:

@@ -6,18 +6,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from itertools import islice
 
+from passband.trials.call_table import CallTable
 from passband.trials.outline import OUTLINE, digest_of
 from passband.trials.packing import INTO, MARKS, packed
 from passband.trials.problems import KnownProblem, Placing, StoredProblem
 from passband.trials.rows import AttemptRow, ProblemRow
-from passband.trials.writer import Writer
 
 __all__ = ["ProblemTable"]
 
 _CHUNK = 500  # problems that are in memory with their records
 
 
-class ProblemTable(Writer):
+class ProblemTable(CallTable):
     """Problems, and the attempts at them that came to nothing."""
 
     def add_problems(
@@ -114,13 +114,14 @@ class ProblemTable(Writer):
     def _forget_problems(self, run: int, records: Mapping[str, str]) -> None:
         """Delete the problems of a run without trials that have changed or are gone.
 
-        Attempts at them go too: their numbers may be reused.
+        Attempts at them and calls to judges go too: their numbers may be reused.
         """
         known = self.problems(run).values()
         unchanged = {p.number: p for p in known if records.get(p.key) == p.record}
         if len(unchanged) == len(known):
             return
         attempts = [AttemptRow(*row[1:]) for row in self.rows("attempt", "run=?", run)]
+        self._forget_calls(run, unchanged)
         self._delete("problem", run)
         self._delete("attempt", run)
         self.put_problems(run, list(unchanged.values()))

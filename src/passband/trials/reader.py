@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, nearest
 from passband.frames import Framed, Kind
+from passband.trials.call_totals import CallTotals, read_totals
+from passband.trials.calls import all_calls, calls_of, replies_of
 from passband.trials.checked import CheckedRows
 from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.connection import connect_to_read
@@ -33,6 +35,7 @@ from passband.trials.rows import (
     SCORE_STATUSES,
     STATUSES,
     AttemptRow,
+    CallRow,
     ScoreRow,
     Status,
     TrialRow,
@@ -478,3 +481,22 @@ class Trials(Framed):
         for _, _, score in scores_of(self._rows, where, scorer, status):
             return score.detail
         return None
+
+    # -- judges ----------------------------------------------------------------------------
+
+    def calls(self, scorer: int) -> Iterator[CallRow]:
+        """Yield every call of a scorer to a judge, by problem, trial, call and attempt."""
+        return all_calls(self._rows, scorer)
+
+    def calls_of_trial(self, scorer: int, problem: int, trial: int) -> list[CallRow]:
+        """Return the calls of a scorer for one trial, by number and attempt."""
+        where = "scorer=? AND problem=? AND trial=?"
+        return list(calls_of(self._rows, where, scorer, problem, trial))
+
+    def replies(self, keys: Iterable[bytes]) -> dict[bytes, list[CallRow]]:
+        """Return the paid replies to each of these requests that has any, the first one first."""
+        return replies_of(self._rows, keys)
+
+    def call_totals(self, scorer: int) -> CallTotals:
+        """Return the calls of a scorer added up: how many, failed ones, tokens and cost."""
+        return read_totals(self._rows, scorer)

@@ -11,6 +11,7 @@ from typing import Any
 
 from passband.errors import PassbandError
 from passband.trials.checksums import is_intact
+from passband.trials.roots import restore_roots
 from passband.trials.schema import APPLICATION, FILE, TABLES, VERSION, create, selected
 
 __all__ = ["KEYS", "Rescue", "make", "opened", "spare_rows"]
@@ -26,6 +27,7 @@ KEYS = {
     "body": ("rowid",),
     "score": ("scorer", "problem", "trial"),
     "attempt": ("run", "problem", "trial", "attempt"),
+    "call": ("rowid",),
 }
 _FARTHEST = 2**62
 _PAGE = 4096
@@ -43,16 +45,22 @@ def opened(copy: Path) -> tuple[sqlite3.Connection, int]:
     except sqlite3.DatabaseError:
         pass
     problem: Exception = PassbandError("no run is readable")
-    for version in (VERSION, 1):  # the tables of version 2 are in the same places
+    for version in (VERSION, 1):  # the tables of versions 2 and 3 are in the same places
         with copy.open("r+b") as file:
             size = max(copy.stat().st_size, _LEAST * _PAGE)
             file.truncate(size)
             file.write(_first_page(version, size // _PAGE))
         try:
+            _restore_roots(copy)
             return _readable(copy)
         except sqlite3.DatabaseError as error:
             problem = error
     raise PassbandError(f"nothing can be read of it: {problem}.") from problem
+
+
+def _restore_roots(copy: Path) -> None:
+    with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+        restore_roots(connection)
 
 
 def _first_page(version: int, pages: int) -> bytes:
@@ -101,6 +109,8 @@ def _version(connection: sqlite3.Connection) -> int:
         rows = connection.execute(f"PRAGMA table_info({table})").fetchall()
         return any(row[1] in (column, column.encode()) for row in rows)
 
+    if has("call", "key"):
+        return 4
     if has("trial", "finish_reason"):
         return 3
     return 2 if has("run", "crc") else 1

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
+    "CALL_STATUSES",
     "FAILED",
     "REASONING",
     "SCORE_STATUSES",
     "STATUSES",
     "AttemptRow",
+    "CallRow",
+    "CallStatus",
     "ProblemRow",
     "ScoreRow",
     "ScoreStatus",
@@ -41,9 +44,23 @@ unknown    it ended for a reason that passband does not know, or for none
 
 FAILED: tuple[Status, ...] = ("invalid", "gave_up", "errored")  # what may be asked again
 
-ScoreStatus = Literal["ok", "no_answer", "error", "timeout"]
-SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout")
-"""The status of a score; stored as the position here. Only the first two have a value."""
+ScoreStatus = Literal["ok", "no_answer", "error", "timeout", "no_verdict"]
+SCORE_STATUSES: tuple[ScoreStatus, ...] = ("ok", "no_answer", "error", "timeout", "no_verdict")
+"""The status of a score; stored as the position here. Only the first two have a value.
+
+no_verdict: a judge was asked, and its reply could not be read as a verdict.
+"""
+
+CallStatus = Literal["ok", "no_verdict", "truncated", "refused", "failed"]
+CALL_STATUSES: tuple[CallStatus, ...] = ("ok", "no_verdict", "truncated", "refused", "failed")
+"""What became of a call to a judge. The number that is stored is the position here: only append.
+
+ok          the reply holds a verdict
+no_verdict  the reply holds none, or two that differ
+truncated   the reply was cut off at the limit of tokens
+refused     the judge declined, or a content filter withheld its reply or turned the prompt away
+failed      no reply came back; `outcome`, `http` and `detail` say why
+"""
 
 
 REASONING = ("reasoning_tokens", "reasoning_trials")
@@ -117,3 +134,43 @@ class AttemptRow:
     outcome: str
     http: int | None
     detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """One request to a judge: what was asked, as a hash, what came back, and at what price.
+
+    `call` counts the requests that a judge needs for a trial: it is 2 * vote + order, the order
+    being 1 where two completions are compared the other way round. `attempt` counts from 1.
+    Equal keys stand for equal requests, so that the reply to one answers the other.
+    """
+
+    scorer: int
+    problem: int  # number of the problem in the store
+    trial: int
+    call: int
+    attempt: int
+    key: bytes  # hash of everything that the reply depends on
+    at_ms: int  # Unix time
+    status: CallStatus
+    value: float | None = None  # of the verdict
+    reply: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+    latency_ms: int | None = None
+    seed: int | None = None
+    is_cached: bool = False  # an equal request was replied to before, and nobody was asked
+    outcome: str | None = None  # of a failed call, as in `AttemptRow`
+    http: int | None = None
+    detail: str | None = None
+
+    @property
+    def vote(self) -> int:
+        """The number of the vote, from 0."""
+        return self.call // 2
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether a pair was shown the other way round."""
+        return self.call % 2 == 1

@@ -4,7 +4,8 @@ SQLite stops at the first page that it cannot read. Here every table is read fro
 between two damaged pages by halves, down to single rows. Every row is checked: what is copied is
 what was written. A row that has lost what it cannot do without is left out: a trial without its
 completion is better asked again. A completion that has lost its trial gets a new one: it knows
-its place and its status, while tokens, seed, latency and the number of attempts are unknown.
+its place and its status, while tokens, seed, latency and the number of attempts are unknown. A call
+to a judge is kept without its trial: its reply is paid for, and found by what was asked.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ _INCOMPLETE = {
     "score": "NOT EXISTS (SELECT 1 FROM scorer AS s JOIN trial AS t ON t.run=s.run "
     "WHERE s.scorer=score.scorer AND t.problem=score.problem AND t.trial=score.trial)",
     "attempt": "run NOT IN (SELECT run FROM run)",
+    "call": "NOT EXISTS (SELECT 1 FROM scorer AS s JOIN problem AS p ON p.run=s.run "
+    "WHERE s.scorer=call.scorer AND p.problem=call.problem)",
 }
+_SINCE = {"source": 2, "call": 4}  # the version that has added a table
 _LOOSE = (
     "SELECT id, run, problem, trial, status FROM body AS b WHERE NOT EXISTS (SELECT 1 FROM trial "
     "AS t WHERE t.run=b.run AND t.problem=b.problem AND t.trial=b.trial)"
@@ -98,7 +102,7 @@ def _copy_blocks(source: Path, target: Path) -> None:
 
 def _copy_rows(copy: Path, path: Path) -> Salvaged:
     source, version = opened(copy)
-    tables = [table for table in KEYS if version > 1 or table != "source"]
+    tables = [table for table in KEYS if version >= _SINCE.get(table, 1)]
     with closing(source), closing(make(path, 1 if version == 1 else VERSION)) as target:
         target.text_factory = text_of
         rescue = Rescue(source, version)
@@ -114,11 +118,12 @@ def _copy_rows(copy: Path, path: Path) -> Salvaged:
         incomplete = {
             table: target.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
             for table, condition in _INCOMPLETE.items()
+            if table in tables
         }
         if version > 1:
             rebuild(target, path)
         target.execute("COMMIT")
-        counts = {
+        counts = dict.fromkeys(KEYS, 0) | {
             table: int(target.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
             for table in tables
         }

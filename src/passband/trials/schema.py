@@ -3,8 +3,10 @@
 A run directory holds one file. Within it a *run* is one task asked of one model with one set of
 settings. The trial table is narrow, so that reading trials does not read completions, which are in
 `body`. Scores are in `score`, since they can be made again and trials cannot.
+Requests to judges are in `call`, with their replies: they cost money as trials do.
 `trial_tally` and `score_tally` add trials and scores up by problem; `counter` says how many rows of
-each kind there are; `spare` holds the rows a second time without which no other row can be used.
+each kind there are; `spare` holds the rows a second time without which no other row can be used,
+and the sums of calls.
 Every row has a checksum.
 """
 
@@ -33,6 +35,7 @@ __all__ = [
     "check",
     "corrupt",
     "create",
+    "create_table",
     "definitions",
     "no_run",
     "selected",
@@ -43,7 +46,7 @@ __all__ = [
 FILE = "trials.sqlite"
 LOCK_FILE = "lock"
 APPLICATION = 0x70623031  # "pb01", so that `file` and we know what it is
-VERSION = 3
+VERSION = 4
 _CHECKED_BYTES = 200_000_000  # files up to this size are checked whenever they are opened
 
 # All of it must fit into the first page: salvaging puts a new one in place of a damaged one.
@@ -89,11 +92,18 @@ _COLUMNS = {
     # rows of a table in all, of a run or of a scorer; and the commits
     "counter": "name TEXT NOT NULL,number INT NOT NULL,value INT NOT NULL,crc INT NOT NULL,"
     "PRIMARY KEY(name,number)",
-    # runs and scorers once more, as JSON; the last table, so that all others are where they were
+    # runs and scorers once more, and the calls of a scorer added up, as JSON; tables of later
+    # versions follow, so that all others are where they were
     "spare": "name TEXT NOT NULL,number INT NOT NULL,row TEXT NOT NULL,crc INT NOT NULL,"
     "PRIMARY KEY(name,number)",
+    # a request to a judge: found by its trial, and by what was asked (key). For want of room
+    # nothing is NOT NULL: no checksum is right without the values that a call must have
+    "call": "scorer INT,problem INT,trial INT,call INT,attempt INT,key BLOB,at_ms INT,status INT,"
+    "cached INT,value REAL,prompt_tokens INT,completion_tokens INT,cost REAL,latency_ms INT,"
+    "seed INT,http INT,outcome TEXT,detail TEXT,codec INT,reply BLOB,crc INT,"
+    "PRIMARY KEY(scorer,problem,trial,call,attempt),UNIQUE(key,scorer,problem,trial,call,attempt)",
 }
-_WITH_ROWID = ("run", "session", "source", "scorer", "problem", "body")
+_WITH_ROWID = ("run", "session", "source", "scorer", "problem", "body", "call")
 _TYPES = ("INT", "INTEGER", "TEXT", "REAL", "BLOB", "ANY")
 
 
@@ -109,7 +119,7 @@ TABLES = {table: _typed(columns) for table, columns in _COLUMNS.items()}
 A column that was added to a table comes after the checksum in the file.
 """
 
-_ADDED = {"session": ("pid", "host"), "trial": ("finish_reason",)}  # by version 3
+_ADDED = {"session": ("pid", "host"), "trial": ("finish_reason",)}  # columns, by version 3
 
 
 def _statement(table: str, columns: str) -> str:
@@ -122,10 +132,19 @@ CREATE = "".join(_statement(table, columns) for table, columns in _COLUMNS.items
 
 def create(version: int) -> str:
     """Return the statements that make the tables of a version; nothing for an unknown one."""
+    if version not in (2, 3):
+        return {1: VERSION_1, VERSION: CREATE}.get(version, "")
+    later = ("call",) if version == 3 else ("spare", "call")
+    earlier = {table: _COLUMNS[table] for table in _COLUMNS if table not in later}
     if version == 2:
-        earlier = {table: _COLUMNS[table] for table in _COLUMNS if table != "spare"} | VERSION_2
-        return "".join(_statement(table, columns) for table, columns in earlier.items())
-    return {1: VERSION_1, VERSION: CREATE}.get(version, "")
+        earlier |= VERSION_2
+    return "".join(_statement(table, columns) for table, columns in earlier.items())
+
+
+def create_table(table: str, *, temporary: bool = False) -> str:
+    """Return the statement that makes one table of this version."""
+    text = _statement(table, _COLUMNS[table])
+    return text.replace("CREATE", "CREATE TEMP", 1) if temporary else text
 
 
 def definitions(table: str) -> list[str]:
@@ -136,7 +155,7 @@ def definitions(table: str) -> list[str]:
 @lru_cache
 def selected(table: str, version: int = VERSION, prefix: str = "") -> str:
     """Return the columns of a row as a query lists them, NULL for one that the version lacks."""
-    lacking = _ADDED.get(table, ()) if version < VERSION else ()
+    lacking = _ADDED.get(table, ()) if version < 3 else ()
     names = [name for name, _ in TABLES[table]]
     return ",".join(f"NULL AS {n}" if n in lacking else f"{prefix}{n}" for n in names)
 

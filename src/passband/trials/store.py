@@ -265,6 +265,7 @@ class Store(ProblemTable):
                 is_mistake = row[3] != model and row[0] not in self._begun
             if is_mistake and not self._is_asked(row[0]):
                 with self.transaction():
+                    self._forget_calls(row[0])
                     for table in ("attempt", "scorer", "problem", "run"):
                         self._delete(table, row[0])
 

@@ -69,7 +69,8 @@ def _filter_counts(reading: Reading, run: RunRecord) -> dict[str, int | None]:
     statuses = reading.trials.statuses(run.number)
     words = [str(status) for status, count in statuses.items() if count and status != "ok"]
     scored = ["right", "wrong"] if run.scorers else []
-    of_scores = ["no_answer", "scorer_error", "scorer_timeout", "unscored"] if run.scorers else []
+    failed = ["no_answer", "scorer_error", "scorer_timeout", "scorer_no_verdict", "unscored"]
+    of_scores = failed if run.scorers else []
     counts = {
         word: look_at(reading, run, word).counted() for word in ("all", *scored, *of_scores, *words)
     }

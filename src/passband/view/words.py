@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from passband.report.judge_usage import call_cost
 from passband.report.words import counted, duration, money, pace
 from passband.summary.run_numbers import RunNumbers
 from passband.summary.standing import Standing
@@ -30,6 +31,7 @@ FILTERS = {
     "right": "right",
     "wrong": "wrong",
     "no_answer": "no answer",
+    "scorer_no_verdict": "no verdict",
     "slow": "slowest",
     "long": "longest",
 }
@@ -89,8 +91,10 @@ def time_left(numbers: RunNumbers) -> str:
 
 
 def cost(standing: Standing) -> str:
-    """Return what the trials cost, as far as it is recorded."""
-    return "unknown (no price given)" if standing.cost is None else money(standing.cost)
+    """Return what the trials cost, as far as it is recorded, and apart from that their judges."""
+    own = "unknown (no price given)" if standing.cost is None else money(standing.cost)
+    judges = [f"{judge.scorer} {call_cost(judge)}" for judge in standing.judges]
+    return ", and ".join([own, *judges])
 
 
 def failures(standing: Standing) -> str:

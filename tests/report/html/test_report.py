@@ -14,7 +14,7 @@ from passband.summary.findings.findings import ReportRequest
 from passband.summary.findings.sources import read_findings
 from passband.summary.summary import Request
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
-from stores import begin, filled, problem, writing
+from stores import begin, filled, judged, problem, writing
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 WINS = [[1, 1, 0, 1], [0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0]] * 5
@@ -73,6 +73,17 @@ def test_hostile_names_and_texts_stay_text(tmp_path: Path) -> None:
     html = page(tmp_path / "run")
     assert "<img" not in html
     assert html.count("<script") == html.count("</script>") == 2
+
+
+def test_what_judges_took_is_kept_apart(tmp_path: Path) -> None:
+    html = page(judged(tmp_path / "run"))
+    rows = dict(re.findall(r'<tr><td>([^<]*)</td><td class="number">([^<]*)</td>', html))
+    assert rows["tokens, in and out"] == "20 + 28"
+    assert rows["cost, without judges"] == "unknown (no price given)"
+    counts = "5, of which 1 failed and 1 found their reply recorded"
+    assert rows["calls of exact to its judge"] == counts
+    assert rows["tokens of exact, in and out"] == "150 + 27"
+    assert rows["cost of exact"] == "0.75"
 
 
 def test_a_long_text_is_cut_and_says_so(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from passband.report.html.document import escape
 from passband.report.html.elements import note_list, pair_rows, prose, section
 from passband.report.html.lead import times_text
 from passband.report.html.run_text import RunText
+from passband.report.judge_usage import call_cost, call_counts, call_tokens
 from passband.report.summary import note_lines
 from passband.report.words import counted, duration, money
 from passband.summary.findings.findings import Findings
@@ -27,6 +28,7 @@ _STATUSES = {
     "unknown": "ended for an unknown reason",
     "scorer_error": "errors of the scorer",
     "scorer_timeout": "timeouts of the scorer",
+    "scorer_no_verdict": "replies of the judge without a verdict",
 }
 _PLAIN = ("missing", "unscored")  # which say themselves that there is no score
 
@@ -70,7 +72,12 @@ def _taken(run: RunText) -> Iterator[tuple[str, str]]:
     if usage.seconds is not None:
         name = "time, with the other runs of the directory" if usage.shares_time else "time"
         yield name, duration(usage.seconds)
-    yield "cost", "unknown (no price given)" if usage.cost is None else money(usage.cost)
+    name = "cost, without judges" if usage.judges else "cost"
+    yield name, "unknown (no price given)" if usage.cost is None else money(usage.cost)
+    for judge in usage.judges:
+        yield f"calls of {judge.scorer} to its judge", call_counts(judge)
+        yield f"tokens of {judge.scorer}, in and out", call_tokens(judge)
+        yield f"cost of {judge.scorer}", call_cost(judge)
 
 
 # -- notes ---------------------------------------------------------------------------------

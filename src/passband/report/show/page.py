@@ -10,6 +10,7 @@ from passband.report.show.excerpt import ALL, Amount, excerpt
 from passband.report.show.reason import Verdict, verdict, verdict_of_score
 from passband.report.show.style import Style
 from passband.report.show.text import Piece, cells, one_line, wrapped
+from passband.report.show.votes import call_text
 from passband.report.words import counted
 from passband.summary.shown import Damaged, Message, Shown, ShownProblem, ShownTrial
 
@@ -81,6 +82,7 @@ class Page:
         yield from self._verdict(f"trial {trial.trial}", verdict(trial))
         for score in trial.scores[1:]:
             yield from self._verdict("", verdict_of_score(score, trial.text), score.scorer)
+        yield from self._votes(trial)
         for failure in list(dict.fromkeys(trial.failures))[-3:]:
             yield from self._text("failed", failure, _REASONING)
         yield from self._facts(trial)
@@ -107,6 +109,14 @@ class Page:
         yield f"{label:{_GUTTER}}{line}"
         if of.reason:
             yield from self._text("why", of.reason, _REASONING)
+
+    def _votes(self, trial: ShownTrial) -> Iterator[str]:
+        """Yield what each vote of a judge was, and how its reply ends; with `full`, all of it."""
+        for number, call in enumerate(trial.calls):
+            label = "judged" if number == 0 else ""
+            yield from self._text(label, call_text(call, trial.calls), _REASONING)
+            if self.full and call.reply:
+                yield from self._text("reply", call.reply, ALL)
 
     def _facts(self, trial: ShownTrial) -> Iterator[str]:
         """Yield how a trial ended, where that is unusual; with `full`, what it took."""

@@ -19,6 +19,7 @@ _STATUSES = {
     "tool_call": "the model asked for a tool instead of answering",
     "unknown": "it ended for an unknown reason",
 }
+_UNSCORED = {"timeout": "scorer timed out", "no_verdict": "no verdict"}
 _BROKEN = {
     "boxed-unclosed": r"the last \boxed{ is never closed",
     "marker-empty": "nothing follows the last marker",
@@ -54,7 +55,7 @@ def verdict_of_score(score: ShownScore, text: str | None) -> Verdict:
         reason = _BROKEN.get(score.rule or "", f"none found {tried}".strip())
         return Verdict("wrong", _word(score, "no answer"), reason)
     if score.value is None:
-        word = "scorer timed out" if score.status == "timeout" else "scorer error"
+        word = _UNSCORED.get(score.status, "scorer error")
         reason = score.detail or "no reason is recorded"
         return Verdict("odd", word, reason, score.answer, score.rule)
     answer = text if score.answer is None else score.answer

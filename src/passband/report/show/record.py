@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from passband.report.show.reason import verdict, verdict_of_score
+from passband.report.show.votes import call_record
 from passband.summary.shown import Damaged, ShownProblem, ShownScore, ShownTrial
 
 __all__ = ["json_line"]
@@ -50,6 +51,7 @@ def _trial(trial: ShownTrial) -> dict[str, Any]:
         "latency_ms": trial.latency_ms,
         "attempts": trial.attempts,
         "scores": {score.scorer: _score(score, trial) for score in trial.scores},
+        **({"calls": list(map(call_record, trial.calls))} if trial.calls else {}),
     }
 
 

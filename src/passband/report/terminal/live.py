@@ -248,13 +248,14 @@ def _percent(task: TaskProgress) -> str:
 
 
 def _trouble(progress: Progress) -> list[str]:
-    """Return what is repeated, what waits, and why nothing is sent."""
+    """Return what is being scored, what is repeated, what waits, and why nothing is sent."""
     counts = [
         f"{count} {_RETRIES.get(outcome, (outcome, outcome))[count != 1]}"
         for outcome, count in progress.retries.items()
     ]
     waits = [f"{progress.backing_off} waiting to retry"] if progress.backing_off else []
     return [
+        *([f"{progress.scoring} being scored"] if progress.scoring else []),
         *([f"retried {', '.join(counts)}"] if counts else []),
         *waits,
         *([_wait(progress.waiting)] if progress.waiting else []),

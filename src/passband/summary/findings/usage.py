@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from passband.summary.judge_usage import JudgeUsage, judges_of
 from passband.trials.reader import RunRecord, Trials
 
 __all__ = ["Usage", "usage_of"]
@@ -19,6 +20,7 @@ class Usage:
     seconds: float | None  #: of all sessions of the directory
     shares_time: bool  #: whether other runs of the directory took part of the time
     cost: float | None
+    judges: tuple[JudgeUsage, ...] = ()  #: of every scorer that has asked one
 
 
 def usage_of(trials: Trials, run: RunRecord) -> Usage:
@@ -34,4 +36,5 @@ def usage_of(trials: Trials, run: RunRecord) -> Usage:
         seconds=sum(seconds) if seconds and not run.is_imported else None,
         shares_time=len(trials.runs()) > 1,
         cost=trials.cost(run.number) or None,
+        judges=judges_of(trials, run),
     )

@@ -1,0 +1,50 @@
+"""How far a judge is with recorded trials, as one line on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import IO
+
+from passband.report.render import printable
+
+__all__ = ["JudgeLine"]
+
+_EVERY = 0.5  # seconds between two lines
+
+
+class JudgeLine:
+    """A line that is written over on terminals; notes and warnings have lines of their own."""
+
+    def __init__(self, out: IO[str] | None = None, *, quiet: bool = False) -> None:
+        self._out = out or sys.stderr
+        self._is_live = self._out.isatty() and not quiet
+        self._quiet, self._shown, self._began, self._next = quiet, 0, time.monotonic(), 0.0
+
+    def judged(self, trials: int) -> None:
+        """Show how many trials are judged, at most twice a second."""
+        now = time.monotonic()
+        if self._is_live and now >= self._next:
+            self._next = now + _EVERY
+            rate = trials / max(now - self._began, 1e-9)
+            self._write(f"judged {trials} trials, {rate:.3g}/s")
+
+    def note(self, text: str) -> None:
+        """Show what the user should know even if nothing is wrong."""
+        if not self._quiet:
+            self._say(text)
+
+    def warn(self, text: str) -> None:
+        """Show what the user should not miss."""
+        self._say(f"warning: {text}")
+
+    def _say(self, text: str) -> None:
+        if self._shown:
+            self._write("")
+        self._out.write(f"{printable(text)}\n")
+        self._out.flush()
+
+    def _write(self, line: str) -> None:
+        self._out.write(f"\r{line.ljust(self._shown)}\r")
+        self._out.flush()
+        self._shown = len(line)

@@ -1,0 +1,167 @@
+"""Judging trials that are recorded already: the judges, their thread, and how it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from passband.errors import ExitCode
+from passband.generate.problem import Problem
+from passband.generate.provider import Message
+from passband.run.aside import loop_for
+from passband.run.budget import Budget
+from passband.run.counters import Price
+from passband.run.grade import Grader
+from passband.run.judge.choice import JudgeChoice
+from passband.run.judge.judges import CHECKED, Judged, Judges, check_rubrics
+from passband.run.judge.prepare import kinship
+from passband.run.settings import Patience
+from passband.score.judge.kin import is_kin
+from passband.score.scorer import Reference, Scorer
+from passband.trials.reader import RunRecord
+from passband.trials.records import ProblemRecord
+from passband.trials.store import Store
+
+__all__ = ["Judging", "Observer"]
+
+ScoreRecorded = Callable[..., int]
+
+
+class Observer(Protocol):
+    """Receives notes, warnings and the number of trials that are judged."""
+
+    def judged(self, trials: int) -> None:
+        """Show how many trials are judged so far."""
+        ...
+
+    def note(self, text: str) -> None:
+        """Show what the user should know even if nothing is wrong."""
+        ...
+
+    def warn(self, text: str) -> None:
+        """Show what the user should not miss."""
+        ...
+
+
+@dataclass(eq=False)
+class Judging:
+    """How recorded trials are judged: by whom, at what cost, and who watches."""
+
+    choice: JudgeChoice
+    observer: Observer
+    max_cost: float | None = None
+    timeout: float = 600.0
+    patience: Patience = field(default_factory=Patience)
+    moved_server: bool = False
+    is_stopping: bool = False  # by Ctrl-C
+    is_unfinished: bool = False  # a judge was asked no more before all was judged
+    _judges: Judges | None = None
+    _done: int = 0
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of the command: a judge may have left answers without a verdict."""
+        if self.is_stopping:
+            return ExitCode.INTERRUPTED
+        return ExitCode.FAILED if self.is_unfinished else ExitCode.OK
+
+    def known(
+        self, run: RunRecord, scorers: Mapping[str, Scorer], records: Sequence[ProblemRecord]
+    ) -> dict[str, Scorer]:
+        """Return scorers by name whose judges know their models; each run has its own judges.
+
+        Whatever is wrong with them shows here, before they are entered into the store.
+        """
+        budget = Budget(Price(0.0, 0.0), self.max_cost)
+        self._judges = Judges(self.choice, budget, self.patience, self.timeout)
+        chosen = {name: self._judges.known(scorer) for name, scorer in scorers.items()}
+        self._judges.refuse_moved([run], list(chosen.values()), is_allowed=self.moved_server)
+        check_rubrics(list(chosen.values()), [_problem(record) for record in records[:CHECKED]])
+        for judge in self._judges:
+            if is_kin(judge.name, run.model):
+                self.observer.note(kinship(judge.name, run.model))
+        return chosen
+
+    def score(
+        self,
+        store: Store,
+        run: RunRecord,
+        grader: Grader,
+        records: Sequence[ProblemRecord],
+        score_recorded: ScoreRecorded,
+    ) -> int:
+        """Score a run's trials, judges included; return how many scores are new."""
+        judges = self._judges
+        assert judges is not None  # `known` comes first
+        problems = [_problem(record) for record in records]
+        numbers = [record.number for record in records]
+        seed = run.spec.get("seed") or run.name
+        grader = judges.grader(store, grader, Judged(run.number, run.task, seed, problems, numbers))
+        with ThreadPoolExecutor(1, "calls") as thread, loop_for(None) as loop:
+            judges.open(thread, self.observer.warn, lambda error: None)
+            with self._interruptible(loop, judges):
+                try:
+                    added = score_recorded(
+                        store, run.number, grader, numbers, self._ends, running=loop,
+                        tick=self._tick,
+                    )  # fmt: skip
+                    if not self._ends():
+                        canaries = judges.try_canaries(self.observer.note, self.observer.warn)
+                        asyncio.run_coroutine_threadsafe(canaries, loop).result()
+                finally:
+                    asyncio.run_coroutine_threadsafe(judges.close(), loop).result()
+        if judges.failure is not None:
+            raise judges.failure
+        for note in judges.closing_notes(store.directory):
+            self.observer.note(note)
+        self.is_unfinished |= any(judge.is_out for judge in judges)
+        return added
+
+    def _tick(self) -> None:
+        self._done += 1
+        self.observer.judged(self._done)
+
+    def _ends(self) -> bool:
+        """Return whether nothing more is to be asked."""
+        failure = None if self._judges is None else self._judges.failure
+        return self.is_stopping or failure is not None
+
+    @contextmanager
+    def _interruptible(self, loop: asyncio.AbstractEventLoop, judges: Judges) -> Iterator[None]:
+        """Let Ctrl-C end the judging in good order, and a second one at once."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.getsignal(signal.SIGINT)
+
+        def stop(number: int, frame: object) -> None:
+            if self.is_stopping:
+                raise KeyboardInterrupt
+            self.is_stopping = True
+            loop.call_soon_threadsafe(judges.stop)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+def _problem(record: ProblemRecord) -> Problem:
+    content = record.record
+    return Problem(
+        record.key,
+        tuple(Message(role, str(text)) for role, text in content.get("messages", ())),
+        Reference(
+            tuple(content.get("targets", ())),
+            tuple(content.get("choices", ())),
+            content.get("doc", {}),
+        ),
+        record.cluster,
+    )

@@ -1,0 +1,105 @@
+"""One call of a judge: what it is asked, for which vote, and what its reply is worth."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from passband.errors import PassbandError
+from passband.score.judge.prompt import Turn
+from passband.score.judge.verdict import Verdict, read_verdict
+
+__all__ = [
+    "Bench",
+    "CallFailed",
+    "Heard",
+    "JudgeCall",
+    "JudgedProblem",
+    "Reply",
+    "content_key",
+]
+
+
+class CallFailed(PassbandError):
+    """The judge will not reply to this request, whoever makes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCall:
+    """A request to a judge; two with the same key have the same content and are one reply."""
+
+    problem: int  # its position in the run
+    trial: int
+    vote: int
+    order: int  # of a pair: 0 as it is, 1 swapped
+    attempt: int  # 1, or 2 where a reply without a verdict is asked for again
+    turns: tuple[Turn, ...]
+    scale: Mapping[str, float]
+    key: str
+
+    @property
+    def number(self) -> int:
+        """Its place among the calls of its trial, the attempts at one of them being the same."""
+        return 2 * self.vote + self.order
+
+    def read(self, reply: str | None, *, is_complete: bool) -> Verdict:
+        """Return the verdict of a reply."""
+        return read_verdict(reply, tuple(self.scale), is_complete=is_complete)
+
+
+class Reply(NamedTuple):
+    """What came back from a judge, by request or from the record of an earlier one."""
+
+    text: str | None
+    is_complete: bool = True
+    is_reused: bool = False
+
+
+class Heard(NamedTuple):
+    """A reply that is on disk, and its verdict."""
+
+    reply: Reply
+    verdict: Verdict
+
+
+class JudgedProblem(NamedTuple):
+    """A problem as a judge is shown it."""
+
+    key: str
+    question: str
+
+
+class Bench(Protocol):
+    """Where a judge is asked: the run that a scorer belongs to."""
+
+    def problem(self, position: int) -> JudgedProblem:
+        """Return the name and the question of a problem."""
+        ...
+
+    def other(self, problem: str, trial: int) -> str | None:
+        """Return the answer of another run to the same problem; None if it has none."""
+        ...
+
+    async def ask(self, call: JudgeCall) -> Heard:
+        """Return the recorded reply of the same content, or ask; record it before it counts.
+
+        Raises `Unscored` where there is no reply now, but may be one later, and `CallFailed` where
+        there will be none.
+        """
+        ...
+
+
+def content_key(
+    judge: str, problem: str, texts: Mapping[str, str], place: Sequence[int], earlier: str = ""
+) -> str:
+    """Return what a reply is kept under: everything that it depends on but its seed.
+
+    `judge` is the identity of the judge and its rubric, `texts` are the values of its variables,
+    `place` are vote, order and attempt, `earlier` is the reply that a second attempt follows.
+    """
+    content: list[Any] = [judge, problem, sorted(texts.items()), list(place), earlier]
+    text = json.dumps(content, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]

@@ -1,0 +1,48 @@
+"""A process that opens a store to write, and is killed at one of its statements."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+DYING = """
+import os, sqlite3, sys
+from pathlib import Path
+from passband.trials.store import Store
+
+at, seen, connect = int(sys.argv[2]), 0, sqlite3.connect
+
+class Dying(sqlite3.Connection):
+    def _count(self):
+        global seen
+        seen += 1
+        if seen == at:
+            os.kill(os.getpid(), 9)
+
+    def execute(self, statement, *arguments):
+        self._count()
+        if statement == "COMMIT" or statement == "VACUUM":
+            # also in the middle of it
+            self.set_progress_handler(self._count, 1)
+        return super().execute(statement, *arguments)
+
+    def executemany(self, *arguments):
+        self._count()
+        return super().executemany(*arguments)
+
+def connecting(*arguments, **options):
+    if options.get("uri") or arguments[0] == ":memory:":
+        return connect(*arguments, **options)
+    return connect(*arguments, **options, factory=Dying)
+
+sqlite3.connect = connecting
+Store(Path(sys.argv[1]), low_water=0).close()
+print(seen)
+"""
+
+
+def migrating(directory: Path, at: int) -> subprocess.CompletedProcess[str]:
+    """Open a store in another process, which dies at that statement; 0 is never."""
+    command = [sys.executable, "-c", DYING, str(directory), str(at)]
+    return subprocess.run(command, capture_output=True, text=True)
