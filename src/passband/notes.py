@@ -93,6 +93,7 @@ __all__ = [
     "calibrated",
     "circular_pairs",
     "compared_stopped",
+    "corrected_by_labels",
     "decided_early",
     "dropped_items",
     "eva_unseen",
@@ -113,7 +114,19 @@ __all__ = [
     "held_slopes",
     "joined",
     "judge_adds_nothing",
+    "judge_only",
+    "judge_reduced",
+    "judge_shares_name",
+    "judge_uncorrected",
+    "judge_until",
+    "judge_worth",
     "known_bad",
+    "labellers_agree",
+    "labellers_apart",
+    "labels_alone",
+    "labels_by_hand",
+    "labels_missing",
+    "labels_of_part",
     "left_out",
     "left_out_differ",
     "looks_wrong",
@@ -128,6 +141,7 @@ __all__ = [
     "never_solved",
     "no_answers",
     "no_certificate",
+    "no_corrected_macro",
     "no_disagreement",
     "no_failing_score",
     "no_interval",
@@ -568,6 +582,168 @@ def agreement_by_clusters(labels: int, problems: int) -> Note:
         "agreement-clustered",
         f"{labels} labels are on {problems} problems; the intervals of the agreement count labels "
         "of one problem as far as they differ",
+    )
+
+
+# -- judges and labels --------------------------------------------------------------------------
+
+
+def judge_only(judge: str, by_hand: int = 0) -> Note:
+    """Return the note on numbers that are a judge's, and nobody's else.
+
+    >>> print(judge_only("quality"))
+    no labels: this is what quality says, the judge's pass rate and not the task's; label at least \
+10 trials, better 50 (passband label)
+    """
+    labels = "no labels"
+    if by_hand:
+        labels = f"no labels of trials drawn at random ({by_hand} were chosen by hand)"
+    return Note(
+        "judge-only",
+        f"{labels}: this is what {judge} says, the judge's pass rate and not the task's; label at "
+        "least 10 trials, better 50 (passband label)",
+    )
+
+
+def judge_uncorrected(judge: str, reason: str) -> Note:
+    """Return the note on numbers of a judge that labels cannot correct."""
+    why = f"{reason[:1].lower()}{reason[1:]}".rstrip(".")
+    return Note("judge-uncorrected", f"what {judge} says, not corrected by labels: {why}")
+
+
+def judge_reduced(judge: str) -> Note:
+    """Return the note on a reduction of a judge's scores that labels cannot correct."""
+    return Note(
+        "judge-reduced",
+        f"what {judge} says: labels of single trials do not correct one value per problem",
+    )
+
+
+def corrected_by_labels(
+    judge: str, labels: int, alone: float | None, passes: float | None, misses: float | None
+) -> Note:
+    """Return the note on a number that labels correct.
+
+    >>> print(corrected_by_labels("quality", 80, 0.7, 0.31, 0.04))
+    judged by quality, corrected by 80 labels (judge alone: 0.700; it passes 31 % of failures, \
+misses 4 % of passes)
+    """
+    parts = [] if alone is None else [f"judge alone: {alone:.3f}"]
+    errors = [] if passes is None else [f"passes {100 * passes:.0f} % of failures"]
+    errors += [] if misses is None else [f"misses {100 * misses:.0f} % of passes"]
+    parts += [f"it {', '.join(errors)}"] if errors else []
+    aside = f" ({'; '.join(parts)})" if parts else ""
+    return Note(
+        "corrected-by-labels", f"judged by {judge}, corrected by {_count(labels, 'label')}{aside}"
+    )
+
+
+def judge_worth(
+    worth: float, kind: str, amount: int, cost: float | None, half_width: float | None
+) -> Note:
+    """Return the note on what a label is worth beside a judge, and on what to buy next.
+
+    >>> print(judge_worth(2.13, "labels", 40, None, 0.0449))
+    with this judge a label is worth 2.1 labels without; next, label more: 40 more labels would \
+narrow the interval to about ±0.045
+    """
+    bought = {
+        "labels": ("label more", f"{amount} more labels"),
+        "votes": ("judge twice", f"{amount} more votes on every trial"),
+        "trials": ("sample more", f"{amount} more trials of every problem"),
+        "problems": ("ask more problems", f"{amount} more problems"),
+    }[kind]
+    price = "" if cost is None else f" (for {cost:.2f})"
+    width = "" if half_width is None else f" would narrow the interval to about ±{half_width:.3f}"
+    return Note(
+        "judge-worth",
+        f"with this judge a label is worth {worth:.1f} labels without; next, {bought[0]}: "
+        f"{bought[1]}{price}{width}",
+    )
+
+
+def judge_shares_name(judge: str, name: str) -> Note:
+    """Return the note on a judge that may know its own."""
+    return Note(
+        "judge-shares-name",
+        f"the model of the judge {judge} and the model it judges share the name {name}: a judge "
+        "may prefer answers like its own",
+    )
+
+
+def no_corrected_macro(column: str) -> Note:
+    """Return the note on a mean over groups of problems that labels do not correct."""
+    return Note(
+        "no-corrected-macro",
+        f"no mean over the groups of {column}: labels of all problems do not correct each group",
+    )
+
+
+def judge_until(judge: str) -> Note:
+    """Return the note on a rule for the width of an interval, where scores are a judge's."""
+    return Note(
+        "judge-until",
+        f"the rule of --until looks at what {judge} says; labels widen the interval, and more of "
+        "them narrow it",
+    )
+
+
+def labels_alone(labels: int, design: str | None) -> Note:
+    """Return the note on labels that are measured by themselves, without the judge."""
+    drawn = {
+        "verdict": "drawn by verdict, they are no random sample of all trials: this mean is wrong",
+        "chosen": "chosen by hand, they are no random sample of all trials: this mean is wrong",
+        "unknown": "how their trials were drawn is not recorded",
+    }.get(design or "", f"drawn by {design}")
+    return Note(
+        "labels-alone",
+        f"only the {_count(labels, 'labelled trial')} ({drawn}); measured by the judge that they "
+        "correct, all trials count",
+    )
+
+
+def labels_by_hand(labels: int) -> Note:
+    """Return the note on labels that correct nothing."""
+    return Note(
+        "labels-by-hand",
+        f"{_count(labels, 'label')} of trials that were chosen by hand are shown, and correct "
+        "nothing",
+    )
+
+
+def labels_missing(missing: int, drawn: int) -> Note:
+    """Return the note on drawn trials without a label."""
+    return Note(
+        "labels-missing",
+        f"{missing} of {_count(drawn, 'trial')} that were drawn have no label; the others are a "
+        "random part of them only if nobody skipped the difficult ones",
+    )
+
+
+def labels_of_part(then: int, now: int) -> Note:
+    """Return the note on labels that were drawn before the run had all its trials."""
+    return Note(
+        "labels-of-part",
+        f"labels were drawn from the first {then} of {_count(now, 'trial')}; the later ones are "
+        "taken to be like them",
+    )
+
+
+def labellers_agree(first: str, second: str, agree: int, shared: int) -> Note:
+    """Return the note on two labellers of the same trials."""
+    return Note(
+        "labellers-agree",
+        f"{first} and {second} agree on {agree} of {_count(shared, 'trial')} that both labelled; "
+        f"the numbers are about what {first} says",
+    )
+
+
+def labellers_apart(first: str, second: str) -> Note:
+    """Return the note on two labellers of different trials."""
+    return Note(
+        "labellers-apart",
+        f"{first} and {second} share no labelled trial that tells whether they agree; the numbers "
+        f"are about what {first} says",
     )
 
 

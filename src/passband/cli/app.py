@@ -22,6 +22,7 @@ from passband.cli.gate import gate
 from passband.cli.help import EXIT_CODES, epilog_of
 from passband.cli.import_logs import import_
 from passband.cli.init import init
+from passband.cli.label import label
 from passband.cli.ls import ls
 from passband.cli.merge import merge
 from passband.cli.metrics import metrics
@@ -54,8 +55,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for verb in (
-    run, init, show, view, score, stats, report, summarize, compare, gate, plan, calibrate, serve,
-    import_, export, merge, check, backup, salvage, ls, validate, metrics,
+    run, init, show, view, score, label, stats, report, summarize, compare, gate, plan, calibrate,
+    serve, import_, export, merge, check, backup, salvage, ls, validate, metrics,
 ):  # fmt: skip
     word = verb.__name__.rstrip("_")
     app.command(word, cls=Command, epilog=epilog_of(word))(with_imports(verb))

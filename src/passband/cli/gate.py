@@ -13,6 +13,8 @@ from passband.cli.options import (
     ClusterColumn,
     Digits,
     JsonOption,
+    JudgeColumn,
+    LabelColumn,
     Metrics,
     Percent,
     ProblemColumn,
@@ -98,6 +100,8 @@ def gate(
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
     answer: AnswerColumn = None,
+    judge: JudgeColumn = None,
+    label: LabelColumn = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
     markdown: Annotated[
@@ -122,7 +126,7 @@ def gate(
     rules = _policy(policy, metric, tolerance, over, failed)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
-        "answer": answer,
+        "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
     reading = Reading(columns, threshold, skip_bad, base_model, new_model)
     if settle:

@@ -52,6 +52,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "passband score runs/tiny                          # as its task says now",
         "passband score runs/tiny --scorer math --extract boxed,marker",
     ),
+    "label": (
+        "passband label runs/tiny -m 100 -o labels.csv     # draws what to label",
+        "passband label runs/tiny --read labels.csv        # enters the labels",
+    ),
     "show": (
         "passband show runs/tiny --wrong --limit 3",
         "passband show runs/tiny --problem add2-01 --diff 0 1",

@@ -29,6 +29,8 @@ __all__ = [
     "Headers",
     "ImportOption",
     "JsonOption",
+    "JudgeColumn",
+    "LabelColumn",
     "LayoutOption",
     "Layouts",
     "Level",
@@ -38,6 +40,7 @@ __all__ = [
     "Percent",
     "Policies",
     "PolicyOption",
+    "PricesOption",
     "ProblemColumn",
     "PromptTemplate",
     "QuestionColumn",
@@ -169,6 +172,24 @@ ClusterColumn = Annotated[
 ]
 AnswerColumn = Annotated[
     str | None, typer.Option("--answer", help="Column with the answer of the trial, for vote@k.")
+]
+JudgeColumn = Annotated[
+    str | None,
+    typer.Option("--judge", help="Column, or scorer of a run, whose scores are a judge's."),
+]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label", help="Column, or scorer of a run, with what people say of some of its trials."
+    ),
+]
+PricesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--prices",
+        metavar="NAME=X,...",
+        help="Prices of what would help a judged number: label, vote, trial, problem.",
+    ),
 ]
 Threshold = Annotated[
     float | None, typer.Option("--threshold", help="Count scores of at least this as successes.")

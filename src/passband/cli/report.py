@@ -10,10 +10,13 @@ import typer
 from passband.cli.options import (
     AnswerColumn,
     ClusterColumn,
+    JudgeColumn,
+    LabelColumn,
     Level,
     Metrics,
     Policies,
     PolicyOption,
+    PricesOption,
     ProblemColumn,
     Quiet,
     ScoreColumn,
@@ -76,6 +79,9 @@ def report(
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
     answer: AnswerColumn = None,
+    judge: JudgeColumn = None,
+    label: LabelColumn = None,
+    prices: PricesOption = None,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
@@ -89,17 +95,25 @@ def report(
     from passband.summary.findings.findings import ReportRequest
     from passband.summary.findings.several import compared_sources
     from passband.summary.findings.sources import read_findings
+    from passband.summary.judged.prices import parse_prices
     from passband.summary.summary import Request
 
     target = target_of(output, runs, force=force)
     request = ReportRequest(
-        Request(tuple(metric or ()), level=level, policy=policy.value),
+        Request(
+            tuple(metric or ()),
+            level=level,
+            policy=policy.value,
+            judge=judge,
+            label=label,
+            prices=None if prices is None else parse_prices(prices),
+        ),
         by=by,
         transcripts=0 if no_transcripts else 1000 * transcripts,
     )
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
-        "answer": answer,
+        "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
     found = read_findings(
         runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad

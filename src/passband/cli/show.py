@@ -39,6 +39,10 @@ def show(
     no_answer: Annotated[
         bool, typer.Option("--no-answer", help="Only trials in which no answer was found.")
     ] = False,
+    disagree: Annotated[
+        bool,
+        typer.Option("--disagree", help="Only trials that judge and label see differently."),
+    ] = False,
     status: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,7 +92,7 @@ def show(
     statuses = [*(status or ()), *(["no_answer"] if no_answer else ())]
     wanted = Wanted(
         tuple(dict.fromkeys(problem or ())), tuple(dict.fromkeys(trial or ())), tuple(statuses),
-        None if wrong == right else right, scorer,
+        None if wrong == right else right, scorer, disagree,
     )  # fmt: skip
     options = Options.of(None, (), task or (), model or (), skip_bad=skip_bad)
     with opened_trials(_single(run), options) as trials:

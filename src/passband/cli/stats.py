@@ -15,6 +15,8 @@ from passband.cli.options import (
     Format,
     FormatOption,
     JsonOption,
+    JudgeColumn,
+    LabelColumn,
     LayoutOption,
     Layouts,
     Level,
@@ -23,6 +25,7 @@ from passband.cli.options import (
     Percent,
     Policies,
     PolicyOption,
+    PricesOption,
     ProblemColumn,
     Quiet,
     ScoreColumn,
@@ -55,6 +58,9 @@ def stats(
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
     answer: AnswerColumn = None,
+    judge: JudgeColumn = None,
+    label: LabelColumn = None,
+    prices: PricesOption = None,
     by: Annotated[
         list[str] | None, typer.Option(help="Column to split by, such as model (repeatable).")
     ] = None,
@@ -110,6 +116,7 @@ def stats(
     from passband.report import summary as text
     from passband.report.layout import full_rows, rows
     from passband.report.style import Style
+    from passband.summary.judged.prices import parse_prices
     from passband.summary.summarize import summarize
     from passband.summary.weights_text import read_weights
 
@@ -137,6 +144,9 @@ def stats(
         cap=cap,
         weights=None if weights is None else read_weights(weights),
         population=population,
+        judge=judge,
+        label=label,
+        prices=None if prices is None else parse_prices(prices),
     )
     summary = again(over=over.value, certify=certify, calibrate=calibrate)
     summary.require_estimate()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from passband.errors import InvalidInput
+from passband.readers.judge_scores import JudgeScores
 from passband.readers.tally import RunTally
 from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes
@@ -37,6 +38,8 @@ class Group:
     tally: RunTally | None = None  #: of a whole run
     #: by problem, where asked for; left out of the hash, as a mapping has none
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    #: where the scores are a judge's; left out of comparisons, as arrays are no values
+    judged: JudgeScores | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

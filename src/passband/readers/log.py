@@ -19,6 +19,7 @@ import numpy as np
 
 from passband.errors import InvalidInput, nearest
 from passband.readers.groups import Remark
+from passband.readers.judge_scores import JudgeScores, Labels, judge_of
 from passband.readers.recorded_votes import RecordedVotes, votes_of_log
 from passband.readers.tally import RunTally
 from passband.records import reading
@@ -131,6 +132,26 @@ class Log:
                 status: incomplete[status] for status in STATUSES[1:] if incomplete[status]
             },
         )
+
+    def judged(
+        self, scorer: str | None, label: str | None, *, named: bool, threshold: float | None
+    ) -> JudgeScores | None:
+        """Return a scorer's scores beside those of another that holds labels, where it is named."""
+        if not named:
+            return None
+        judge = self.scorers[self._scorer(scorer)]
+        labels = {p: v for p, v in self._scores(label).items() if v is not None} if label else {}
+        found = [Labels(str(label), labels)] if label else []
+        return judge_of(self._scores(judge), found, judge=judge, threshold=threshold)
+
+    def _scores(self, scorer: str | None) -> dict[tuple[str, int], float | None]:
+        number = self._scorer(scorer)
+        return {
+            (self.problems[trial.problem].key, trial.trial): score.value
+            for trial in self.rows
+            for score in trial.scores
+            if score.scorer == number
+        }
 
     def data_names(self) -> list[str]:
         """Return the names of the problems' data, such as `level` or `subject`."""

@@ -23,6 +23,7 @@ class Options:
     skip_bad: bool = False  #: leave out, and count, records that cannot be read
     targets: bool = False  #: the targets of the problems are wanted too
     answers: bool = False  #: the answers of the trials are wanted too, for votes
+    threshold: float | None = None  #: the least score of a success
 
     @staticmethod
     def of(
@@ -35,6 +36,7 @@ class Options:
         skip_bad: bool = False,
         targets: bool = False,
         answers: bool = False,
+        threshold: float | None = None,
     ) -> Options:
         """Check the names of roles, and leave out roles without a column."""
         for role, name in (columns or {}).items():
@@ -45,7 +47,20 @@ class Options:
         chosen = {role: name for role, name in (columns or {}).items() if name is not None}
         names = (by,) if isinstance(by, str) else tuple(by)
         wanted = answers or "answer" in chosen
-        return Options(chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted)
+        return Options(
+            chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted, threshold
+        )
+
+    @property
+    def score(self) -> str | None:
+        """The scorer, or column, whose scores are measured: the judge, where one is named."""
+        judge, score = self.columns.get("judge"), self.columns.get("score")
+        if judge is not None and score not in (None, judge):
+            raise InvalidInput(
+                f"judge ({judge}) and score ({score}) name two scorers; the judge's scores are the "
+                "scores."
+            )
+        return judge or score
 
     @property
     def opens_samples(self) -> bool:

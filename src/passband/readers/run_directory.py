@@ -9,6 +9,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers.groups import Groups, Remark
+from passband.readers.judge_scores import JudgeScores, is_judged, judge_scores
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.recorded_votes import RecordedVotes, stored_votes
@@ -61,6 +62,15 @@ class StoredRun:
         """Return what the rows say beyond outcomes."""
         return tally_of(self.trials, self.record, self.record.scorer(scorer))
 
+    def judged(
+        self, scorer: str | None, label: str | None, *, named: bool, threshold: float | None
+    ) -> JudgeScores | None:
+        """Return a scorer's scores beside labels, if it is a judge or named as one."""
+        record = self.record.scorer(scorer)
+        if not named and not is_judged(self.record, record):
+            return None
+        return judge_scores(self.trials, self.record, record, label, threshold=threshold)
+
     def data_names(self) -> list[str]:
         """Return the names of the problems' data records."""
         return list(dict.fromkeys(name for doc in self._docs.values() for name in doc))
@@ -84,7 +94,7 @@ class StoredRun:
 class RunDirectory:
     """Reads a run directory, task by task and model by model."""
 
-    roles = ("score", "cluster")
+    roles = ("score", "cluster", "judge", "label")
 
     def sniff(self, path: Path) -> bool:
         return is_run_directory(path)

@@ -15,6 +15,7 @@ import numpy as np
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers.groups import Group, Groups, Remark
+from passband.readers.judge_scores import JudgeScores
 from passband.readers.options import Options
 from passband.readers.recorded_votes import RecordedVotes
 from passband.readers.tally import RunTally
@@ -51,6 +52,10 @@ class RecordedRun(Protocol):
 
     def targets(self) -> Mapping[str, tuple[str, ...]]: ...
 
+    def judged(
+        self, scorer: str | None, label: str | None, *, named: bool, threshold: float | None
+    ) -> JudgeScores | None: ...
+
     def data_names(self) -> list[str]: ...
 
     def data(self, name: str) -> Mapping[str, Any]: ...
@@ -69,7 +74,7 @@ def groups_of_runs(
     remarks: list[Remark] = []
     groups = [group for run in runs for group in _groups(run, by, options, remarks)]
     if "scorer" not in by:
-        score = options.columns.get("score")
+        score = options.score
         used = [(run.task, _scorer(run, score), run.scorers) for run in runs]
         remarks.append(Remark(f"{kind.partition(' ')[2]}: {scorers_used(used)}"))
     remarks += _remarks(runs, by)
@@ -167,7 +172,7 @@ def _scorer(run: RecordedRun, name: str | None) -> str:
 def _groups(
     run: RecordedRun, by: Sequence[str], options: Options, remarks: list[Remark]
 ) -> Iterator[Group]:
-    score, cluster = options.columns.get("score"), options.columns.get("cluster")
+    score, cluster = options.score, options.columns.get("cluster")
     scorers: Sequence[str | None] = [score]
     if "scorer" in by and score is None:
         scorers = run.scorers
@@ -182,11 +187,26 @@ def _groups(
         if cluster is not None:
             outcomes = _clustered(run, outcomes, cluster)
         labels = {**run_labels, "scorer": _scorer(run, scorer)}
+        judged = _judged(run, scorer, options, names)
         for values, part in _parts(run, outcomes, names):
             key = tuple((labels | values)[name] for name in by)
             tally = None if names else run.tally(scorer)
             targets = run.targets() if options.targets else {}
-            yield Group(key, part, run.task, run.model, run.bounds(scorer), tally, targets)
+            yield Group(key, part, run.task, run.model, run.bounds(scorer), tally, targets, judged)
+
+
+def _judged(
+    run: RecordedRun, scorer: str | None, options: Options, names: Sequence[str]
+) -> JudgeScores | None:
+    """Return the judge's scores beside labels; of parts of a run they would be those of all."""
+    named = "judge" in options.columns or "label" in options.columns
+    if names and named:
+        raise InvalidInput(
+            f"{run.task}: labels correct a whole run; leave out the split by {' and '.join(names)}."
+        )
+    label = options.columns.get("label")
+    judged = run.judged(scorer, label, named=named, threshold=options.threshold)
+    return None if names else judged
 
 
 def _clustered(run: RecordedRun, outcomes: Outcomes, name: str) -> Outcomes:

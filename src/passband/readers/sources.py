@@ -73,8 +73,9 @@ def read(
     ('N',) Outcomes(2 problems, 1 trial each, 2 scored)
     """
     options = Options.of(
-        columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers
-    )
+        columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers,
+        threshold=threshold,
+    )  # fmt: skip
     groups = _chosen(_groups(source, options, reader), options)
     if threshold is None:
         return groups
@@ -119,6 +120,12 @@ def outcomes_of(
     for remark in groups.remarks:
         if remark.important:
             warn(f"{groups.source}: {remark}")
+    for group in groups.groups:
+        if group.judged is not None:
+            warn(
+                f"{groups.source}: these are the verdicts of {group.judged.judge}, a judge's and "
+                "not the task's; `passband stats` and passband.summarize correct them by labels"
+            )
     return outcomes
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers.delimited import coded_columns
 from passband.readers.groups import Group, Groups, Remark
+from passband.readers.judged_rows import judged_rows
 from passband.readers.matrix import (
     groups_of_matrix,
     is_number_or_nothing,
@@ -64,7 +65,7 @@ def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
     """Lay out a table as the options say, and return the outcomes of its groups."""
     with error_prefix([source] if source else []):
         layout = table.layout(by=options.by, answers=options.answers, **options.columns)
-        groups = tuple(map(_group, layout.groups()))
+        groups = tuple(_group(layout, group, options) for group in layout.groups())
     return Groups(source or "table", layout.by, groups, tuple(remarks_of(layout)), layout.roles)
 
 
@@ -86,9 +87,10 @@ def names_of(group: TableGroup) -> tuple[str | None, str | None]:
     )
 
 
-def _group(group: TableGroup) -> Group:
+def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     task, model = names_of(group)
-    return Group(group.key, group.outcomes, task=task, model=model)
+    judged = judged_rows(layout, group, options.threshold)
+    return Group(group.key, group.outcomes, task=task, model=model, judged=judged)
 
 
 def remarks_of(layout: Layout) -> Iterator[Remark]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from passband.notes import WARNED
+from passband.report.judged import judge_lines
 from passband.report.layout import not_shares
 from passband.report.style import PLAIN, Style
 from passband.report.table_line import table_lines
@@ -139,7 +140,8 @@ def explanation(summary: Summary, style: Style = PLAIN) -> list[str]:
         lines.append("Along a curve they hold one k at a time; passband.band holds for all k.")
     sentences, limits = _certificate_lines(summary)
     lines += style_notes(summary, style)
-    return [*lines, *combined_meaning(summary), *sentences, *note_lines(summary), *limits]
+    own = [*combined_meaning(summary), *judge_lines(summary)]
+    return [*lines, *own, *sentences, *note_lines(summary), *limits]
 
 
 def _is_certified(summary: Summary) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from passband.stats.metric.bounds import bounds
+from passband.summary.judged.result import rests_on_labels
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
@@ -44,7 +45,9 @@ def with_bracket(group: Group, outcomes: Outcomes, scorer: str | None) -> Group:
 def _name(line: Line, scorer: str | None) -> str | None:
     """Return the metric that a line measures on the trials of the main scorer, if it does."""
     estimate = line.estimate
-    if estimate is None or line.scorer != scorer or estimate.method.startswith("unstopped"):
+    if estimate is None or line.scorer != scorer:
+        return None
+    if estimate.method.startswith("unstopped") or rests_on_labels(estimate):
         return None
     if line.name is None:
         return estimate.metric

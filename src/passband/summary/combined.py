@@ -50,6 +50,12 @@ def combine_groups(strata: Sequence[Stratum], request: Request) -> tuple[Combine
     _check(request)
     if any(stratum.group.adaptive is not None for stratum in strata):
         raise InvalidInput("weights: adaptive tests have no mean over problems to combine.")
+    for stratum in strata:
+        if stratum.group.judge is not None and stratum.group.judge.is_corrected:
+            raise InvalidInput(
+                f"weights: {stratum.group.name or 'the group'} is corrected by labels, and such "
+                "estimates are not combined; choose another scorer with --score."
+            )
     by_model: dict[str | None, dict[str, Stratum]] = {}
     for stratum in strata:
         members = by_model.setdefault(stratum.group.model, {})

@@ -6,13 +6,14 @@ compared within a task: two with `compare`, three or more with `compare_all`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers import Remark
+from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison, compare
@@ -22,6 +23,7 @@ from passband.summary.abilities import ranked
 from passband.summary.contest import Contest
 from passband.summary.contestants import Contestants, read_contestants
 from passband.summary.default_metrics import default_metrics
+from passband.summary.judged.compared import judged_pair, judged_ranking, require_one_judge
 
 __all__ = [
     "ComparisonSummary",
@@ -103,21 +105,28 @@ def compare_sources(
 
 def compare_contestants(contestants: Contestants, contest: Contest) -> ComparisonSummary:
     """Compare models that have been read, task by task."""
-    compared = [_compared(task, models, contest) for task, models in contestants.tasks.items()]
+    compared = [
+        _compared(task, models, contest, contestants.judges.get(task, {}))
+        for task, models in contestants.tasks.items()
+    ]
     return ComparisonSummary(contest, tuple(compared), contestants.remarks, contestants.shares)
 
 
-def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest) -> TaskComparison:
+def _compared(
+    task: str | None,
+    models: Mapping[str, Outcomes],
+    contest: Contest,
+    judges: Mapping[str, JudgeScores],
+) -> TaskComparison:
     with error_prefix([task] if task is not None else []):
         if contest.ranking is not None:
             return TaskComparison(task, tuple(models), abilities=ranked(models, contest))
         names = _metrics(models, contest)
+        if judges and not contest.metrics:
+            names = names[:1]  # labels of single trials determine one try
         _check_answers(names, models)
         if len(models) == 2:
-            a, b = models.values()
-            options = asdict(contest)
-            del options["metrics"], options["ranking"]
-            comparisons = tuple(compare(a, b, name, **options) for name in names)
+            comparisons = tuple(_differences(models, names, contest, judges))
             return TaskComparison(task, tuple(models), comparisons=comparisons)
         if not contest.paired:
             raise InvalidInput(
@@ -133,7 +142,49 @@ def _compared(task: str | None, models: Mapping[str, Outcomes], contest: Contest
         rankings = tuple(
             compare_all(models, name, over=over, level=level, policy=policy) for name in names
         )
+        if judges:
+            require_one_judge(list(judges.values()))
+            rankings = tuple(judged_ranking(one, list(judges.values())) for one in rankings)
         return TaskComparison(task, tuple(models), rankings=rankings)
+
+
+def _differences(
+    models: Mapping[str, Outcomes],
+    names: Sequence[str],
+    contest: Contest,
+    judges: Mapping[str, JudgeScores],
+) -> Iterator[Comparison]:
+    """Yield the difference of two models by each metric, corrected by labels where there are."""
+    a, b = models.values()
+    options = asdict(contest)
+    del options["metrics"], options["ranking"]
+    if not judges:
+        yield from (compare(a, b, name, **options) for name in names)
+        return
+    pair = judged_pair(models, judges)
+    if not pair.reason:
+        _refuse_uncorrected(contest)
+        for name in names:
+            yield pair.difference(
+                name, over=contest.over, level=contest.level, margin=contest.margin
+            )
+        return
+    require_one_judge(pair.sides)
+    yield from (pair.own(compare(a, b, name, **options)) for name in names)
+
+
+def _refuse_uncorrected(contest: Contest) -> None:
+    """Refuse what has no counterpart in differences that labels correct."""
+    if not contest.paired:
+        raise InvalidInput(
+            "labels correct the difference of models that were asked the same problems; leave out "
+            "--unpaired."
+        )
+    if contest.test != "interval" or contest.policy == "fail":
+        raise InvalidInput(
+            "a difference corrected by labels has its own test, and leaves out trials that were "
+            "not judged; leave out --test and --policy."
+        )
 
 
 def _check_answers(names: Sequence[str], models: Mapping[str, Outcomes]) -> None:

@@ -10,6 +10,7 @@ from passband.errors import InvalidInput
 from passband.readers import Groups, Remark, read
 from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
+from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.registry import needs_answers
 from passband.summary.compare_remarks import (
@@ -21,6 +22,7 @@ from passband.summary.compare_remarks import (
 )
 from passband.summary.contest import Contest
 from passband.summary.field import Field
+from passband.summary.judged.compared import judge_remarks
 from passband.summary.share import is_share
 from passband.trials.reader import Trials, is_run_directory
 
@@ -36,6 +38,8 @@ class Contestants:
     shares: frozenset[str | None] = frozenset()  #: tasks whose scores are from 0 to 1
     #: by model, the source it is read from and its name there
     sources: Mapping[str, tuple[str, str | None]] = field(default_factory=dict, hash=False)
+    #: by task and model, where scores are a judge's
+    judges: Mapping[str | None, Mapping[str, JudgeScores]] = field(default_factory=dict, hash=False)
 
 
 def read_contestants(
@@ -94,7 +98,10 @@ def contestants_of(
     left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in apart})
     left_out += stopped_remarks(outcomes, contest.policy)
     shares = frozenset(task for task in shared if all(map(is_share, outcomes[task].values())))
-    return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources())
+    judges = {task: found for task in shared if (found := entrants.judges(task))}
+    for task, found in judges.items():
+        left_out += judge_remarks(task, found)
+    return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import Group, Groups, Remark
+from passband.readers.judge_scores import JudgeScores
 from passband.readers.table import MODEL_NAMES, TASK_NAMES
 from passband.stats.data.columns import matching
 from passband.stats.data.outcomes import Outcomes
@@ -23,6 +24,7 @@ class Entry:
     model: str | None
     is_alone: bool  # the only model of its source
     outcomes: Mapping[str | None, Outcomes]
+    judged: Mapping[str | None, JudgeScores] = field(default_factory=dict)
 
 
 class Field:
@@ -71,6 +73,16 @@ class Field:
         remark = f"the tasks have different names, {' and '.join(named)}; compared all the same"
         return [None], [Remark(remark, important=True)] if len(named) > 1 else []
 
+    def judges(self, task: str | None) -> dict[str, JudgeScores]:
+        """Return the judges' scores of the models that were judged on a task."""
+        judges: dict[str, JudgeScores] = {}
+        for name, entry in self._entries.items():
+            if task in entry.judged:
+                judges[name] = entry.judged[task]
+            elif task is None and len(entry.outcomes) == 1:
+                judges.update((name, scores) for scores in entry.judged.values())
+        return judges
+
     def models(self, task: str | None) -> dict[str, Outcomes]:
         """Return the models that were asked a task; with None, each model's only task."""
         models: dict[str, Outcomes] = {}
@@ -86,6 +98,7 @@ def entries(groups: Groups, by: str | None) -> list[Entry]:
     """Return the models of a source: its groups, by the name that tells models apart."""
     place = _model_place(groups, by)
     models: dict[str | None, dict[str | None, Outcomes]] = {}
+    judged: dict[str | None, dict[str | None, JudgeScores]] = {}
     context = _context(groups, place)
     for group in groups.groups:
         model = group.model if place is None else group.key[place]
@@ -97,8 +110,13 @@ def entries(groups: Groups, by: str | None) -> list[Entry]:
                 "them tells the models apart."
             )
         tasks[task] = group.outcomes
+        if group.judged is not None:
+            judged.setdefault(model, {})[task] = group.judged
     alone = len(models) == 1
-    return [Entry(groups.source, model, alone, tasks) for model, tasks in models.items()]
+    return [
+        Entry(groups.source, model, alone, tasks, judged.get(model, {}))
+        for model, tasks in models.items()
+    ]
 
 
 def _model_place(groups: Groups, by: str | None) -> int | None:

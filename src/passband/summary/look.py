@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput, nearest
+from passband.readers.judge_scores import is_judged, label_scorers
 from passband.score.filters import FilterStep
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
@@ -21,7 +22,7 @@ from passband.summary.shown import (
     ShownTrial,
     message_of,
 )
-from passband.trials.chosen import Choice, Matches
+from passband.trials.chosen import Choice, Differs, Matches
 from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
 from passband.trials.rows import CallRow, ScoreRow, TrialRow
 from passband.trials.schema import CorruptStore
@@ -41,6 +42,7 @@ class Wanted:
     statuses: tuple[str, ...] = ()
     right: bool | None = None
     scorer: str | None = None  #: None: the main one
+    disagree: bool = False  #: the scorer and the label say different things
 
     def words(self) -> list[str]:
         """Return the conditions on trials in words.
@@ -49,6 +51,7 @@ class Wanted:
         ['truncated or refused', 'wrong']
         """
         words = [" or ".join(self.statuses)] if self.statuses else []
+        words += ["judged and labelled differently"] if self.disagree else []
         return words if self.right is None else [*words, "right" if self.right else "wrong"]
 
 
@@ -58,7 +61,8 @@ class Look:
     def __init__(self, trials: Trials, run: RunRecord, wanted: Wanted) -> None:
         self.run = run
         self.wanted = wanted
-        self.scorer = run.scorer(wanted.scorer) if run.scorers or wanted.scorer else None
+        name = _judge(run) if wanted.disagree and wanted.scorer is None else wanted.scorer
+        self.scorer = run.scorer(name) if run.scorers or name else None
         if self.scorer is None and wanted.right is not None:
             run.scorer()  # raises: without a scorer nothing is right or wrong
         self._scales = {scorer.number: scale_of(run, scorer) for scorer in run.scorers}
@@ -79,7 +83,18 @@ class Look:
             scorer=None if self.scorer is None else self.scorer.number,
             best=scale.best,
             lower_is_better=scale.lower_is_better,
+            differs=self._differs() if self.wanted.disagree else None,
         )
+
+    def _differs(self) -> Differs:
+        """Return the labels that the scorer is to differ from."""
+        labels = label_scorers(self.run)
+        if not labels or self.scorer is None:
+            raise InvalidInput(
+                f"{self.run.task} has no labels to disagree with; draw trials to label with "
+                "`passband label`."
+            )
+        return Differs(labels[0].number, _middle(labels[0]), _middle(self.scorer))
 
     @property
     def scale(self) -> Scale:
@@ -250,7 +265,7 @@ class Look:
             right = self._scales[scorer.number].is_right(score.value)
         return ShownScore(
             scorer.name, score.value, score.status, score.answer, score.rule, score.detail, right,
-            _rules(scorer),
+            _rules(scorer), scorer.is_label,
         )  # fmt: skip
 
     def _span(
@@ -271,6 +286,18 @@ class Look:
         if self.scorer is None or self.scorer.spec is None or not self.scorer.is_rebuildable:
             return None
         return steps_of(self.scorer.spec["steps"])
+
+
+def _judge(run: RunRecord) -> str | None:
+    """Return the scorer that labels correct; None for the main one."""
+    judged = [scorer.name for scorer in run.scorers if is_judged(run, scorer)]
+    return next(iter(judged), None)
+
+
+def _middle(scorer: ScorerRecord) -> float:
+    """Return from which score on a scorer passes a trial: the middle of its scale."""
+    low, high = scorer.bounds or (0.0, 1.0)
+    return 0.5 if low is None or high is None else (low + high) / 2
 
 
 def _shown_call(scorer: str, call: CallRow, reply: str | None) -> ShownCall:

@@ -11,6 +11,7 @@ from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.readers import Remark
+from passband.readers.judge_scores import is_judged, judge_scores
 from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
 from passband.readers.tally import tally_of
@@ -24,6 +25,8 @@ from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
+from passband.summary.judged.correction import Correction
+from passband.summary.judged.result import rests_on_labels
 from passband.summary.known_bad import known_bad_notes
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
@@ -41,6 +44,7 @@ __all__ = [
     "summarize_run",
     "summarize_scorers",
     "summarize_trials",
+    "with_judge",
 ]
 
 
@@ -148,6 +152,25 @@ def runs_with_trials(
     return runs
 
 
+def with_judge(group: Group, correction: Correction | None, model: str | None) -> Group:
+    """Return the group with what is known of the judge of its scores, and notes on that."""
+    if correction is None:
+        return group
+    judge = correction.result.scorer
+    told = tuple(correction.notes(model))
+    if group.until is not None:
+        told = (notes.judge_until(judge), *told)
+    own = tuple(_of_judge(note, judge) for note in group.notes)
+    return replace(group, judge=correction.result, notes=(*own, *told))
+
+
+def _of_judge(note: Note, judge: str) -> Note:
+    """Return a note on trials without a score that says whose pass@1 it is about."""
+    if note.code != "unscored":
+        return note
+    return note._replace(text=note.text.replace("pass@1 is", f"pass@1 (judged by {judge}) is"))
+
+
 class RunSummary:
     """Measures one run: one task asked of one model."""
 
@@ -159,10 +182,14 @@ class RunSummary:
         scorer: str | None = None,
         *,
         texts: bool = False,
+        corrects: bool = True,
     ) -> None:
+        """With `corrects` false, a judge's numbers stay what the judge says."""
+        self._corrects = corrects
         self._trials, self._run, self._request = trials, run, request
-        self._scorer = run.scorer(scorer)
-        self._is_default = not request.metrics and scorer is None
+        self._scorer = run.scorer(scorer or request.judge)
+        self._is_default = not request.metrics and scorer is None and request.judge is None
+        self._corrections: dict[str, Correction | None] = {}
         self.metric_list = MetricList(trials, run, request, texts=texts)
 
     def group(self, by: dict[str, str], plan: Plan | None = None) -> Group:
@@ -181,15 +208,48 @@ class RunSummary:
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
         bad = known_bad_notes(self._trials, self._run)
+        if self._scorer.is_label:
+            design = (self._scorer.spec or {}).get("design", "unknown")
+            told = (*told, notes.labels_alone(outcomes.n_trials, design))
         group = replace(group, notes=(*group.notes, *told, *bad))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)
             group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
-        lines = (replace(line, is_share=self._is_share(line)) for line in self._lines(outcomes))
+        lines = (
+            replace(self._judged_line(line), is_share=self._is_share(line))
+            for line in self._lines(outcomes)
+        )
         group = replace(group, lines=tuple(lines), notes=remarks, until=until)
-        return with_bracket(group, outcomes, self._scorer.name)
+        group = with_bracket(group, outcomes, self._scorer.name)
+        group = with_judge(group, self._correction(self._scorer.name), self._run.model)
+        column = column_of(self._run)
+        if column is not None and group.judge is not None and group.judge.is_corrected:
+            group = replace(group, notes=(*group.notes, notes.no_corrected_macro(column)))
+        return group
+
+    def _correction(self, scorer: str | None) -> Correction | None:
+        """Return what makes of a judge's numbers; None for scorers that are no judges."""
+        if scorer is None or self._run.adaptive is not None or not self._corrects:
+            return None
+        if scorer not in self._corrections:
+            record = self._run.scorer(scorer)
+            request, made = self._request, None
+            is_named = scorer == request.judge or (request.label and scorer == self._scorer.name)
+            if is_named or is_judged(self._run, record):
+                scores = judge_scores(self._trials, self._run, record, request.label)
+                made = Correction(scores, request)
+            self._corrections[scorer] = made
+        return self._corrections[scorer]
+
+    def _judged_line(self, line: Line) -> Line:
+        correction = self._correction(line.scorer)
+        return line if correction is None else correction.line(line)
+
+    def _judged_result(self, result: EntryResult) -> EntryResult:
+        correction = self._correction(result.entry.scorer)
+        return result if correction is None else correction.entry(result)
 
     def _is_share(self, line: Line) -> bool | None:
         """Return whether a line is a share of 1; None where neither bounds nor scores say so."""
@@ -209,6 +269,8 @@ class RunSummary:
         for line in group.lines:
             entry = entries.get((line.name or "", line.filter or ""))
             sample = None if entry is None else self.metric_list.sample(entry)
+            if line.estimate is not None and rests_on_labels(line.estimate):
+                continue  # the judge's outcomes are not what it is computed from
             if line.name is None and line.estimate is not None:
                 sample = Sample(outcomes, line.estimate.metric, self._scorer.bounds)
             if sample is not None:
@@ -225,6 +287,8 @@ class RunSummary:
     def _outcomes(self) -> tuple[Outcomes, tuple[Note, ...]]:
         """The run's outcomes, with votes where a metric needs them, and notes on those."""
         outcomes = self._trials.outcomes(self._run, self._scorer)
+        if self._scorer.is_label:  # trials that nobody labelled are no failures of anything
+            outcomes = replace(outcomes, unscored={})
         if not needs_answers(self._request.metrics):
             return outcomes, ()
         recorded = stored_votes(self._trials, self._run, self._scorer)
@@ -242,7 +306,7 @@ class RunSummary:
             MetricEntry(scorer.name, scorer.name, repeat_aggregation="mean")
             for scorer in self._run.scorers
         ]
-        return self.results or self.metric_list.measure(means)
+        return list(map(self._judged_result, self.results or self.metric_list.measure(means)))
 
     def _lines(self, outcomes: Outcomes) -> list[Line]:
         if not self._is_default:
@@ -255,6 +319,9 @@ class RunSummary:
         return [*_labelled(results), *_unlisted(curve, results, self._scorer.name)]
 
     def _default(self, outcomes: Outcomes) -> list[str]:
+        correction = self._correction(self._scorer.name)
+        if correction is not None:
+            outcomes = correction.as_labelled(outcomes)
         return default_metrics(outcomes.under(self._request.policy))
 
     def _clipped(self, outcomes: Outcomes, names: Sequence[str]) -> list[Line]:
@@ -298,7 +365,9 @@ def summarize_scorers(
         groups = []
         for run in runs:
             own = wanted if run.adaptive is None else replace(wanted, metrics=())
-            summaries = [RunSummary(trials, run, own, each.name) for each in run.scorers]
+            summaries = [
+                RunSummary(trials, run, own, each.name, corrects=False) for each in run.scorers
+            ]
             members = [summary.group(_key(run, by)) for summary in summaries]
             lines = tuple(line for member in members for line in member.lines)
             groups.append(replace(members[0], lines=lines))

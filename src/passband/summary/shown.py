@@ -53,6 +53,7 @@ class ShownScore:
     detail: str | None
     is_right: bool | None  #: None where there is no score
     rules: tuple[str, ...] = ()  #: the rules of extraction, or filters, that were tried
+    is_label: bool = False  #: what a person says of the trial
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,14 @@ from passband.errors import InvalidInput
 from passband.readers import Groups, Remark
 from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several, short_names
+from passband.readers.judge_scores import JudgeScores
 from passband.stats.checks import as_level, as_whole, check_over, check_text
+from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.strata.weights import Weights
+from passband.stats.judged.purchase import Prices
 from passband.stats.metric.registry import needs_answers
 from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
@@ -24,9 +27,12 @@ from passband.summary.combined import Sample, Stratum, check_population, combine
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.joined import join_summaries
+from passband.summary.judged.correction import Correction
+from passband.summary.judged.prices import read_prices
+from passband.summary.judged.result import rests_on_labels
 from passband.summary.name_notes import name_notes
 from passband.summary.recorded_scorer import clipped
-from passband.summary.run_summary import summarize_run
+from passband.summary.run_summary import summarize_run, with_judge
 from passband.summary.share import is_share
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
@@ -61,6 +67,9 @@ def summarize(
     calibrate: bool = False,
     weights: Weights | None = None,
     population: int | None = None,
+    judge: str | None = None,
+    label: str | None = None,
+    prices: Prices | Mapping[str, float] | None = None,
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
@@ -84,6 +93,11 @@ def summarize(
     strata, and their weighted mean is added; see docs/strata.md. With `population`, the problems
     are a random part of that many, and intervals are for the mean over all of those.
 
+    With `judge`, a scorer or column is taken as a judge, and with `label` another one as what
+    people say of some of its trials: estimates are corrected by the labels, and without labels
+    they are called the judge's. With `prices` (of a label, vote, trial, problem), what would help
+    is put in order of what it brings for its price; see docs/label.md.
+
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
     pass@2 0.75 [0.16, 1.00]
@@ -101,11 +115,14 @@ def summarize(
         calibrate,
         weights,
         population,
+        judge,
+        label,
+        read_prices(prices),
     )
     _check(request)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
-        "answer": answer,
+        "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
     reading = _Reading(
         columns, _names(by), _names(task), _names(model), threshold, skip_bad, _plan(plan)
@@ -130,7 +147,8 @@ class _Reading:
     @property
     def takes_runs(self) -> bool:
         """Whether a run directory can be summarized as it was asked, by its metric lists."""
-        others = [name for role, name in self.columns.items() if role != "score"]
+        taken = ("score", "judge", "label")
+        others = [name for role, name in self.columns.items() if role not in taken]
         return not self.by and self.threshold is None and not any(map(_is_given, others))
 
 
@@ -141,7 +159,7 @@ def _summarize_one(source: Any, request: Request, reading: _Reading) -> Summary:
             request,
             tasks=reading.tasks,
             models=reading.models,
-            scorer=reading.columns["score"],
+            scorer=reading.columns["judge"] or reading.columns["score"],
             plan=reading.plan,
         )
     groups = readers.read(
@@ -188,8 +206,9 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
             member = with_tally(member, group.tally)
         share = is_share(group.outcomes, group.bounds)
         lines = tuple(replace(x, is_share=share) for x in clipped(member.lines, group.bounds))
-        members.append(replace(member, task=group.task, model=group.model, lines=lines))
-    columns = {} if groups.columns is None else asdict(groups.columns)
+        member = replace(member, task=group.task, model=group.model, lines=lines)
+        members.append(_judged(member, group.judged, asked))
+    columns = {} if groups.columns is None else _columns(groups.columns)
     strata = [
         Stratum(member, _samples(member, group))
         for member, group in zip(members, groups.groups, strict=True)
@@ -199,8 +218,29 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     return Summary(groups.source, request, tuple(members), groups.remarks, columns, combined)
 
 
+def _judged(member: Group, scores: JudgeScores | None, request: Request) -> Group:
+    """Return a group whose scores are a judge's with its lines corrected, or named as such."""
+    if scores is None:
+        return member
+    correction = Correction(scores, request)
+    lines = tuple(map(correction.line, member.lines))
+    return with_judge(replace(member, lines=lines), correction, member.model)
+
+
+def _columns(roles: Roles) -> dict[str, str | None]:
+    """Return the columns by role; those of judge and labels only where there are some."""
+    own = ("judge", "label")
+    return {role: name for role, name in asdict(roles).items() if name or role not in own}
+
+
 def _samples(member: Group, group: readers.Group) -> dict[str, Sample]:
-    return {line.metric: Sample(group.outcomes, line.metric, group.bounds) for line in member.lines}
+    return {
+        line.metric: Sample(
+            group.outcomes, line.estimate.metric if line.estimate else line.metric, group.bounds
+        )
+        for line in member.lines
+        if line.estimate is None or not rests_on_labels(line.estimate)
+    }
 
 
 def _plan(plan: Plan | str | Path | None) -> Plan | None:

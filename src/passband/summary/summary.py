@@ -18,11 +18,13 @@ from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
 from passband.summary.bracket import Bracket
+from passband.summary.judged.result import JudgeResult
 from passband.summary.spread import Spread
 from passband.summary.until import UntilResult
 
 if TYPE_CHECKING:
     from passband.adaptive.test import Step  # heavy, and seldom needed
+    from passband.stats.judged.purchase import Prices
 
 __all__ = ["AdaptiveResult", "Combined", "Group", "Line", "Request", "ScorerCounts", "Summary"]
 
@@ -53,6 +55,9 @@ class Request:
     calibrate: bool = False  #: widen intervals whose simulated coverage is too low
     weights: Weights | None = field(default=None, hash=False)  #: of groups, to combine them
     population: int | None = None  #: problems that these are a random part of
+    judge: str | None = None  #: the scorer, or column, that is a judge
+    label: str | None = None  #: the scorer, or column, with the labels that correct it
+    prices: Prices | None = None  #: of labels, votes, trials and problems
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `estimate`."""
@@ -136,6 +141,7 @@ class Group:
     adaptive: AdaptiveResult | None = None  #: of an adaptive test
     until: UntilResult | None = None  #: where the rule of a run with --until stands
     bracket: Bracket | None = None  #: of trials without a score, where wider than the interval
+    judge: JudgeResult | None = None  #: of scores that are a judge's
     #: trials that were cut short and are scored all the same, by status
     incomplete: Mapping[str, int] = field(default_factory=dict, hash=False)
     #: success rates of the problems, to be drawn; not part of the JSON

@@ -3,7 +3,8 @@
 Version 1 has no adaptive tests and no certificates. Version 2 adds `adaptive` to the groups of such
 tests and `certificate` to estimates that have one, and is written only where there is one, so that
 programs which read version 1 read all others. So are `combined`, `weights`, `population`, and the
-`bracket` and `incomplete` of groups.
+`bracket` and `incomplete` of groups. Version 3 adds `judge` to groups and to the request, with
+`label` and `prices`, and is written only where scores are a judge's.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -22,7 +23,9 @@ from passband.readers import Remark
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.certify.certificate import Certificate, LawCoverage
 from passband.stats.interval.estimate import Estimate, Over
+from passband.stats.judged.purchase import Prices
 from passband.summary.bracket import Bracket
+from passband.summary.judged.wire import JudgeModel, PricesModel, judge_from, judge_json
 from passband.summary.summary import (
     AdaptiveResult,
     Combined,
@@ -48,7 +51,9 @@ __all__ = [
 KIND = "summary"
 VERSION = 1
 EXTENDED_VERSION = 2  # of summaries with keys that version 1 does not have
+JUDGED_VERSION = 3  # of those with scores of a judge
 _OPTIONAL = ("stopped_after", "cap", "certify", "weights", "population")
+_OF_JUDGES = ("judge", "label", "prices")
 
 
 class _Model(BaseModel):
@@ -185,6 +190,7 @@ class _Group(_Model):
     until: _Until | None = None
     bracket: _Bracket | None = None
     incomplete: dict[str, int] = {}
+    judge: JudgeModel | None = None
 
 
 class _Combined(_Model):
@@ -205,7 +211,7 @@ class _Summary(_Model):
     """A summary of recorded trials, as passband writes it."""
 
     passband: Literal["summary"]
-    version: Literal[1, 2]
+    version: Literal[1, 2, 3]
     source: str
     metrics: list[str]
     over: Over
@@ -219,6 +225,9 @@ class _Summary(_Model):
     calibrate: bool = False
     weights: str | dict[str, float] | None = None
     population: int | None = None
+    judge: str | None = None
+    label: str | None = None
+    prices: PricesModel | None = None
     columns: dict[str, str | None]
     remarks: list[_Remark]
     groups: list[_Group]
@@ -252,6 +261,10 @@ def as_json(summary: Summary) -> dict[str, Any]:
 def _version(summary: Summary) -> int:
     """Return the oldest version that has every key: readers refuse keys that they do not know."""
     request = summary.request
+    if any(getattr(request, name) is not None for name in _OF_JUDGES):
+        return JUDGED_VERSION
+    if any(group.judge for group in summary.groups):
+        return JUDGED_VERSION
     is_extended = any(getattr(request, name) is not None for name in _OPTIONAL) or any(
         group.adaptive
         or group.until
@@ -272,7 +285,8 @@ def _request_json(request: Request) -> dict[str, Any]:
     return {
         key: value
         for key, value in values.items()
-        if not (key in _OPTIONAL and value is None) and not (key == "calibrate" and not value)
+        if not (key in (*_OPTIONAL, *_OF_JUDGES) and value is None)
+        and not (key == "calibrate" and not value)
     }
 
 
@@ -289,10 +303,10 @@ def from_json(text: str | bytes) -> Summary:
         raise InvalidInput(f"not a passband summary: not JSON ({error}).") from None
     if not isinstance(values, dict) or values.get("passband") != KIND:
         raise InvalidInput("not a passband summary: 'passband' must be 'summary'.")
-    if values.get("version") not in (VERSION, EXTENDED_VERSION):
+    if values.get("version") not in (VERSION, EXTENDED_VERSION, JUDGED_VERSION):
         raise InvalidInput(
             f"the summary has version {values.get('version')!r}; this passband reads versions "
-            f"{VERSION} and {EXTENDED_VERSION}. Write it again with `passband stats RUN --json`."
+            f"{VERSION} to {JUDGED_VERSION}. Write it again with `passband stats RUN --json`."
         )
     try:
         model = _Summary.model_validate_json(text)
@@ -345,6 +359,7 @@ def group_json(group: Group) -> dict[str, Any]:
         **({} if group.until is None else {"until": asdict(group.until)}),
         **({} if group.bracket is None else {"bracket": asdict(group.bracket)}),
         **({"incomplete": dict(group.incomplete)} if group.incomplete else {}),
+        **({} if group.judge is None else {"judge": judge_json(group.judge)}),
     }
 
 
@@ -402,6 +417,7 @@ def _group(model: _Group) -> Group:
             "adaptive": None if model.adaptive is None else _adaptive(model.adaptive),
             "until": None if model.until is None else UntilResult(**dict(model.until)),
             "bracket": None if model.bracket is None else Bracket(**dict(model.bracket)),
+            "judge": None if model.judge is None else judge_from(model.judge),
         }
     )
 
@@ -423,7 +439,8 @@ def _summary(model: _Summary) -> Summary:
     request = Request(
         tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed,
         model.stopped_after, model.cap, model.certify, model.calibrate, model.weights,
-        model.population,
+        model.population, model.judge, model.label,
+        None if model.prices is None else Prices(**dict(model.prices)),
     )  # fmt: skip
     groups = tuple(map(_group, model.groups))
     remarks = tuple(Remark(remark.text, remark.important) for remark in model.remarks)

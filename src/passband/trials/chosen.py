@@ -18,7 +18,7 @@ from passband.trials.records import ProblemRecord, RunRecord
 from passband.trials.rows import SCORE_STATUSES, STATUSES, AttemptRow, TrialRow
 from passband.trials.unpacking import scores_of, trials_of
 
-__all__ = ["STATUS_WORDS", "Choice", "ChosenTrials", "Matches", "ProblemCounts"]
+__all__ = ["STATUS_WORDS", "Choice", "ChosenTrials", "Differs", "Matches", "ProblemCounts"]
 
 _OF_SCORES = {
     "no_answer": f"s.status={SCORE_STATUSES.index('no_answer')}",
@@ -37,6 +37,14 @@ _FROM = (
 _ONE = "t.run=? AND t.problem=? AND t.trial=?"
 
 
+class Differs(NamedTuple):
+    """A second scorer whose verdict is to differ: from which score on each of the two passes."""
+
+    scorer: int
+    least: float  #: of that scorer
+    own_least: float  #: of the scorer whose scores count
+
+
 @dataclass(frozen=True)
 class Choice:
     """A condition on trials; what is empty or None leaves all."""
@@ -48,6 +56,7 @@ class Choice:
     scorer: int | None = None  #: whose scores count
     best: float = 1.0
     lower_is_better: bool = False
+    differs: Differs | None = None  #: only trials on which another scorer says something else
 
     def where(self) -> str:
         """Return the condition in SQL, on a trial `t` and its score `s`."""
@@ -60,6 +69,13 @@ class Choice:
             parts.append(f"({' OR '.join(map(_status, self.statuses))})")
         if self.right is not None:
             parts.append(f"s.value IS NOT NULL AND {'' if self.right else 'NOT '}{self.is_right()}")
+        if self.differs is not None:
+            other, least, own_least = self.differs
+            parts.append(
+                f"EXISTS (SELECT 1 FROM score AS o WHERE o.scorer={other} AND "
+                f"o.problem=t.problem AND o.trial=t.trial AND "
+                f"(o.value>={least!r}) <> (s.value>={own_least!r}))"
+            )
         return " AND ".join(parts)
 
     def is_right(self) -> str:

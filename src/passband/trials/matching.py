@@ -35,6 +35,8 @@ def count_matches(choice: Choice, trials: TrialTallies, scores: ScoreTallies | N
     if choice.statuses:
         words = [_of_word(word, trials, scores) for word in dict.fromkeys(choice.statuses)]
         conditions.append(words[0] if len(words) == 1 else dict.fromkeys(set().union(*words)))
+    if choice.differs is not None:
+        conditions.append(dict.fromkeys(trials.problems))
     if choice.right is not None and scores is not None:
         conditions.append(_of_scores(choice, scores))
     if not conditions:

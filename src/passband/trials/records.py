@@ -28,7 +28,17 @@ class ScorerRecord:
     @property
     def is_rebuildable(self) -> bool:
         """Whether the scorer can be rebuilt from its specification."""
-        return self.spec is not None and "function" in self.spec
+        return self.spec is not None and "function" in self.spec and not self.is_label
+
+    @property
+    def is_judge(self) -> bool:
+        """Whether its scores are the opinion of a model."""
+        return (self.spec or {}).get("function") == "judge"
+
+    @property
+    def is_label(self) -> bool:
+        """Whether its scores are what a person said of some of the trials."""
+        return (self.spec or {}).get("function") == "label"
 
     @property
     def bounds(self) -> Bounds | None:

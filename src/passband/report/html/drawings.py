@@ -10,6 +10,7 @@ from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.charts.split_bar import Part, SplitBar
 from passband.report.charts.tries_curve import Edges, TriesCurve, TriesLine
 from passband.report.html.adaptive import ability_chart
+from passband.report.html.judge import judged_split_bar
 from passband.report.html.run_text import RunText, metric_words
 from passband.report.table_line import TableLine
 from passband.stats.interval.estimate import Estimate
@@ -106,7 +107,9 @@ def problem_strip_of(run: RunText) -> ProblemStrip | None:
 def split_bar(run: RunText) -> SplitBar | None:
     """Return the parts of the variance, where the data show them."""
     found = run.findings.uncertainty
-    if found is None or found.share_problems is None or found.share_trials is None:
+    if found is None:
+        return judged_split_bar(run)
+    if found.share_problems is None or found.share_trials is None:
         return None
     parts = [Part("which problems", found.share_problems), Part("sampling", found.share_trials)]
     return SplitBar(parts)

@@ -14,6 +14,9 @@ from passband.report.table_line import TableLine
 from passband.report.words import counted
 from passband.stats.interval.rounding import Rounding
 from passband.summary.findings.progress import Progress
+from passband.summary.judged.result import JudgeResult
+
+_ONE_TRY = ("solved in one try", "mean score of one try")
 
 __all__ = ["lead_html", "run_line", "times_text", "warnings_html"]
 
@@ -90,7 +93,9 @@ def _sentences(run: RunText) -> Iterator[str]:
         yield from ability_sentences(run)
         return
     words = metric_words(line, is_binary=run.findings.group.is_binary)
-    if run.counts_successes and words == "solved in one try":
+    if (judge := run.findings.group.judge) is not None and words in _ONE_TRY:
+        yield _judged_sentence(judge)
+    elif run.counts_successes and words == "solved in one try":
         yield "of problems like these are solved in one try. "
     elif words == "mean score of one try":
         yield "is the mean score of one try at problems like these. "
@@ -111,6 +116,16 @@ def _sentences(run: RunText) -> Iterator[str]:
             f"Trials without a score leave open more: it is {escape(low)}{run.sign} if all of them "
             f"are wrong, and {escape(high)}{run.sign} if all are right."
         )
+
+
+def _judged_sentence(judge: JudgeResult) -> str:
+    """Return what the number of a judge is: the judge's own, or corrected by labels."""
+    name = escape(judge.scorer)
+    if not judge.is_corrected:
+        return f"is the pass rate of the judge {name}, and not that of the task. "
+    labels = counted(judge.n_labels, "label")
+    alone = "" if judge.pass_rate is None else f" (the judge alone: {judge.pass_rate:.3f})"
+    return f"of tries at problems like these pass, by {name} corrected by {labels}{alone}. "
 
 
 def warnings_html(run: RunText) -> str:

@@ -9,7 +9,7 @@ from passband.report.html.document import clean
 from passband.report.html.run_text import RunText
 from passband.report.html.transcript import pieces_of
 from passband.report.show.excerpt import Amount
-from passband.report.show.reason import verdict
+from passband.report.show.reason import label_text, verdict
 from passband.report.words import counted
 from passband.summary.findings.changes import Change, Changes
 from passband.summary.findings.sample import ASIDE, LONGEST, MOST_STEPS, SampledProblem
@@ -141,6 +141,7 @@ def _unusual(word: str, trial: ShownTrial) -> Iterator[str]:
     """Yield what was made of a trial and how it ended, where that is unusual."""
     if word not in ("right", "wrong"):
         yield word
+    yield from (label_text(score) for score in trial.scores[1:] if score.is_label)
     if trial.status != "ok":
         yield f"status {trial.status}"
     if trial.finish_reason is not None:

@@ -13,6 +13,7 @@ from passband.report.html.closing import methods_section, notes_section, trials_
 from passband.report.html.document import document, escape
 from passband.report.html.drawings import charts_of
 from passband.report.html.elements import caption, prose, section, side_by_side
+from passband.report.html.judge import confusion_section, judge_section
 from passband.report.html.lead import lead_html, run_line
 from passband.report.html.overview import overview_html
 from passband.report.html.payload import run_payload
@@ -127,6 +128,7 @@ def run_html(run: RunText) -> str:
     return "".join(
         [
             lead_html(run),
+            side_by_side(judge_section(run), confusion_section(run)),
             ability_section(run),
             tries_section(run),
             problems_section(run),

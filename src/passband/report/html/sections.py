@@ -9,6 +9,7 @@ from passband.report.charts.problem_strip import ProblemStrip
 from passband.report.html.document import escape
 from passband.report.html.drawings import kind_bars, problem_strip_of, split_bar, tries_curve
 from passband.report.html.elements import caption, figure, pair_rows, section, sentence
+from passband.report.html.judge import judged_by, judged_split
 from passband.report.html.run_text import RunText
 from passband.report.words import counted, money
 from passband.summary.findings.kinds import Kinds
@@ -44,12 +45,16 @@ def tries_section(run: RunText) -> str:
     short = (
         f" Problems with fewer than {most} trials are left out there." if tries[0].left_out else ""
     )
-    body = figure(chart, text=f"{said}{chart.caption} {drawn}{short}")
+    judge = judged_by(run)
+    alone = f" These are the verdicts of {judge}, without any label." if judge else ""
+    body = figure(chart, text=f"{said}{chart.caption} {drawn}{short}{alone}")
     return section("More tries", _tries_finding(run), body)
 
 
 def _tries_finding(run: RunText) -> str:
     """Return what more tries bring, in a sentence."""
+    if judge := judged_by(run):
+        return f"What {judge} says of several tries; its false passes add up over them."
     curves = {tries.metric: tries.points for tries in run.findings.tries}
     if "pass@*" not in curves:
         points = curves["max@*"]
@@ -87,13 +92,19 @@ def problems_section(run: RunText) -> str:
     always = counted(strip.always, "problem") if strip.always else "no problem"
     verb = "is" if strip.always <= 1 else "are"
     finding = sentence(
-        f"{always} {verb} always solved, {strip.sometimes:,} sometimes, {strip.never:,} never"
+        f"{_by_judge(run)}{always} {verb} always solved, {strip.sometimes:,} sometimes, "
+        f"{strip.never:,} never"
     )
     body = (
         f"{_strip(run, chart)}{caption(chart.caption)}{_opening(run)}{table}"
         f'<div class="panel" id="panel-{run.index}" hidden></div>'
     )
     return section("Every problem, every trial", finding, body)
+
+
+def _by_judge(run: RunText) -> str:
+    judge = judged_by(run)
+    return f"by the verdicts of {judge}, " if judge else ""
 
 
 def _listed(run: RunText) -> str:
@@ -169,7 +180,7 @@ def uncertainty_section(run: RunText) -> str:
     """Return the split of the variance, and what more data would bring."""
     found = run.findings.uncertainty
     if found is None:
-        return ""
+        return judged_split(run)
     chart = split_bar(run)
     bar = "" if chart is None else figure(chart, text="")
     useful = [at for at, one in enumerate(found.purchases) if one.is_useful]

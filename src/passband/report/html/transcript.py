@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from passband.report.html.document import escape
 from passband.report.show.excerpt import Amount, excerpt
-from passband.report.show.reason import verdict
+from passband.report.show.reason import label_text, verdict
 from passband.report.show.votes import call_text
 from passband.report.words import counted, duration
 from passband.summary.shown import ShownProblem, ShownTrial
@@ -103,6 +103,7 @@ def _split(text: str, start: int, stop: int, span: tuple[int, int] | None) -> It
 def facts_of(trial: ShownTrial) -> list[str]:
     """Return what a trial took and how it ended, as far as it is recorded."""
     facts = [f"trial {trial.trial}"]
+    facts += [label_text(score) for score in trial.scores[1:] if score.is_label]
     if trial.status != "ok":
         facts.append(f"status {trial.status}")
     if trial.finish_reason is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from passband.summary.shown import ShownScore, ShownTrial
 
-__all__ = ["Verdict", "verdict", "verdict_of_score"]
+__all__ = ["Verdict", "label_text", "verdict", "verdict_of_score"]
 
 _STATUSES = {
     "ok": "it has not been scored",
@@ -47,7 +47,9 @@ def verdict(trial: ShownTrial) -> Verdict:
 
 
 def verdict_of_score(score: ShownScore, text: str | None) -> Verdict:
-    """Return the verdict of one scorer."""
+    """Return the verdict of one scorer, or the label of a person."""
+    if score.is_label and score.value is not None:
+        return Verdict("right" if score.is_right else "wrong", label_text(score))
     if score.status == "no_answer":
         tried = f"by {', '.join(score.rules)}" if score.rules else ""
         reason = _BROKEN.get(score.rule or "", f"none found {tried}".strip())
@@ -59,6 +61,17 @@ def verdict_of_score(score: ShownScore, text: str | None) -> Verdict:
     answer = text if score.answer is None else score.answer
     kind = "right" if score.is_right else "wrong"
     return Verdict(kind, _word(score, kind), score.detail or "", answer, score.rule)
+
+
+def label_text(score: ShownScore) -> str:
+    """Return a label in words.
+
+    >>> label_text(ShownScore("label", 1.0, "ok", None, "spread", "p=0.1", True, (), True))
+    'labelled pass'
+    """
+    words = {0.0: "fail", 1.0: "pass"}
+    value = score.value if score.value is not None else float("nan")
+    return f"labelled {words.get(value, f'{value:.4g}')}"
 
 
 def _word(score: ShownScore, word: str) -> str:

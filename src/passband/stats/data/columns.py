@@ -52,6 +52,8 @@ ROLES: Mapping[str, tuple[str, ...]] = {
         "prediction", "predictions", "predicted", "pred", "filtered_resps", "final_answer",
         "answers", "answer",
     ),
+    "judge": (),  # never guessed
+    "label": (),
 }  # fmt: skip
 
 #: Columns that set apart what must not be pooled; a table with several values is split by them.
@@ -112,6 +114,8 @@ class Roles:
     cluster: str | None = None
     status: str | None = None
     answer: str | None = None
+    judge: str | None = None  #: the score, where it is a judge's
+    label: str | None = None  #: what a person says of the trial
 
     def __str__(self) -> str:
         return ", ".join(f"{role} = {name}" for role, name in vars(self).items() if name)
@@ -133,6 +137,7 @@ def find_roles(columns: Mapping[str, Sequence[Any]], chosen: Mapping[str, str | 
         raise UnknownName(f"no column role named {name!r}.{nearest(name, ROLES)}")
     roles = {role: require_column(columns, role, name) for role, name in chosen.items() if name}
     _refuse_empty_cluster(columns, roles.get("cluster"))
+    _take_judge_as_score(roles)
     for role in ROLES:
         if role not in roles and role != "answer":  # see `answer_column`
             taken = set(roles.values())
@@ -144,6 +149,18 @@ def find_roles(columns: Mapping[str, Sequence[Any]], chosen: Mapping[str, str | 
         if role not in roles:
             raise UnknownName(_no_column(columns, role, set(roles.values())))
     return Roles(**roles)
+
+
+def _take_judge_as_score(roles: dict[str, str]) -> None:
+    """Take the judge's column as that of the scores."""
+    judge, label = roles.get("judge"), roles.get("label")
+    if judge is not None and roles.setdefault("score", judge) != judge:
+        raise InvalidInput(
+            f"judge ({judge}) and score ({roles['score']}) name two columns; the judge's scores "
+            "are the scores."
+        )
+    if label is not None and label == roles.get("score"):
+        raise InvalidInput(f"column {label} is both the score and the label; name two columns.")
 
 
 def score_columns(columns: Mapping[str, Sequence[Any]]) -> list[str]:

@@ -20,6 +20,7 @@ from passband.summary.findings.strip import Strip, by_ease, strip_of
 from passband.summary.findings.tries import Tries, tries_of
 from passband.summary.findings.uncertainty import Uncertainty, uncertainty_of
 from passband.summary.findings.usage import Usage, usage_of
+from passband.summary.judged.result import rests_on_labels
 from passband.summary.look import Look, Wanted
 from passband.summary.run_summary import RunSummary, runs_with_trials, summarize_trials
 from passband.summary.same_wrong import Agreement, rank_same_wrong
@@ -244,6 +245,8 @@ class _Measured:
         lead, metric = self._found.headline, self._metric()
         if lead is None or lead.estimate is None or metric is None:
             return None
+        if rests_on_labels(lead.estimate):
+            return None  # its variance has a third part, that of the judge
         cost = self._found.usage.cost or 0.0
         return uncertainty_of(self._outcomes, metric, lead.estimate, self._request.summary, cost)
 
@@ -251,10 +254,14 @@ class _Measured:
         metric = self._metric()
         if metric is None:
             return None
-        return kinds_of(
+        kinds = kinds_of(
             self._trials, self._run, self._outcomes, metric, self._request.summary,
             self._request.by,
         )  # fmt: skip
+        judge = self._found.group.judge
+        if kinds is None or judge is None:
+            return kinds
+        return replace(kinds, metric=f"{kinds.metric} (judged by {judge.scorer})")
 
     def _transcripts(
         self, scan: Scan, places: Mapping[str, int], totals: tuple[int, int]

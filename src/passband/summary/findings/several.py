@@ -12,6 +12,7 @@ from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers import Remark
 from passband.readers.folders import expand_sources
+from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking, compare_all
@@ -24,6 +25,7 @@ from passband.summary.default_metrics import default_metrics
 from passband.summary.findings.both_sides import sampled_problems
 from passband.summary.findings.changes import Changes, changes_of
 from passband.summary.findings.findings import SourceFindings
+from passband.summary.judged.compared import corrected_ranking, plain_name
 from passband.trials.reader import is_run_directory
 
 __all__ = [
@@ -214,13 +216,16 @@ def _task(
     contest: Contest,
     budget: int,
 ) -> ComparedTask:
+    judges = contestants.judges.get(task, {})
     names = tuple(contest.metrics) or _metrics(models, contest)
-    own = Contestants({task: models}, shares=contestants.shares)
+    if judges and not contest.metrics:
+        names = names[:1]  # labels of single trials determine one try
+    own = Contestants({task: models}, shares=contestants.shares, judges=contestants.judges)
     wanted = replace(contest, metrics=names, settle=True)
     summary = compare_contestants(own, wanted).tasks[0]
     repeated = compare_contestants(own, replace(wanted, over="trials", settle=False)).tasks[0]
     metrics = [
-        ComparedMetric(one.metric, *_rankings(models, one.metric, contest), one, again)
+        ComparedMetric(one.metric, *_rankings(models, one, contest, judges), one, again)
         for one, again in zip(summary.comparisons, repeated.comparisons, strict=True)
     ] or [
         ComparedMetric(one.metric, one, again)
@@ -237,14 +242,19 @@ def _task(
 
 
 def _rankings(
-    models: Mapping[str, Outcomes], metric: str, contest: Contest
+    models: Mapping[str, Outcomes],
+    comparison: Comparison,
+    contest: Contest,
+    judges: Mapping[str, JudgeScores],
 ) -> tuple[Ranking, Ranking]:
     """Return two models' own values and intervals, for both targets."""
+    metric = plain_name(comparison.metric)
     level, policy = contest.level, contest.policy
-    return (
-        compare_all(models, metric, over="problems", level=level, policy=policy),
-        compare_all(models, metric, over="trials", level=level, policy=policy),
-    )
+    first = compare_all(models, metric, over="problems", level=level, policy=policy)
+    second = compare_all(models, metric, over="trials", level=level, policy=policy)
+    if judges and any(note.code == "corrected-by-labels" for note in comparison.notes):
+        return corrected_ranking(first, judges), corrected_ranking(second, judges)
+    return first, second
 
 
 def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> tuple[str, ...]:

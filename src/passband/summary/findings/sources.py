@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from passband.readers.open_trials import opened_trials
 from passband.readers.options import Options
 from passband.stats.checks import as_level
 from passband.summary.findings.findings import ReportRequest, SourceFindings, source_findings
+from passband.trials.reader import is_run_directory
 
 __all__ = ["read_findings"]
 
@@ -48,10 +50,18 @@ def read_findings(
         own = (list(tasks), list(models)) if isinstance(chosen, str) else chosen
         options = Options.of(columns, (), *own, skip_bad=skip_bad)
         with opened_trials(path, options) as trials:
-            found.append(source_findings(trials, request, tasks=own[0], models=own[1]))
+            asked = _of_scorer(request, path, options)
+            found.append(source_findings(trials, asked, tasks=own[0], models=own[1]))
     if not found:
         raise InvalidInput(" ".join(f"{line}." for line in left_out) or "there is nothing to read.")
     return found
+
+
+def _of_scorer(request: ReportRequest | None, path: Path, options: Options) -> ReportRequest | None:
+    """Return the request for the scorer that is named; of a table, its column is the only one."""
+    if options.score is None or not is_run_directory(path):
+        return request
+    return replace(request or ReportRequest(), scorer=options.score)
 
 
 def _refuse_summaries(path: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.gate.failed import Failed, all_wrong
+from passband.summary.judged.compared import JudgedPair
 from passband.summary.share import is_share
 
-__all__ = ["apart_reason", "failed_reason", "left_out_reason", "scale_reason"]
+__all__ = ["apart_reason", "failed_reason", "judge_reason", "left_out_reason", "scale_reason"]
 
 
 def apart_reason(sides: tuple[Outcomes, Outcomes], failed: Failed) -> str:
@@ -48,6 +49,17 @@ def scale_reason(sides: tuple[Outcomes, Outcomes]) -> str:
     return (
         f"scores of {beyond} go beyond 0 to 1 and those of {within} do not, so they may be on "
         "different scales"
+    )
+
+
+def judge_reason(pair: JudgedPair | None) -> str:
+    """Return why scores of a judge are not certified; nothing if labels correct them."""
+    if pair is None or not pair.reason:
+        return ""
+    judge = pair.sides[0].judge
+    return (
+        f"judged by {judge}, and a judge alone certifies nothing: {pair.reason}; or gate by "
+        "another scorer with --score"
     )
 
 

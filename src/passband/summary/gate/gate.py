@@ -12,15 +12,22 @@ from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_a
 from passband.summary.gate.certified import (
     apart_reason,
     failed_reason,
+    judge_reason,
     left_out_reason,
     scale_reason,
 )
 from passband.summary.gate.open_line import opened
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
 from passband.summary.gate.result import GateLine, GateResult, GateSide, verdict_of
+from passband.summary.judged.compared import JudgedPair
 from passband.summary.share import is_share
 
 __all__ = ["Pair", "gate", "gate_lines"]
+
+_LABEL_MORE = (
+    "the data allow both no loss and a loss beyond the tolerance; label more trials of both, or "
+    "ask more problems"
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,7 @@ class Pair:
     base: Outcomes | None
     new: Outcomes | None
     unlike: str = ""  #: why the sides should not be compared: other scorers, other targets
+    judged: JudgedPair | None = None  #: where scores are a judge's
 
 
 def gate(
@@ -39,11 +47,13 @@ def gate(
     *,
     sides: tuple[GateSide, GateSide] = (GateSide("base", "base"), GateSide("new", "new")),
     unlike: Mapping[str, str] | None = None,
+    judged: Mapping[str, JudgedPair] | None = None,
 ) -> GateResult:
     """Return whether a new model may replace a base, from the outcomes of each task.
 
     `unlike` names tasks whose sides should not be compared, each with the reason; their
-    comparisons are not certified.
+    comparisons are not certified. Nor are those of scores that are a judge's, unless labels of both
+    sides correct them: `judged` holds such tasks.
 
     >>> old = Outcomes.from_counts([3, 0, 8, 5, 1, 7, 0, 2] * 25, 8)
     >>> same = Outcomes.from_counts([3, 0, 7, 5, 2, 7, 0, 2] * 25, 8)
@@ -56,8 +66,11 @@ def gate(
     """
     policy = policy or GatePolicy()
     names = dict.fromkeys([*policy.tasks, *base, *new])
-    reasons = unlike or {}
-    pairs = {name: Pair(base.get(name), new.get(name), reasons.get(name, "")) for name in names}
+    reasons, judges = unlike or {}, judged or {}
+    pairs = {
+        name: Pair(base.get(name), new.get(name), reasons.get(name, ""), judges.get(name))
+        for name in names
+    }
     lines = gate_lines(pairs, policy)
     return GateResult(verdict_of(lines), policy, *sides, lines)
 
@@ -132,20 +145,40 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     if apart := apart_reason(sides, policy.failed):
         return _Item(replace(line, reason=apart))
     try:
-        result = check(
-            *sides, metric, tolerance=line.tolerance, over=policy.over, level=level,
-            failed=policy.failed,
-        )  # fmt: skip
+        result = _checked(pair, sides, line, policy, level)
     except InvalidInput as error:
         return _Item(replace(line, reason=str(error)))
     line = _measured(line, result)
     reason = (
         pair.unlike
+        or judge_reason(pair.judged)
         or scale_reason(sides)
         or failed_reason(sides, policy.max_failed)
         or left_out_reason(result.comparison, policy.max_left_out)
     )
-    return _Item(replace(line, reason=reason)) if reason else _Item(line, result, sides)
+    if reason:
+        return _Item(replace(line, reason=reason))
+    return _Item(line, result, None if pair.judged else sides)
+
+
+def _checked(
+    pair: Pair,
+    sides: tuple[Outcomes, Outcomes],
+    line: GateLine,
+    policy: GatePolicy,
+    level: float,
+) -> Check:
+    """Compare the sides: by their scores, or by labels that correct those of a judge."""
+    if pair.judged is not None and not pair.judged.reason:
+        return Check(
+            pair.judged.difference(
+                line.metric, over=policy.over, level=level, margin=line.tolerance
+            )
+        )
+    return check(
+        *sides, line.metric, tolerance=line.tolerance, over=policy.over, level=level,
+        failed=policy.failed,
+    )  # fmt: skip
 
 
 def _missing(pair: Pair, tier: Tier) -> str:
@@ -183,8 +216,11 @@ def _rule(family: list[_Item], policy: GatePolicy, errors: LookErrors | None) ->
     for item, ruling, without in zip(family, rulings, plain, strict=True):
         line = replace(item.line, verdict=ruling.verdict, p_adjusted=ruling.p_adjusted)
         if ruling.verdict == "undecided":
-            assert item.sides is not None
-            line = opened(line, item.sides, without, policy, len(family))
+            line = (
+                opened(line, item.sides, without, policy, len(family))
+                if item.sides is not None
+                else replace(line, reason=_LABEL_MORE)
+            )
         item.line = line
 
 

@@ -10,6 +10,7 @@ from passband.errors import InvalidInput, UnknownName, nearest
 from passband.readers import Groups, Remark, read
 from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
+from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.registry import needs_answers
 from passband.summary.compare_remarks import (
@@ -22,6 +23,8 @@ from passband.summary.field import entries
 from passband.summary.gate.gate import gate
 from passband.summary.gate.policy import GatePolicy
 from passband.summary.gate.result import GateResult, GateSide
+from passband.summary.judged.compared import JudgedPair, uncorrected_reason
+from passband.summary.judged.compared import apart_reason as judges_apart
 from passband.trials.lock import holder
 from passband.trials.reader import is_run_directory
 
@@ -60,6 +63,7 @@ def gate_sources(
         policy,
         sides=_sides(first, second, base, new),
         unlike=_unlike(first, second, policy),
+        judged=_judged(first, second),
     )
     remarks = [*first.remarks, *second.remarks, *_remarks(first, second, policy)]
     return replace(result, remarks=tuple(remarks))
@@ -73,6 +77,16 @@ class _Side:
     tasks: Mapping[str, Outcomes]
     readings: Sequence[Groups]
     remarks: tuple[Remark, ...]
+    judges: Mapping[str, JudgeScores] = field(default_factory=dict)
+
+
+def _judged(base: _Side, new: _Side) -> dict[str, JudgedPair]:
+    """Return the tasks whose scores are a judge's on both sides."""
+    return {
+        task: JudgedPair(base.judges[task], new.judges[task])
+        for task in base.judges
+        if task in new.judges
+    }
 
 
 def _sides(
@@ -104,6 +118,7 @@ def _side(
     held = [entry for one in readings for entry in entries(one, None)]
     name = _model(source, {entry.model for entry in held}, model, option)
     tasks: dict[str, Outcomes] = {}
+    judges: dict[str, JudgeScores] = {}
     for entry in held:
         if entry.model != name:
             continue
@@ -113,7 +128,8 @@ def _side(
                     f"{source} holds {task or NAMELESS} twice; give the directory of one run."
                 )
             tasks[task or NAMELESS] = outcomes
-    return _Side(name or Path(source).stem, tasks, readings, tuple(remarks))
+        judges |= {task or NAMELESS: scores for task, scores in entry.judged.items()}
+    return _Side(name or Path(source).stem, tasks, readings, tuple(remarks), judges)
 
 
 def _paths(source: str | Path) -> tuple[list[Path], list[Remark]]:
@@ -154,11 +170,13 @@ def _named_alike(base: _Side, new: _Side) -> tuple[_Side, _Side]:
         (first,), (second,) = base.tasks, new.tasks
         if NAMELESS in (first, second):
             name = first if second == NAMELESS else second
-            return (
-                replace(base, tasks={name: base.tasks[first]}),
-                replace(new, tasks={name: new.tasks[second]}),
-            )
+            return _renamed(base, first, name), _renamed(new, second, name)
     return base, new
+
+
+def _renamed(side: _Side, task: str, name: str) -> _Side:
+    judges = {name: side.judges[task]} if task in side.judges else {}
+    return replace(side, tasks={name: side.tasks[task]}, judges=judges)
 
 
 def _unlike(base: _Side, new: _Side, policy: GatePolicy) -> dict[str, str]:
@@ -175,6 +193,12 @@ def _unlike(base: _Side, new: _Side, policy: GatePolicy) -> dict[str, str]:
             f"scored by {' and '.join(names)}, which may differ in what they count as right; "
             "choose one scorer for both with --score"
         )
+    for task in base.tasks:
+        sides = [side.judges[task] for side in (base, new) if task in side.judges]
+        if len(sides) == 1 and task in new.tasks:
+            reasons[task] = f"only one side is judged by {sides[0].judge}"
+        elif len(sides) == 2 and uncorrected_reason(sides) and (apart := judges_apart(sides)):
+            reasons[task] = apart
     return reasons
 
 

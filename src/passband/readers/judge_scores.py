@@ -1,0 +1,212 @@
+"""A judge's scores of the trials of one model, beside the labels that people gave to some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, cast
+
+from passband.errors import InvalidInput
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.rows import ScoreRow
+
+if TYPE_CHECKING:
+    from passband.stats.judged import Design, Judged
+
+__all__ = [
+    "BY_HAND",
+    "JudgeScores",
+    "Labels",
+    "Place",
+    "Verdicts",
+    "is_judged",
+    "judge_of",
+    "judge_scores",
+    "label_scorers",
+    "stored_labels",
+]
+
+BY_HAND = "chosen"  #: the design of labels whose trials a person chose
+UNKNOWN = "unknown"  #: that of labels which say nothing about how they were drawn
+
+Place = tuple[str, int]  # key of the problem, number of the trial
+Verdicts = Mapping[Place, float | None]  # a judge's scores; None where it came to none
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What one labeller said of trials that were drawn in one way."""
+
+    name: str  #: of the scorer, or of the column
+    values: Mapping[Place, float] = field(hash=False)
+    design: str = UNKNOWN
+    probabilities: Mapping[Place, float] = field(default_factory=dict, hash=False)
+    by_hand: int = 0  #: labels that are not among them, as a person chose their trials
+    drawn: int | None = None  #: trials that were drawn for labels, where that is recorded
+    frame: int | None = None  #: trials that there were when they were drawn
+    labeller: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeScores:
+    """A judge's scores, and the labels that correct them."""
+
+    judge: str  #: name of the scorer, or of the column
+    judged: Judged
+    labels: Labels | None = None  #: None where nobody has labelled
+    others: tuple[Labels, ...] = ()  #: of further labellers
+    identity: str = ""  #: what the verdicts depend on; nothing where it is not recorded
+    model: str | None = None  #: that judges, where it is recorded
+
+    @property
+    def n_labels(self) -> int:
+        """Labels that may correct the judge: not those of trials that a person chose."""
+        return 0 if self.judged.design == BY_HAND else self.judged.n_labels
+
+
+def judge_of(
+    verdicts: Verdicts,
+    labels: Sequence[Labels],
+    *,
+    judge: str,
+    identity: str = "",
+    model: str | None = None,
+    votes: int | None = None,
+    threshold: float | None = None,
+) -> JudgeScores:
+    """Put verdicts and labels side by side; the labels of the first labeller are those that count.
+
+    Labels of trials that the judge has not been asked about are left out.
+    """
+    from passband.stats.judged import Judged
+
+    first = labels[0] if labels else None
+    _refuse_other_scale(judge, verdicts, first, threshold)
+    places = list(verdicts)
+    values: Mapping[Place, float] = {} if first is None else first.values
+    chances: Mapping[Place, float] = {} if first is None else first.probabilities
+    is_known = bool(values) and all(place in chances for place in values)
+    judged = Judged.of(
+        [key for key, _ in places],
+        [trial for _, trial in places],
+        list(verdicts.values()),
+        [values.get(place) for place in places],
+        design=_design(first),
+        probability=[chances.get(place) for place in places] if is_known else None,
+        votes=votes,
+        threshold=0.5 if threshold is None else threshold,
+    )
+    return JudgeScores(judge, judged, first, tuple(labels[1:]), identity, model)
+
+
+def _design(labels: Labels | None) -> Design:
+    return cast("Design", UNKNOWN if labels is None else labels.design)
+
+
+def _refuse_other_scale(
+    judge: str, verdicts: Verdicts, labels: Labels | None, threshold: float | None
+) -> None:
+    """Refuse scores beyond 0 to 1 beside labels of 0 and 1: which of them mean a pass?"""
+    if labels is None or threshold is not None or not set(labels.values.values()) <= {0.0, 1.0}:
+        return
+    scores = [score for score in verdicts.values() if score is not None]
+    if scores and not (min(scores) >= 0.0 and max(scores) <= 1.0):
+        raise InvalidInput(
+            f"labels are pass or fail, but scores of {judge} go from {min(scores):g} to "
+            f"{max(scores):g}; say with --threshold from which score on the judge passes an answer."
+        )
+
+
+# -- run directories -----------------------------------------------------------------------
+
+
+def label_scorers(run: RunRecord, name: str | None = None) -> list[ScorerRecord]:
+    """Return the labellers of a run, the first one first; by name, that scorer is the first."""
+    found = [scorer for scorer in run.scorers if scorer.is_label]
+    if name is None:
+        return found
+    first = run.scorer(name)
+    return [first, *(scorer for scorer in found if scorer.number != first.number)]
+
+
+def is_judged(run: RunRecord, scorer: ScorerRecord) -> bool:
+    """Return whether a scorer is a judge, or one that labels were drawn to correct."""
+    if scorer.is_judge:
+        return True
+    judges = [(label.spec or {}).get("judge") for label in run.scorers if label.is_label]
+    return not scorer.is_label and scorer.name in judges
+
+
+def judge_scores(
+    trials: Trials,
+    run: RunRecord,
+    scorer: ScorerRecord,
+    label: str | None = None,
+    *,
+    threshold: float | None = None,
+) -> JudgeScores:
+    """Return a scorer's scores of a run as a judge's, with the labels that the run has."""
+    keys = {number: key for key, number in trials.numbers(run.number).items()}
+    rounds = trials.complete_rounds(run)
+
+    def counted(rows: Iterable[tuple[int, int, ScoreRow]]) -> Iterable[tuple[Place, ScoreRow]]:
+        for problem, trial, score in rows:
+            if rounds is None or trial < rounds:
+                yield (keys[problem], trial), score
+
+    verdicts = {place: score.value for place, score in counted(trials.scores(scorer.number))}
+    if not verdicts:
+        raise InvalidInput(f"{run.task}: {scorer.name} has scored no trial yet.")
+    labels = [
+        _within(stored_labels(record, counted(trials.scores(record.number))), verdicts)
+        for record in label_scorers(run, label)
+        if record.number != scorer.number
+    ]
+    spec = scorer.spec or {}
+    return judge_of(
+        verdicts,
+        [one for one in labels if one.values or one.by_hand],
+        judge=scorer.name,
+        identity=scorer.identity,
+        model=spec.get("model") if isinstance(spec.get("model"), str) else None,
+        votes=spec.get("votes") if isinstance(spec.get("votes"), int) else None,
+        threshold=threshold,
+    )
+
+
+def _within(labels: Labels, verdicts: Verdicts) -> Labels:
+    """Return the labels of trials that the judge was asked about."""
+    return replace(labels, values={p: v for p, v in labels.values.items() if p in verdicts})
+
+
+def stored_labels(record: ScorerRecord, rows: Iterable[tuple[Place, ScoreRow]]) -> Labels:
+    """Return the labels of a run; those of trials that were chosen by hand are only counted.
+
+    Where all were chosen by hand, they are returned as such: to be shown, and not to correct with.
+    """
+    spec = record.spec or {}
+    scored = [(place, row) for place, row in rows if row.value is not None]
+    drawn = [(place, row) for place, row in scored if row.rule != BY_HAND]
+    kept = drawn or scored
+    designs = {row.rule or UNKNOWN for _, row in kept}
+    return Labels(
+        name=record.name,
+        values={place: float(row.value) for place, row in kept if row.value is not None},
+        design=designs.pop() if len(designs) == 1 else UNKNOWN,
+        probabilities={
+            place: chance for place, row in drawn if (chance := _chance(row)) is not None
+        },
+        by_hand=len(scored) - len(drawn),
+        drawn=spec.get("drawn"),
+        frame=spec.get("trials"),
+        labeller=spec.get("labeller"),
+    )
+
+
+def _chance(row: ScoreRow) -> float | None:
+    """Return the probability of having been drawn, which is kept as the detail of a label."""
+    try:
+        chance = float((row.detail or "").removeprefix("p="))
+    except ValueError:
+        return None
+    return chance if 0.0 < chance <= 1.0 else None
