@@ -25,6 +25,7 @@ __all__ = ["FUNCTIONS", "main"]
 FUNCTIONS = {
     "findall": ("passband.score.patterns", "findall_here"),
     "math": ("passband.score.workers.math", "equal"),
+    "program": ("passband.score.code.program", "find_program_here"),
     "render": ("passband.tasks.rendering", "render_here"),
     "search": ("passband.score.patterns", "search_here"),
     "sub": ("passband.score.patterns", "sub_here"),
