@@ -41,7 +41,11 @@ def make_scorer(
     a scorer always has the bounds that its function is registered with.
     """
     chosen = scorers.get(function or name)
-    return Pipeline(name, chosen, dict(options or {}), [make_step(step) for step in steps])
+    made = [make_step(step) for step in steps]
+    if chosen.make is not None:
+        chosen.prepared(options or {})
+        return chosen.make(name, options or {}, made)
+    return Pipeline(name, chosen, dict(options or {}), made)
 
 
 def filters_in(identity: str) -> list[str]:
