@@ -18,6 +18,7 @@ from passband.run.blocks import count_missing
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
 from passband.run.references import References
+from passband.run.sandboxed import used_sandboxes
 from passband.run.settings import Settings
 from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.unread import UnreadProblems, enter, known_numbers
@@ -220,6 +221,7 @@ def _config(
         **({"subject": own} if own else {}),
         **({} if rule is None else {"until": rule.as_json()}),
         **_groups(task, store.config(task.name, subject.name)),
+        **used_sandboxes(task.scorers, store.config(task.name, subject.name)),
     }
 
 

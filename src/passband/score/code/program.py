@@ -118,7 +118,8 @@ class _Answer:
 
     def extracted(self, program: str, rule: str, before: Sequence[str] = ()) -> Extracted:
         """Return a program below the prompt's header and earlier blocks, if that compiles."""
-        for parts in ((self.header, *before, program), (self.header, program)):
+        header = "" if self.header.strip() in program else self.header  # the prompt, repeated
+        for parts in ((header, *before, program), (header, program)):
             whole = "".join(map(_ended, parts[:-1])) + parts[-1]
             if isinstance(read_source(whole), Source):
                 return Extracted(whole, rule)
