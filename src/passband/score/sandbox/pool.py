@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from passband.score.sandbox.box.client import ZygoteGone
 from passband.score.sandbox.recipe import Recipe
 from passband.score.sandbox.worker import Worker
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from pathlib import Path
 from passband.score.workers import system_calls
 from passband.score.workers.guard import LIMITS
 
-__all__ = ["confined", "environment", "import_path", "launch", "start"]
+__all__ = ["confined", "environment", "find_program", "import_path", "launch", "start"]
 
 # -I: neither the working folder nor PYTHON* variables; -S: no .pth file, which may run code;
 # -B: no byte code written. What site would have found comes with the import path.
@@ -89,6 +90,12 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
         if folders := list(folders):
             seen[name] = os.pathsep.join(folders)
     return seen
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a program in the folders of PATH, the working folder left out."""
+    folders = _outside_of_working_folder(os.environ.get("PATH", os.defpath).split(os.pathsep))
+    return shutil.which(name, path=os.pathsep.join(folders))
 
 
 def _outside_of_working_folder(folders: Iterable[str]) -> Iterable[str]:

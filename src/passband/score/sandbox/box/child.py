@@ -7,7 +7,8 @@ import os
 import platform
 import signal
 import sys
-from typing import Any, Callable, Dict, List
+from collections.abc import Callable
+from typing import Any
 
 __all__ = ["exec_command", "start"]
 
@@ -15,7 +16,7 @@ _NEW_PID, _NEW_MOUNT, _NEW_IPC = 0x20000000, 0x00020000, 0x08000000
 _CLONE = {"x86_64": 56, "aarch64": 220}
 
 
-def start(namespaces: bool, main: Callable[[], int], files: List[int]) -> int:
+def start(namespaces: bool, main: Callable[[], int], files: list[int]) -> int:
     """Start a child that calls a function and exits with what it returns; return its number.
 
     The child keeps the given files as 0, 1, 2 and so on, and no other.
@@ -58,7 +59,7 @@ def _clone() -> int:
     return int(pid)
 
 
-def _keep(files: List[int]) -> None:
+def _keep(files: list[int]) -> None:
     """Make the given files 0, 1, 2 and so on, and close all others."""
     above = [os.dup(number) for number in files]
     spare = max([*above, len(files)]) + 1
@@ -68,7 +69,7 @@ def _keep(files: List[int]) -> None:
     os.closerange(len(files), 1024)
 
 
-def exec_command(job: Dict[str, Any]) -> int:
+def exec_command(job: dict[str, Any]) -> int:
     """Run a command in the working folder with its files; return its exit status."""
     for name, text in job["files"].items():
         _write(name, text.encode("latin-1"))

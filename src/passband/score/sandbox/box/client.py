@@ -7,7 +7,7 @@ import selectors
 import socket
 import tempfile
 import time
-from typing import Any, Dict, List
+from typing import Any
 
 from . import wire
 
@@ -20,7 +20,7 @@ class ZygoteGone(Exception):
     """The zygote ended, or does not answer."""
 
 
-def converse(control: socket.socket, job: Dict[str, Any]) -> Dict[str, Any]:
+def converse(control: socket.socket, job: dict[str, Any]) -> dict[str, Any]:
     """Run a trial; return the zygote's report with the verdict or the output of the program."""
     inner, outer = socket.socketpair()
     request = {"kind": job["kind"], "limits": job["limits"]}
@@ -37,7 +37,7 @@ def converse(control: socket.socket, job: Dict[str, Any]) -> Dict[str, Any]:
 
 def _judged(
     control: socket.socket, job: Any, request: Any, inner: socket.socket, outer: socket.socket
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     wire.send(control, request, [inner.fileno()])
     inner.close()
     _give(outer, job["body"])
@@ -54,9 +54,9 @@ def _give(outer: socket.socket, body: Any) -> None:
         pass  # the child is gone; the report says how
 
 
-def _messages(outer: socket.socket) -> List[Any]:
+def _messages(outer: socket.socket) -> list[Any]:
     """Return what a child has written before it ended."""
-    messages: List[Any] = []
+    messages: list[Any] = []
     try:
         while True:
             message = wire.receive(outer)
@@ -67,7 +67,7 @@ def _messages(outer: socket.socket) -> List[Any]:
         return messages
 
 
-def _report(control: socket.socket) -> Dict[str, Any]:
+def _report(control: socket.socket) -> dict[str, Any]:
     report = wire.receive(control)
     if not isinstance(report, dict):
         raise ZygoteGone("it ended")
@@ -76,7 +76,7 @@ def _report(control: socket.socket) -> Dict[str, Any]:
 
 def _ran(
     control: socket.socket, job: Any, request: Any, inner: socket.socket, outer: socket.socket
-) -> Dict[str, Any]:
+) -> dict[str, Any]:
     out, out_end = os.pipe()
     err, err_end = os.pipe()
     pipes = [out, err]
@@ -103,7 +103,7 @@ def _ran(
     return report
 
 
-def _drained(control: socket.socket, pipes: List[int], most: int) -> Any:
+def _drained(control: socket.socket, pipes: list[int], most: int) -> Any:
     """Read output, keeping the first bytes of it, until the zygote reports the end."""
     texts, is_cut, report = [bytearray(), bytearray()], False, None
     with selectors.DefaultSelector() as selector:

@@ -11,7 +11,7 @@ import math
 import os
 import resource
 import struct
-from typing import Any, Dict
+from typing import Any
 
 __all__ = ["apply_limits", "drop_capabilities", "filter_calls", "fresh_folders"]
 
@@ -51,7 +51,7 @@ def drop_capabilities() -> None:
     _checked(libc.capset(header, bytes(24)), "capset")
 
 
-def apply_limits(limits: Dict[str, Any], others: int) -> None:
+def apply_limits(limits: dict[str, Any], others: int) -> None:
     """Set the kernel's limits; `others` are the processes of the sandbox itself."""
     seconds = math.ceil(limits["cpu"])
     values = {

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import decimal
 import fractions
-from typing import Any, Callable, Dict
+from collections.abc import Callable
+from typing import Any
 
 __all__ = ["NotPlain", "Opaque", "decode", "encode"]
 
@@ -73,7 +74,7 @@ def _items(value: Any, strict: bool) -> Any:
 
 
 # By base-class methods only: a subclass may lie in its own.
-_WRITERS: Dict[type, Callable[[Any, bool], Any]] = {
+_WRITERS: dict[type, Callable[[Any, bool], Any]] = {
     int: lambda value, strict: _whole(int.__index__(value) + 0),
     float: lambda value, strict: float.__float__(value),
     str: lambda value, strict: str.__str__(value),
@@ -139,7 +140,7 @@ def _array(inner: Any) -> Any:
     return numpy.array(decode(plain), dtype=dtype)
 
 
-_READERS: Dict[str, Callable[[Any], Any]] = {
+_READERS: dict[str, Callable[[Any], Any]] = {
     "int": lambda inner: int(inner, 16),
     "tuple": lambda inner: tuple(map(decode, inner)),
     "dict": lambda inner: {decode(key): decode(item) for key, item in inner},

@@ -12,7 +12,7 @@ import io
 import socket
 import sys
 import types
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 from . import plain, wire
 
@@ -60,7 +60,7 @@ def _function(program: str, entry_point: str) -> Any:
     return names[entry_point]
 
 
-def load(code: types.CodeType, name: str) -> Dict[str, Any]:
+def load(code: types.CodeType, name: str) -> dict[str, Any]:
     """Run code as a module of its own; return its names."""
     module = types.ModuleType(name)
     sys.modules[name] = module
@@ -68,7 +68,7 @@ def load(code: types.CodeType, name: str) -> Dict[str, Any]:
     return module.__dict__
 
 
-def _called(function: Any, call: Dict[str, Any]) -> Dict[str, Any]:
+def _called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     """Call the function; return its result, and the arguments where it changed them."""
     arguments = plain.decode(call["args"])
     keywords = {name: plain.decode(value) for name, value in call["kwargs"].items()}
@@ -83,7 +83,7 @@ def _called(function: Any, call: Dict[str, Any]) -> Dict[str, Any]:
     return result
 
 
-def _raised(error: BaseException) -> Dict[str, Any]:
+def _raised(error: BaseException) -> dict[str, Any]:
     """Return an exception as the name of the nearest built-in class, and its text."""
     for kind in type(error).__mro__:
         if getattr(builtins, kind.__name__, None) is kind:
@@ -91,14 +91,14 @@ def _raised(error: BaseException) -> Dict[str, Any]:
     return {"raised": kind.__name__, "detail": describe(error, "<program>")}
 
 
-def _answer(calls: socket.socket, answer: Dict[str, Any]) -> None:
+def _answer(calls: socket.socket, answer: dict[str, Any]) -> None:
     try:
         wire.send(calls, answer)
     except (wire.BadFrame, ValueError, RecursionError) as error:
         wire.send(calls, {"raised": "ValueError", "detail": f"the result cannot be sent: {error}"})
 
 
-def describe(error: BaseException, file: Optional[str] = None) -> str:
+def describe(error: BaseException, file: str | None = None) -> str:
     """Return the type and text of an error, and the line of a file that it comes from."""
     try:
         text = str(error)
@@ -109,7 +109,7 @@ def describe(error: BaseException, file: Optional[str] = None) -> str:
     return (f"line {lines[-1]}: {message}" if lines else message)[:1000]
 
 
-def _lines(error: BaseException, file: str) -> List[int]:
+def _lines(error: BaseException, file: str) -> list[int]:
     lines, step = [], error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == file:
@@ -118,7 +118,7 @@ def _lines(error: BaseException, file: str) -> List[int]:
     return lines
 
 
-def run_script(job: Dict[str, Any]) -> int:
+def run_script(job: dict[str, Any]) -> int:
     """Run a program as a script with its standard streams; return its exit status."""
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), "utf-8")
     sys.stdout = _writer(1, "strict")

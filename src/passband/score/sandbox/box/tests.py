@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import socket
 import types
-from typing import Any, Dict, List, Optional
+from typing import Any
 
 from . import plain, wire
 from .program import describe, load
@@ -54,7 +54,7 @@ class Remote:
         return result
 
     @property
-    def last(self) -> Optional[str]:
+    def last(self) -> str | None:
         """The last call and how it ended, for people."""
         if self._last is None:
             return None
@@ -63,7 +63,7 @@ class Remote:
         ended = _short(result) if verb == "returned" else result
         return f"{self.__name__}({shown}) {verb} {ended}".rstrip()
 
-    def _asked(self, message: Dict[str, Any]) -> Dict[str, Any]:
+    def _asked(self, message: dict[str, Any]) -> dict[str, Any]:
         try:
             wire.send(self._calls, message)
             answer = wire.receive(self._calls)
@@ -82,7 +82,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
-def _change(arguments: Any, after: List[Any]) -> None:
+def _change(arguments: Any, after: list[Any]) -> None:
     """Make the changes that the program made in its copies of the arguments."""
     for argument, changed in zip(arguments, after):  # noqa: B905 (Python 3.8)
         if type(argument) is not type(changed):
@@ -94,7 +94,7 @@ def _change(arguments: Any, after: List[Any]) -> None:
             argument.update(changed)
 
 
-def _error(answer: Dict[str, Any]) -> Exception:
+def _error(answer: dict[str, Any]) -> Exception:
     kind = getattr(builtins, str(answer["raised"]), None)
     if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception:
         try:
@@ -125,7 +125,7 @@ def judge(results: socket.socket, calls: socket.socket) -> None:
     wire.send(results, verdict)
 
 
-def _boot(calls: socket.socket, job: Dict[str, Any]) -> Optional[Dict[str, Any]]:
+def _boot(calls: socket.socket, job: dict[str, Any]) -> dict[str, Any] | None:
     """Have the program loaded; return the verdict if it cannot be."""
     ready = wire.receive(calls)
     if not ready:
@@ -141,13 +141,13 @@ def _boot(calls: socket.socket, job: Dict[str, Any]) -> Optional[Dict[str, Any]]
     return {"status": status, "detail": str(answer.get("detail", "")) if boot else None}
 
 
-def _verdict(job: Dict[str, Any], function: Any) -> Dict[str, Any]:
+def _verdict(job: dict[str, Any], function: Any) -> dict[str, Any]:
     names = _prepared(job)
     names[job["entry_point"]] = names["candidate"] = function
     return _run(job, names, function)
 
 
-def _prepared(job: Dict[str, Any]) -> Dict[str, Any]:
+def _prepared(job: dict[str, Any]) -> dict[str, Any]:
     """Run the prompt; return the names that the test sees."""
     try:
         return load(compile(job["prompt"], "<prompt>", "exec"), "tests")
@@ -155,7 +155,7 @@ def _prepared(job: Dict[str, Any]) -> Dict[str, Any]:
         raise Invalid(f"the prompt does not run: {describe(error)}") from None
 
 
-def _run(job: Dict[str, Any], names: Dict[str, Any], function: Any) -> Dict[str, Any]:
+def _run(job: dict[str, Any], names: dict[str, Any], function: Any) -> dict[str, Any]:
     try:
         code = compile(job["test"], "<test>", "exec")
     except Exception as error:
@@ -186,7 +186,7 @@ def _failure(test: str, error: BaseException, function: Any) -> str:
     return f"{message}; {last}" if last else message
 
 
-def _line(error: BaseException) -> Optional[int]:
+def _line(error: BaseException) -> int | None:
     number, step = None, error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == "<test>":
@@ -208,7 +208,7 @@ def judge_in_one(results: socket.socket) -> None:
     wire.send(results, verdict)
 
 
-def _in_one(job: Dict[str, Any]) -> Dict[str, Any]:
+def _in_one(job: dict[str, Any]) -> dict[str, Any]:
     try:
         code: types.CodeType = compile(job["program"], "<program>", "exec")
     except BaseException as error:

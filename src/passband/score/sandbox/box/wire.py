@@ -6,7 +6,8 @@ import array
 import json
 import socket
 import struct
-from typing import Any, Iterable, List, Optional, Tuple
+from collections.abc import Iterable
+from typing import Any
 
 __all__ = ["LARGEST", "BadFrame", "receive", "receive_with_files", "send"]
 
@@ -38,7 +39,7 @@ def receive(channel: socket.socket) -> Any:
     return None if head is None else _message(channel, head)
 
 
-def receive_with_files(channel: socket.socket) -> Tuple[Any, List[int]]:
+def receive_with_files(channel: socket.socket) -> tuple[Any, list[int]]:
     """Return the next message and the files that came with it; None at the end."""
     numbers = array.array("i")
     head, extra, _, _ = channel.recvmsg(4, socket.CMSG_SPACE(_MOST_FILES * numbers.itemsize))
@@ -62,7 +63,7 @@ def _message(channel: socket.socket, head: bytes) -> Any:
         raise BadFrame(str(error)) from None
 
 
-def _exactly(channel: socket.socket, length: int, start: bytes) -> Optional[bytes]:
+def _exactly(channel: socket.socket, length: int, start: bytes) -> bytes | None:
     """Return that many bytes, or None where the channel ends before."""
     pieces, missing = [start], length - len(start)
     while missing:

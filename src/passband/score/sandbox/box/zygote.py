@@ -18,7 +18,8 @@ import socket
 import sys
 import tempfile
 import time
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from collections.abc import Callable
+from typing import Any
 
 from . import child, confine, program, tests, wire
 
@@ -32,7 +33,7 @@ _PRELOADED = (
 )  # fmt: skip
 
 
-def main(settings: Dict[str, Any]) -> None:
+def main(settings: dict[str, Any]) -> None:
     """Serve trials until the other end of standard input is closed."""
     control = socket.socket(fileno=os.dup(0))
     null = os.open("/dev/null", os.O_RDWR)
@@ -51,18 +52,18 @@ def main(settings: Dict[str, Any]) -> None:
 class Zygote:
     """Starts one trial at a time, waits for its end, and says how it ended."""
 
-    def __init__(self, control: socket.socket, null: int, settings: Dict[str, Any]) -> None:
+    def __init__(self, control: socket.socket, null: int, settings: dict[str, Any]) -> None:
         self._control, self._null = control, null
         self._namespaces = bool(settings["namespaces"])
         self._filter = bytes.fromhex(settings["filter"])
-        self._user: Optional[int] = settings.get("user")
+        self._user: int | None = settings.get("user")
         self._woken, wake = os.pipe()
         os.set_blocking(self._woken, False)
         os.set_blocking(wake, False)
         signal.signal(signal.SIGCHLD, _ignore)
         signal.set_wakeup_fd(wake)
 
-    def facts(self) -> Dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return the positive sign of life."""
         return {
             "ready": True,
@@ -93,8 +94,8 @@ class Zygote:
         return True
 
     def _trial(
-        self, request: Dict[str, Any], files: List[int], folder: Optional[str]
-    ) -> Optional[Dict[str, Any]]:
+        self, request: dict[str, Any], files: list[int], folder: str | None
+    ) -> dict[str, Any] | None:
         limits = request["limits"]
         confined = _Confined(self._namespaces, self._filter, self._user, limits, folder)
         kind, null = request["kind"], self._null
@@ -121,7 +122,7 @@ def _ignore(number: int, frame: Any) -> None:
     """Let the signal wake `select`; a default handler would not."""
 
 
-def _version(package: str) -> Optional[str]:
+def _version(package: str) -> str | None:
     from importlib import metadata
 
     try:
@@ -156,11 +157,11 @@ def _command() -> int:
     return child.exec_command(_job())
 
 
-def _job() -> Dict[str, Any]:
+def _job() -> dict[str, Any]:
     """Say that this child is confined; return its job and close the socket."""
     with socket.socket(fileno=3) as jobs:
         wire.send(jobs, {"ready": True})
-        job: Dict[str, Any] = wire.receive(jobs)
+        job: dict[str, Any] = wire.receive(jobs)
         return job
 
 
@@ -174,9 +175,9 @@ class _Confined:
         self,
         namespaces: bool,
         filter_program: bytes,
-        user: Optional[int],
-        limits: Dict[str, Any],
-        folder: Optional[str],
+        user: int | None,
+        limits: dict[str, Any],
+        folder: str | None,
     ) -> None:
         self._namespaces, self._filter, self._user = namespaces, filter_program, user
         self._limits, self._folder = limits, folder
@@ -203,7 +204,7 @@ class _Confined:
 
         return False, run
 
-    def _give_up(self, limits: Dict[str, Any]) -> None:
+    def _give_up(self, limits: dict[str, Any]) -> None:
         if self._folder is not None:
             os.chdir(self._folder)
         if self._user is not None:
@@ -224,8 +225,8 @@ class Running:
         self._owns_all = owns_all  # whether no process of others can be seen
         self._began = time.monotonic()
         self._deadline = self._began + seconds
-        self._alive: Dict[int, str] = {}
-        self._ended: Dict[str, Any] = {}
+        self._alive: dict[int, str] = {}
+        self._ended: dict[str, Any] = {}
         self._last = ""  # the role whose end is the trial's end
 
     def add(self, role: str, pid: int) -> None:
@@ -233,7 +234,7 @@ class Running:
         self._alive[pid] = role
         self._last = role
 
-    def until_ended(self, woken: int, control: socket.socket) -> Optional[Dict[str, Any]]:
+    def until_ended(self, woken: int, control: socket.socket) -> dict[str, Any] | None:
         """Return how the trial ended; None if the host is gone."""
         timed_out, waited = False, None
         while self._alive:
@@ -269,7 +270,7 @@ class Running:
                 except OSError:
                     pass
 
-    def _waited(self) -> Optional[Dict[str, float]]:
+    def _waited(self) -> dict[str, float] | None:
         """Return how long the trial has run so far, and was ready to run but had to wait.
 
         Seconds over all of its processes; None where the kernel does not say. In a sandbox every
@@ -284,14 +285,14 @@ class Running:
         return {"cpu": sum(cpu for cpu, _ in times), "delay": max(delay for _, delay in times)}
 
 
-def _times(pid: int) -> Tuple[float, float]:
+def _times(pid: int) -> tuple[float, float]:
     """Return how long a process ran, and how long it waited for a processor."""
     with open(f"/proc/{pid}/schedstat") as file:
         ran, waited, _ = file.read().split()
     return int(ran) / 1e9, int(waited) / 1e9
 
 
-def _ending(status: int, usage: resource.struct_rusage) -> Dict[str, Any]:
+def _ending(status: int, usage: resource.struct_rusage) -> dict[str, Any]:
     exit_status = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     unit = 1 if sys.platform == "darwin" else 1024
     return {
