@@ -175,7 +175,8 @@ def _body(answer: _Answer) -> Extracted | None:
 
 
 def _block_cut(answer: _Answer) -> Extracted | None:
-    prefix = longest_prefix(answer.blocks[-1].code)
+    last = answer.blocks[-1]
+    prefix = None if last.is_closed else longest_prefix(last.code)
     if prefix is None or not answer.is_program(prefix):
         return None
     return answer.extracted(prefix.text, "block-cut")
