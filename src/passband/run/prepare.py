@@ -23,6 +23,7 @@ from passband.run.settings import Settings
 from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.unread import UnreadProblems, enter, known_numbers
 from passband.run.until import make_rule, start_rule
+from passband.tasks.key_check import check_keys
 from passband.tasks.task import Problem, Task
 from passband.trials.labels import LABEL, kept_label
 from passband.trials.reader import Trials
@@ -48,6 +49,7 @@ def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
     problems = task.load(settings.limit)
     if not problems:
         raise InvalidInput(f"{task.name} has no problems.")
+    check_keys(task, problems)
     return problems
 
 

@@ -37,7 +37,9 @@ def recheck(store: Store, run: int, grader: Grader, problems: Sequence[int]) -> 
         if hasattr(scorer, "score_again"):
             entry = again_entry(scorer.name, identity_of(scorer, grader.truncated))
             again = store.put_scorer(run, entry)
-            rechecking = _Rechecking(store, run, number, again, scorer, grader.references, positions)
+            rechecking = _Rechecking(
+                store, run, number, again, scorer, grader.references, positions
+            )
             count += rechecking.run_all()
             scorer.close()
     return count
@@ -117,4 +119,3 @@ class _Rechecking:
             return []
         kept = score_row(self._again, score._replace(answer=None, rule=f"hash seed {hashes}"), None)
         return [(number, place.trial, kept)]
-

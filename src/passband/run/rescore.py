@@ -240,8 +240,9 @@ def score_recorded(
 
             if scorer.slow and not is_async(scorer):
                 pairs = graded_in_threads(threads, grade, rows, is_stopping)
-                while chunk := list(islice(pairs, _FEW)):
-                    added += _commit(store, problems, *zip(*chunk, strict=True), note)
+                while few := list(islice(pairs, _FEW)):
+                    made = [scores for _, scores in few]
+                    added += _commit(store, problems, [row for row, _ in few], made, note)
                 continue
             while (chunk := list(islice(rows, _CHUNK))) and not is_stopping():
                 if is_async(scorer):

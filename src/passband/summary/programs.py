@@ -11,14 +11,16 @@ from passband import notes
 from passband.notes import Note
 from passband.score.code.again import again_entry
 from passband.score.code.outcome import OUTCOMES, WORDS, outcome_in
+from passband.score.sandbox.result import VerdictStatus
 from passband.stats.interval.flips import Flip, Reruns, with_reruns
 from passband.stats.metric.registry import parse_metric
 from passband.summary.bracket import metric_of
+from passband.summary.program_result import ProgramResult
 from passband.summary.summary import Line
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScoreRow
 
-__all__ = ["Programs", "programs_of"]
+__all__ = ["Programs", "outcome_words", "programs_of"]
 
 Scores = dict[tuple[int, int], ScoreRow]  # by problem and trial
 
@@ -51,9 +53,19 @@ class Programs:
         if self.late[0]:
             yield notes.late_timeouts(*self.late)
 
-    def lines(self, lines: Iterable[Line], scorer: str | None) -> tuple[Line, ...]:
+    @property
+    def result(self) -> ProgramResult:
+        """What a summary keeps of them."""
+        reruns = self.reruns or Reruns(0, 0)
+        low, high = reruns.limits() if reruns.again else (None, None)
+        return ProgramResult(
+            dict(self.outcomes), self.missing, reruns.again, reruns.gained, reruns.lost, low, high,
+            self.late[0],
+        )  # fmt: skip
+
+    def lines(self, lines: Iterable[Line], scorer: str | None) -> list[Line]:
         """Return lines whose intervals have room for verdicts that change."""
-        return tuple(self._line(line, scorer) for line in lines)
+        return [self._line(line, scorer) for line in lines]
 
     def _line(self, line: Line, scorer: str | None) -> Line:
         name = metric_of(line, scorer)
@@ -78,7 +90,14 @@ def programs_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Program
     return Programs(listed, missing, reruns, _late(first, second or {}), most, sandboxes)
 
 
-def _outcome(score: ScoreRow) -> str:
+def outcome_words(scorer: ScorerRecord, score: ScoreRow) -> str | None:
+    """Return what became of the program of a score, in words; None if it has no verdict."""
+    if scorer.spec is None or scorer.spec.get("function") != "code" or score.status != "ok":
+        return None
+    return WORDS[_outcome(score)]
+
+
+def _outcome(score: ScoreRow) -> VerdictStatus:
     return "passed" if score.value else outcome_in(score.detail) or "failed"
 
 

@@ -190,9 +190,10 @@ class RunSummary:
             group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
-        lines = (replace(line, is_share=self._is_share(line)) for line in self._lines(outcomes))
+        lines = [replace(line, is_share=self._is_share(line)) for line in self._lines(outcomes)]
         if programs is not None:
-            lines = iter(programs.lines(lines, self._scorer.name))
+            lines = programs.lines(lines, self._scorer.name)
+            group = replace(group, programs=programs.result)
         group = replace(group, lines=tuple(lines), notes=remarks, until=until)
         return with_bracket(group, outcomes, self._scorer.name)
 

@@ -3,7 +3,7 @@
 | style | columns |
 |:--|:--|
 | HumanEval, HumanEval+ | `test`, `entry_point`, and `prompt`, the beginning of the function |
-| MBPP, MBPP+ | `test_list`, perhaps `test_setup_code` or `test_imports`, `test` (of MBPP+), `code` |
+| MBPP, MBPP+ | `test_list`, perhaps `test_setup_code`, `test_imports`, `code`; `test` of MBPP+ |
 | APPS | `input_output`: JSON with `inputs`, `outputs`, perhaps `fn_name`; or these as columns |
 | LiveCodeBench | `public_test_cases`, `private_test_cases`: JSON; `metadata`, `starter_code` |
 
@@ -99,7 +99,9 @@ def _entry_point(asserts: str, before: str, code: str) -> str:
     except (WorkerFailed, WorkerTimeout) as error:
         raise InvalidInput(f"test_list cannot be read: {error}.") from None
     if not isinstance(name, str):
-        raise InvalidInput(f"test_list calls no function that a program could define: {asserts!r:.200}.")
+        raise InvalidInput(
+            f"test_list calls no function that a program could define: {asserts!r:.200}."
+        )
     return name
 
 

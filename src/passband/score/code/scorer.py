@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from passband.errors import PassbandError, describe
 from passband.score.code.check import Rules, check_program
 from passband.score.code.options import rules_of
 from passband.score.code.outcome import detail_of
-from passband.score.code.problem_tests import Tests, read_tests
+from passband.score.code.problem_tests import FunctionTests, Tests, read_tests
 from passband.score.code.program import find_program
+from passband.score.code.solution import solution_of
 from passband.score.filters import FilterStep
 from passband.score.rules import Extracted
 from passband.score.sandbox.find import find_sandbox
@@ -23,6 +25,7 @@ from passband.score.workers.pool import pool
 
 __all__ = ["CodeScorer"]
 
+_SECONDS = 10.0  # to read one test
 VERSION = 1  # goes up when a program may get another verdict
 
 
@@ -86,6 +89,28 @@ class CodeScorer:
         longer = replace(limits, wall=limits.wall * times, cpu=limits.cpu * times)
         return self._scored(text, reference, replace(self._rules, limits=longer), hash_seed)
 
+    def fault_of(self, reference: Reference) -> str | None:
+        """Return why the tests of a problem can score nothing; None if they look right."""
+        try:
+            tests = read_tests(reference.doc)
+            if isinstance(tests, FunctionTests) and (fault := _fault(tests.test)) is not None:
+                return f"its test is no Python: {fault}."
+        except PassbandError as error:
+            return str(error)
+        return None
+
+    def solution_fault(self, reference: Reference) -> str | None:
+        """Return how the reference solution fails its own tests; None if it passes, or is not."""
+        tests = read_tests(reference.doc)
+        solution = solution_of(reference.doc, tests)
+        if solution is None:
+            return None
+        try:
+            verdict = check_program(self.sandbox, solution, tests, self._rules)
+        except PassbandError as error:
+            return describe(error)
+        return detail_of(verdict.status, verdict.detail)
+
     async def score_async(
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
     ) -> Score:
@@ -142,3 +167,10 @@ class CodeScorer:
             "options": self._options,
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+@lru_cache(maxsize=4096)
+def _fault(text: str) -> str | None:
+    """Return why a text is no Python, found in a process that can be killed."""
+    fault: str | None = pool.call("fault", [text], seconds=_SECONDS)
+    return fault

@@ -76,7 +76,7 @@ def read_source(text: str) -> Source | Fault:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = compile(text, "<program>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+            tree = ast.parse(text, "<program>")
             compile(text, "<program>", "exec", dont_inherit=True)
     except SyntaxError as error:
         return Fault(error.lineno, error.msg)
