@@ -29,6 +29,7 @@ from passband.trials.store import Store
 
 __all__ = ["recheck"]
 
+_EACH = 16  # programs for which another interpreter of their hash seed is worth starting
 _LONGER = 2.0  # times the limits, for a program that ran out of them
 Second = tuple[Place, ScoreRow]
 
@@ -120,10 +121,11 @@ class _Rechecking:
     def _verdicts(self, places: Iterable[Place], times: float) -> Iterator[list[Second]]:
         """Yield second verdicts, those of one hash seed after the other; longer ones alone."""
         by_seed = sorted(places, key=lambda place: (hash_seed(place, self._seed), place))
-        with ThreadPoolExecutor(1 if times > 1 else SLOW_THREADS) as threads:
-            for hashes, group in groupby(by_seed, key=lambda place: hash_seed(place, self._seed)):
-                texts = [(place, self._text(place)) for place in group]
-                again = partial(self._verdict, hashes=hashes, times=times)
+        for hashes, group in groupby(by_seed, key=lambda place: hash_seed(place, self._seed)):
+            texts = [(place, self._text(place)) for place in group]
+            again = partial(self._verdict, hashes=hashes, times=times)
+            most = 1 if times > 1 else SLOW_THREADS
+            with ThreadPoolExecutor(min(most, 1 + len(texts) // _EACH)) as threads:
                 yield [second for made in threads.map(again, texts) for second in made]
 
     def _text(self, place: Place) -> str | None:
