@@ -33,7 +33,10 @@ for name, source in job["sources"]:
     exec(compile(source, "<box." + name + ">", "exec"), module.__dict__)
 module.main(job["settings"])
 """
-_MODULES = ("wire", "plain", "program", "tests", "confine", "child", "zygote")
+_MODULES = (
+    "wire", "plain", "program", "tests", "judge", "confine", "child", "mains", "confined",
+    "judge_process", "running", "warm", "zygote",
+)  # fmt: skip
 _BOX = Path(__file__).resolve().with_name("box")
 
 

@@ -16,7 +16,9 @@ from typing import Any
 
 from . import plain, wire
 
-__all__ = ["NOT_COMPILED", "describe", "load", "run_script", "serve"]
+__all__ = [
+    "NOT_COMPILED", "called", "describe", "function_of", "load", "run_script", "serve",
+]  # fmt: skip
 
 NOT_COMPILED = 254  # the exit status of a script that is not one
 
@@ -28,7 +30,7 @@ def serve(calls: socket.socket) -> None:
     if job is None:
         return
     try:
-        function = _function(job["program"], job["entry_point"])
+        function = function_of(job["program"], job["entry_point"])
     except _Refused as refused:
         wire.send(calls, refused.args[0])
         return
@@ -37,14 +39,14 @@ def serve(calls: socket.socket) -> None:
         call = wire.receive(calls)
         if call is None:
             return
-        _answer(calls, _called(function, call))
+        _answer(calls, called(function, call))
 
 
 class _Refused(Exception):
     """The program cannot be called; the argument is the message to the tests."""
 
 
-def _function(program: str, entry_point: str) -> Any:
+def function_of(program: str, entry_point: str) -> Any:
     """Return the function under test."""
     try:
         code = compile(program, "<program>", "exec")
@@ -68,7 +70,7 @@ def load(code: types.CodeType, name: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def _called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
+def called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     """Call the function; return its result, and the arguments where it changed them."""
     arguments = plain.decode(call["args"])
     keywords = {name: plain.decode(value) for name, value in call["kwargs"].items()}
