@@ -63,19 +63,19 @@ def _held(name: str) -> Zygotes:
         return _sandboxes[name]
 
 
-def make_sandbox(name: str) -> Zygotes:
+def make_sandbox(name: str, size: int | None = None) -> Zygotes:
     """Return a new sandbox of a backend; raise if what it needs is missing."""
-    return BACKENDS[name]()
+    return BACKENDS[name](size)
 
 
-def _bubblewrap() -> Zygotes:
+def _bubblewrap(size: int | None) -> Zygotes:
     path = find_program("bwrap")
     if path is None:
         raise InvalidInput(
             "bubblewrap is not installed (apt install bubblewrap, or the like; the package of "
             "that name on PyPI is something else)."
         )
-    return bubblewrap(path)
+    return bubblewrap(path, size)
 
 
-BACKENDS: dict[str, Callable[[], Zygotes]] = {"bubblewrap": _bubblewrap, "none": unconfined}
+BACKENDS: dict[str, Callable[[int | None], Zygotes]] = {"bubblewrap": _bubblewrap, "none": unconfined}

@@ -7,7 +7,6 @@ import signal
 from typing import Any, cast
 
 from passband.errors import InvalidInput
-from passband.score.sandbox.box.program import NOT_COMPILED
 from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.result import Finished, NeedsSameInterpreter, Verdict, VerdictStatus
 
@@ -51,9 +50,10 @@ def verdict(report: dict[str, Any], limits: Limits) -> Verdict:
 
 def finished(report: dict[str, Any], limits: Limits) -> Finished:
     """Return how a program or command ended."""
-    _messages(report)
+    messages = _messages(report)
     timeout = _timeout(report, limits)
     program = report["program"]
+    error = messages[0].get("did_not_compile") if messages else None
     stdout, stderr = (
         report[name].encode("latin-1").decode("utf-8", "replace") for name in ("stdout", "stderr")
     )
@@ -61,9 +61,9 @@ def finished(report: dict[str, Any], limits: Limits) -> Finished:
         exit=program["exit"],
         timed_out=timeout is not None,
         stdout=stdout,
-        stderr=stderr,
+        stderr=stderr if error is None else str(error),
         is_cut=report["is_cut"],
-        compiled=program["exit"] != NOT_COMPILED,
+        compiled=error is None,
         seconds=report["seconds"],
         cpu_seconds=program["cpu"],
         memory=program["memory"],
@@ -85,7 +85,8 @@ def _timeout(report: dict[str, Any], limits: Limits) -> str | None:
     program = report["program"]
     if report["timed_out"]:
         waited = report["waited"]
-        if waited and waited["cpu"] < limits.cpu / 2 and waited["delay"] > _WAITED * limits.wall:
+        half = min(limits.cpu, limits.wall) / 2
+        if waited and waited["cpu"] < half and waited["delay"] > _WAITED * limits.wall:
             raise Starved(f"it waited {waited['delay']:.1f} of {limits.wall:g} s for a processor")
         return f"took longer than {limits.wall:g} s"
     is_killed = program["exit"] in (-signal.SIGKILL, -signal.SIGXCPU)

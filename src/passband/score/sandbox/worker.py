@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
+import subprocess
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +16,7 @@ from passband.score.workers.launch import start
 
 __all__ = ["Worker"]
 
+END_SECONDS = 2.0  # for a zygote to notice that it is no longer needed
 START_SECONDS = 60.0  # for an interpreter to start and import what programs use
 
 
@@ -60,7 +63,9 @@ class Worker:
 
     def kill(self) -> None:
         """End the zygote, and with it whatever runs in the sandbox."""
-        self._control.close()
+        self._control.close()  # at which it ends by itself, and removes what it made
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_SECONDS)
         self._process.kill()
         self._process.wait()
         if self._process.stderr is not None:

@@ -31,19 +31,15 @@ def _same() -> int:
 
 
 def _script() -> int:
-    return program.run_script(_job())
+    with socket.socket(fileno=3) as jobs:
+        return program.run_script(jobs)
 
 
 def _command() -> int:
-    return child.exec_command(_job())
-
-
-def _job() -> dict[str, Any]:
-    """Say that this child is confined; return its job and close the socket."""
     with socket.socket(fileno=3) as jobs:
         wire.send(jobs, {"ready": True})
         job: dict[str, Any] = wire.receive(jobs)
-        return job
+    return child.exec_command(job)
 
 
 MAINS = {"same": _same, "script": _script, "command": _command}

@@ -16,11 +16,7 @@ from typing import Any
 
 from . import plain, wire
 
-__all__ = [
-    "NOT_COMPILED", "called", "describe", "function_of", "load", "run_script", "serve",
-]  # fmt: skip
-
-NOT_COMPILED = 254  # the exit status of a script that is not one
+__all__ = ["called", "describe", "function_of", "load", "run_script", "serve"]
 
 
 def serve(calls: socket.socket) -> None:
@@ -120,8 +116,10 @@ def _lines(error: BaseException, file: str) -> list[int]:
     return lines
 
 
-def run_script(job: dict[str, Any]) -> int:
+def run_script(jobs: socket.socket) -> int:
     """Run a program as a script with its standard streams; return its exit status."""
+    wire.send(jobs, {"ready": True})
+    job = wire.receive(jobs)
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), "utf-8")
     sys.stdout = _writer(1, "strict")
     sys.stderr = _writer(2, "backslashreplace")
@@ -129,11 +127,10 @@ def run_script(job: dict[str, Any]) -> int:
     try:
         code = compile(job["program"], "program.py", "exec")
     except BaseException as error:
-        sys.stderr.write(describe(error))
-        sys.stderr.flush()
-        return NOT_COMPILED
-    status = _exit_status(code)
-    return _flushed(status)
+        wire.send(jobs, {"did_not_compile": describe(error)})
+        return 1
+    jobs.close()
+    return _flushed(_exit_status(code))
 
 
 def _writer(number: int, errors: str) -> Any:
