@@ -56,6 +56,7 @@ __all__ = [
     "TrialColumn",
     "Truncated",
     "TrustTaskCode",
+    "UnsafeCode",
     "is_json",
     "split_metrics",
     "with_imports",
@@ -203,6 +204,12 @@ Quiet = Annotated[
 ]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+UnsafeCode = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-code", help="Run programs of models even without a sandbox; it is recorded."
+    ),
 ]
 QuestionColumn = Annotated[
     str | None, typer.Option("--question", help="Data file: column of the question.")

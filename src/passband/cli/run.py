@@ -36,6 +36,7 @@ from passband.cli.options import (
     TaskArgs,
     Truncated,
     TrustTaskCode,
+    UnsafeCode,
     split_metrics,
 )
 from passband.cli.run_study import (
@@ -171,6 +172,7 @@ def run(
     ] = None,
     data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
+    unsafe_code: UnsafeCode = False,
     task_arg: TaskArgs = None,
     se: Annotated[
         float | None,
@@ -239,6 +241,7 @@ def run(
             max_cost=max_cost,
             max_failed=max_failed,
             moved_server=moved_server,
+            unsafe_code=unsafe_code,
             until=_until(until, proof, over, metrics, level),
             patience=Patience(outage=max_outage),
             timeout=timeout,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from passband.cli.options import JsonOption, Quiet, Truncated, TrustTaskCode
+from passband.cli.options import JsonOption, Quiet, Truncated, TrustTaskCode, UnsafeCode
 
 __all__ = ["score"]
 
@@ -32,6 +32,7 @@ def score(
         typer.Option(help="How to treat truncated completions: leave unscored, or score."),
     ] = None,
     trust_task_code: TrustTaskCode = False,
+    unsafe_code: UnsafeCode = False,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
@@ -51,6 +52,7 @@ def score(
         main=main,
         truncated=None if truncated is None else truncated.value,
         trust=trust_task_code,
+        unsafe=unsafe_code,
     )
     report = ScoreReport(rescored.added, summarize_scorers(run, tasks=rescored.tasks))
     if scorer and not extract:

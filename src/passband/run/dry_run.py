@@ -18,6 +18,7 @@ from passband.run.budget import Budget
 from passband.run.counters import Price
 from passband.run.prepare import load_problems
 from passband.run.progress import Progress
+from passband.run.sandboxed import open_sandbox
 from passband.run.session import make_subjects, prepare_all
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
@@ -107,6 +108,7 @@ def dry_run(
     price: Price | None,
 ) -> DryRun:
     """Prepare a run and undo it; what the run would refuse is refused in the same words."""
+    open_sandbox((s for task in tasks for s in task.scorers), unsafe=settings.unsafe_code)
     Budget(price, settings.max_cost)
     subjects = make_subjects(tasks, model, connection)
     problems = [load_problems(task, settings) for task in tasks]

@@ -27,6 +27,7 @@ from passband.summary.group import group_of, metric_lines, with_tally
 from passband.summary.known_bad import known_bad_notes
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
+from passband.summary.programs import programs_of
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
 from passband.summary.share import is_share
 from passband.summary.summary import Combined, Group, Line, Request, Summary
@@ -181,13 +182,18 @@ class RunSummary:
         tally = tally_of(self._trials, self._run, self._scorer)
         group = with_tally(group, tally)
         bad = known_bad_notes(self._trials, self._run)
-        group = replace(group, notes=(*group.notes, *told, *bad))
+        programs = programs_of(self._trials, self._run, self._scorer)
+        checked = () if programs is None else programs.notes()
+        group = replace(group, notes=(*group.notes, *told, *bad, *checked))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)
             group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
-        lines = (replace(line, is_share=self._is_share(line)) for line in self._lines(outcomes))
+        lines = [replace(line, is_share=self._is_share(line)) for line in self._lines(outcomes)]
+        if programs is not None:
+            lines = programs.lines(lines, self._scorer.name)
+            group = replace(group, programs=programs.result)
         group = replace(group, lines=tuple(lines), notes=remarks, until=until)
         return with_bracket(group, outcomes, self._scorer.name)
 

@@ -44,6 +44,7 @@ class ShownScore:
     detail: str | None
     is_right: bool | None  #: None where there is no score
     rules: tuple[str, ...] = ()  #: the rules of extraction, or filters, that were tried
+    outcome: str | None = None  #: what became of a program: "passed", "timed out", ...
 
 
 @dataclass(frozen=True)

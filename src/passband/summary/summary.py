@@ -18,6 +18,7 @@ from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
 from passband.summary.bracket import Bracket
+from passband.summary.program_result import ProgramResult
 from passband.summary.spread import Spread
 from passband.summary.until import UntilResult
 
@@ -137,6 +138,7 @@ class Group:
     bracket: Bracket | None = None  #: of trials without a score, where wider than the interval
     #: trials that were cut short and are scored all the same, by status
     incomplete: Mapping[str, int] = field(default_factory=dict, hash=False)
+    programs: ProgramResult | None = None  #: of a scorer that runs programs
     #: success rates of the problems, to be drawn; not part of the JSON
     spread: Spread | None = field(default=None, compare=False, repr=False)
 

@@ -3,7 +3,7 @@
 Version 1 has no adaptive tests and no certificates. Version 2 adds `adaptive` to the groups of such
 tests and `certificate` to estimates that have one, and is written only where there is one, so that
 programs which read version 1 read all others. So are `combined`, `weights`, `population`, and the
-`bracket` and `incomplete` of groups.
+`bracket`, `incomplete` and `programs` of groups.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -23,6 +23,7 @@ from passband.stats.data.outcomes import Policy
 from passband.stats.interval.certify.certificate import Certificate, LawCoverage
 from passband.stats.interval.estimate import Estimate, Over
 from passband.summary.bracket import Bracket
+from passband.summary.program_result import ProgramResult
 from passband.summary.summary import (
     AdaptiveResult,
     Combined,
@@ -166,6 +167,17 @@ class _Bracket(_Model):
     high: float
 
 
+class _Programs(_Model):
+    outcomes: dict[str, int]
+    missing: int
+    again: int
+    gained: int
+    lost: int
+    low: float | None
+    high: float | None
+    late: int
+
+
 class _Group(_Model):
     task: str | None
     model: str | None
@@ -184,6 +196,7 @@ class _Group(_Model):
     until: _Until | None = None
     bracket: _Bracket | None = None
     incomplete: dict[str, int] = {}
+    programs: _Programs | None = None
 
 
 class _Combined(_Model):
@@ -252,7 +265,7 @@ def _version(summary: Summary) -> int:
     """Return the oldest version that has every key: readers refuse keys that they do not know."""
     request = summary.request
     is_extended = any(getattr(request, name) is not None for name in _OPTIONAL) or any(
-        group.adaptive or group.until or group.bracket or group.incomplete
+        group.adaptive or group.until or group.bracket or group.incomplete or group.programs
         for group in summary.groups
     )
     is_extended |= request.calibrate
@@ -340,6 +353,7 @@ def group_json(group: Group) -> dict[str, Any]:
         **({} if group.until is None else {"until": asdict(group.until)}),
         **({} if group.bracket is None else {"bracket": asdict(group.bracket)}),
         **({"incomplete": dict(group.incomplete)} if group.incomplete else {}),
+        **({} if group.programs is None else {"programs": asdict(group.programs)}),
     }
 
 
@@ -391,6 +405,7 @@ def _group(model: _Group) -> Group:
             "adaptive": None if model.adaptive is None else _adaptive(model.adaptive),
             "until": None if model.until is None else UntilResult(**dict(model.until)),
             "bracket": None if model.bracket is None else Bracket(**dict(model.bracket)),
+            "programs": None if model.programs is None else ProgramResult(**dict(model.programs)),
         }
     )
 

@@ -22,7 +22,7 @@ from passband.score.filters import (
     FilterStep,
     make_step,
 )
-from passband.score.pipeline import Pipeline
+from passband.score.pipeline import assemble
 from passband.score.registry import ScorerFunction, check_options, scorers
 from passband.score.repeats import aggregations
 from passband.score.scorer import Scorer
@@ -202,7 +202,7 @@ class _Reading:
             function = self._function(metric, reduction)
             name = f"{metric.scorer},{reduction.name}" if self.several else metric.scorer
             options = {} if self.results is not None else plain_json(line.options)
-            self.scorers[identity] = Pipeline(name, function, options, reduction.steps)
+            self.scorers[identity] = assemble(name, function, options, reduction.steps)
         return self.scorers[identity]
 
     def _function(self, metric: ListedMetric, reduction: _Reduction) -> ScorerFunction:

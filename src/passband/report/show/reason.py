@@ -55,9 +55,22 @@ def verdict_of_score(score: ShownScore, text: str | None) -> Verdict:
         word = "scorer timed out" if score.status == "timeout" else "scorer error"
         reason = score.detail or "no reason is recorded"
         return Verdict("odd", word, reason, score.answer, score.rule)
+    if score.outcome is not None:
+        return _program(score)
     answer = text if score.answer is None else score.answer
     kind = "right" if score.is_right else "wrong"
     return Verdict(kind, _word(score, kind), score.detail or "", answer, score.rule)
+
+
+def _program(score: ShownScore) -> Verdict:
+    """Return the verdict on a program: its outcome, and the failing assertion if there is one.
+
+    The program itself is in the answer, and too long for a line.
+    """
+    kind = "right" if score.is_right else "wrong"
+    reason = (score.detail or "").partition(":")[2].strip()
+    found = f" (found by {score.rule})" if score.rule not in (None, "broken") else ""
+    return Verdict(kind, f"{score.outcome}{found}", reason, None, score.rule)
 
 
 def _word(score: ShownScore, word: str) -> str:
