@@ -48,10 +48,12 @@ class Recipe:
     variables: Mapping[str, str] = field(default_factory=dict)
     user: int | None = None  # to start it as
     settings: Mapping[str, Any] = field(default_factory=dict)
+    is_remote: bool = False  # only bytes reach it, and no open files
 
     def first_frame(self) -> dict[str, Any]:
         """Return what the interpreter reads first: its program."""
-        return {"sources": sources(_MODULES), "settings": dict(self.settings)}
+        modules = (*_MODULES, "client", "front") if self.is_remote else _MODULES
+        return {"sources": sources(modules), "settings": dict(self.settings)}
 
 
 @functools.cache

@@ -44,12 +44,15 @@ class JudgeProcess:
         """Return whether it can judge another trial; clean up after it if not."""
         if self.is_done and self.is_clean and not _has_ended(self.pid, os.WNOHANG):
             return True
-        if self.is_done and not self.is_clean:
-            _has_ended(self.pid, 0)
+        self.close()
+        return False
+
+    def close(self) -> None:
+        """Let it end, which it does when no more trials come; remove what it made."""
         self.jobs.close()
+        _has_ended(self.pid, 0)
         if self._folder is not None:
             remove_folder(self._folder)
-        return False
 
 
 def _has_ended(pid: int, options: int) -> bool:

@@ -98,6 +98,7 @@ class Zygote:
         finally:
             for number in files:
                 os.close(number)
+            self._confinement.sweep()
             if folder is not None:
                 remove_folder(folder)
         if report is None:
@@ -108,8 +109,7 @@ class Zygote:
     def close(self) -> None:
         """End the process of the tests."""
         if self._judge is not None:
-            self._judge.jobs.close()
-            self._judge.is_ready()
+            self._judge.close()
 
     def _trial(
         self, request: dict[str, Any], files: list[int], folder: str | None

@@ -21,7 +21,14 @@ from passband.score.sandbox.zygotes import Zygotes
 __all__ = ["ESCAPES"]
 
 _LIMITS = Limits(wall=20, cpu=10, disk=4 << 20, memory=512 << 20)
-_BRIEF = Limits(wall=1, cpu=0.5)
+_BRIEF = Limits(wall=0.5, cpu=1)
+_LONG = Limits(wall=60, cpu=1)  # so that the processor time ends it, on a busy machine too
+
+# Of the host; an image of a container may have its own.
+_FOLDERS = (
+    "/etc/passwd", "/etc/shadow", "/root", "/home", "/var", "/run", "/sys", "/boot", "/mnt",
+    "/proc/1", "/proc/self",
+)  # fmt: skip
 
 _NETWORK = """
 import socket
@@ -41,8 +48,7 @@ print("held")
 """
 _FILES = """
 import os
-for path in (CANARY, "/etc/passwd", "/etc/shadow", "/root", "/home", "/var", "/run", "/sys",
-             "/proc/1/environ", "/proc/self/status", "/boot", "/mnt"):
+for path in PATHS:
     if os.path.exists(path):
         print(path)
 print("held")
@@ -59,7 +65,8 @@ print("held")
 _ENVIRONMENT = """
 import os
 known = {"PATH", "HOME", "LANG", "PWD", "MALLOC_ARENA_MAX", "OMP_NUM_THREADS",
-         "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "LC_CTYPE", "HOSTNAME"}
+         "OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED",
+         "LC_CTYPE"}
 for name in sorted(set(os.environ) - known):
     print(name)
 print("held")
@@ -75,8 +82,8 @@ def reach(what, act):
 reach("passband itself", lambda: os.kill(PID, 0))
 reach("all processes", lambda: os.kill(-1, 0))
 for name in os.listdir("/proc"):
-    print("/proc/" + name)
-    break
+    if name.isdigit() and int(name) != os.getpid():
+        reach(f"process {name}", lambda: open(f"/proc/{name}/environ").close())
 reach("root", lambda: os.setuid(0))
 if os.getuid() == 0:
     print("runs as root")
@@ -218,7 +225,8 @@ def _network(sandbox: Zygotes) -> str | None:
 def _files(sandbox: Zygotes) -> str | None:
     with tempfile.NamedTemporaryFile(prefix="passband-probe-") as canary:
         os.chmod(canary.name, 0o644)
-        return _printed(f"CANARY = {canary.name!r}\n{_FILES}", sandbox)
+        paths = [canary.name, __file__, *(_FOLDERS if sandbox.name == "bubblewrap" else ())]
+        return _printed(f"PATHS = {paths!r}\n{_FILES}", sandbox)
 
 
 def _processes(sandbox: Zygotes) -> str | None:
@@ -234,8 +242,8 @@ def _flood(sandbox: Zygotes) -> str | None:
     return f"{kept} bytes kept, exit {finished.exit}"
 
 
-def _endless(source: str, sandbox: Zygotes) -> str | None:
-    finished = sandbox.run_program(source, "", _BRIEF)
+def _endless(source: str, limits: Limits, sandbox: Zygotes) -> str | None:
+    finished = sandbox.run_program(source, "", limits)
     return None if finished.timed_out else f"it ended by itself, with {finished.exit}"
 
 
@@ -268,7 +276,7 @@ ESCAPES = (
     _program("nested namespaces", _NAMESPACES, True),
     _program("system calls", _CALLS, True),
     _other("output flood", _flood),
-    _other("sleep", functools.partial(_endless, _SLEEP)),
-    _other("endless loop, signals ignored", functools.partial(_endless, _BUSY)),
+    _other("sleep", functools.partial(_endless, _SLEEP, _BRIEF)),
+    _other("endless loop, signals ignored", functools.partial(_endless, _BUSY, _LONG)),
     _other("signals to the parent", _parent),
 )

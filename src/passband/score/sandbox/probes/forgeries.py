@@ -98,7 +98,8 @@ PROGRAMS = {
         "    os.write(3, len(text).to_bytes(4, 'big') + text)\n    os._exit(0)"
     ),
     "flood of output": (
-        "import os\ndef square(x):\n    for _ in range(64):\n        os.write(1, b'x' * (1 << 20))\n"
+        "import os\ndef square(x):\n    for _ in range(64):\n"
+        "        os.write(1, b'x' * (1 << 20))\n"
     ),
     "closed files": "import os\ndef square(x):\n    os.closerange(0, 64)\n",
 }  # fmt: skip

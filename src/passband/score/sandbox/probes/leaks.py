@@ -71,6 +71,4 @@ def _leak(leaving: str, looking: str, sandbox: Zygotes) -> str | None:
     return "the next trial found it" if looked.stdout == "True\n" else looked.stderr[-200:]
 
 
-LEAKS = tuple(
-    Probe(name, "leak", functools.partial(_leak, *pair)) for name, pair in _PAIRS.items()
-)
+LEAKS = tuple(Probe(name, "leak", functools.partial(_leak, *pair)) for name, pair in _PAIRS.items())
