@@ -16,7 +16,7 @@ from typing import Any
 
 from . import plain, wire
 
-__all__ = ["called", "describe", "function_of", "load", "run_script", "serve"]
+__all__ = ["called", "describe", "function_of", "load", "run_script", "serve", "text_of"]
 
 
 def serve(calls: socket.socket) -> None:
@@ -86,25 +86,32 @@ def _raised(error: BaseException) -> dict[str, Any]:
     for kind in type(error).__mro__:
         if getattr(builtins, kind.__name__, None) is kind:
             break
-    return {"raised": kind.__name__, "detail": describe(error, "<program>")}
+    detail = describe(error, "<program>")
+    return {"raised": kind.__name__, "text": text_of(error), "detail": detail}
 
 
 def _answer(calls: socket.socket, answer: dict[str, Any]) -> None:
     try:
         wire.send(calls, answer)
     except (wire.BadFrame, ValueError, RecursionError) as error:
-        wire.send(calls, {"raised": "ValueError", "detail": f"the result cannot be sent: {error}"})
+        wire.send(calls, _raised(ValueError(f"the result cannot be sent: {error}")))
 
 
 def describe(error: BaseException, file: str | None = None) -> str:
     """Return the type and text of an error, and the line of a file that it comes from."""
-    try:
-        text = str(error)
-    except BaseException:
-        text = "?"
+    text = text_of(error)
     message = f"{type(error).__name__}: {text}" if text else type(error).__name__
     lines = _lines(error, file) if file else []
     return (f"line {lines[-1]}: {message}" if lines else message)[:1000]
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an error; one of a program's own may fail to have any."""
+    try:
+        only = error.args[0] if len(error.args) == 1 else None
+        return only if type(only) is str else str(error)
+    except BaseException:
+        return "?"
 
 
 def _lines(error: BaseException, file: str) -> list[int]:

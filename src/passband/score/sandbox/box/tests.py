@@ -98,7 +98,7 @@ def _error(answer: dict[str, Any]) -> Exception:
     kind = getattr(builtins, str(answer["raised"]), None)
     if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception:
         try:
-            return kind(str(answer["detail"]))
+            return kind(str(answer["text"]))
         except TypeError:  # UnicodeError and the like want more arguments
             pass
     return ProgramError(str(answer["detail"]))
