@@ -35,26 +35,30 @@ class Confinement:
         self, main: Callable[[], int], files: list[int], limits: dict[str, Any], folder: str | None
     ) -> int:
         """Start the process of a program; return its number."""
-
-        def run() -> int:
-            if self.namespaces:
-                confine.fresh_folders(limits["disk"])
-            self._give_up(limits, folder, self._user)
-            return main()
-
-        return child.start(self.namespaces, run, files)
+        return self._start(main, files, limits, folder, self._user)
 
     def start_tests(
         self, main: Callable[[], int], files: list[int], limits: dict[str, Any], folder: str | None
     ) -> int:
-        """Start the process of the tests, a fork that outlasts a trial; return its number."""
+        """Start the process of the tests, which outlasts a trial; return its number."""
         user = None if self._user is None else self._user - 1
+        return self._start(main, files, {**limits, **_OF_TESTS}, folder, user)
 
+    def _start(
+        self,
+        main: Callable[[], int],
+        files: list[int],
+        limits: dict[str, Any],
+        folder: str | None,
+        user: int | None,
+    ) -> int:
         def run() -> int:
-            self._give_up({**limits, **_OF_TESTS}, folder, user)
+            if self.namespaces:
+                confine.fresh_folders(limits["disk"])
+            self._give_up(limits, folder, user)
             return main()
 
-        return child.start(False, run, files)
+        return child.start(self.namespaces, run, files)
 
     def sweep(self) -> None:
         """End what a program left running, and remove its files, where no namespace does."""
