@@ -1,7 +1,7 @@
 """The registry of scoring functions, and the decorator that adds one.
 
 >>> print(*sorted(scorers))
-acc bleu choice chrf code contains exact_match f1 math numeric regex ter
+acc bleu choice chrf code command contains exact_match f1 math numeric regex ter
 """
 
 from __future__ import annotations

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import os
 import threading
 from collections.abc import Callable
 
 from passband.errors import InvalidInput, PassbandError, nearest
 from passband.score.sandbox.bubblewrap import bubblewrap
+from passband.score.sandbox.container import container
 from passband.score.sandbox.policy import policy
+from passband.score.sandbox.probes.escapes import ESCAPES
 from passband.score.sandbox.unconfined import unconfined
 from passband.score.sandbox.zygotes import Zygotes
 from passband.score.workers.launch import find_program
 
-__all__ = ["BACKENDS", "SETTING", "find_sandbox", "make_sandbox"]
+__all__ = ["BACKENDS", "ISOLATED", "SETTING", "find_sandbox", "make_sandbox"]
 
 SETTING = "PASSBAND_SANDBOX"  # the name of a backend to use, and no other
 
@@ -58,24 +61,47 @@ def _held(name: str) -> Zygotes:
         if name not in _sandboxes:
             sandbox = make_sandbox(name)
             sandbox.facts()
+            if sandbox.is_isolated:
+                _try(sandbox)
             atexit.register(sandbox.close)
             _sandboxes[name] = sandbox
         return _sandboxes[name]
 
 
-def make_sandbox(name: str) -> Zygotes:
+def _try(sandbox: Zygotes) -> None:
+    """Try the quick probes of escape; raise for the first one that gets through."""
+    for probe in ESCAPES:
+        if probe.is_quick and (reached := probe.got_through(sandbox)) is not None:
+            sandbox.close()
+            raise InvalidInput(f"the probe {probe.name!r} got through: {reached}.")
+
+
+def make_sandbox(name: str, size: int | None = None) -> Zygotes:
     """Return a new sandbox of a backend; raise if what it needs is missing."""
-    return BACKENDS[name]()
+    return BACKENDS[name](size)
 
 
-def _bubblewrap() -> Zygotes:
+def _bubblewrap(size: int | None) -> Zygotes:
     path = find_program("bwrap")
     if path is None:
         raise InvalidInput(
             "bubblewrap is not installed (apt install bubblewrap, or the like; the package of "
             "that name on PyPI is something else)."
         )
-    return bubblewrap(path)
+    return bubblewrap(path, size)
 
 
-BACKENDS: dict[str, Callable[[], Zygotes]] = {"bubblewrap": _bubblewrap, "none": unconfined}
+def _container(name: str, size: int | None) -> Zygotes:
+    path = find_program(name)
+    if path is None:
+        raise InvalidInput(f"{name} is not installed.")
+    return container(name, path, size)
+
+
+BACKENDS: dict[str, Callable[[int | None], Zygotes]] = {
+    "bubblewrap": _bubblewrap,
+    "docker": functools.partial(_container, "docker"),
+    "podman": functools.partial(_container, "podman"),
+    "none": unconfined,
+}
+ISOLATED = tuple(name for name in BACKENDS if name != "none")

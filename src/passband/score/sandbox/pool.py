@@ -30,6 +30,7 @@ class Pool:
         self._lock = threading.Lock()
         self._idle: list[tuple[int, Worker]] = []
         self._starter: ThreadPoolExecutor | None = None
+        self.started = 0  # zygotes so far
 
     def ask(self, job: dict[str, Any], hash_seed: int = 0, alone: bool = False) -> dict[str, Any]:
         """Run a trial on any zygote of a hash seed, alone if no other is to run beside it.
@@ -64,7 +65,8 @@ class Pool:
                         held += 1
             yield
         finally:
-            self._slots.release(held) if held else None
+            if held:
+                self._slots.release(held)
 
     def _taken(self, hash_seed: int) -> Worker:
         """Return an idle zygote of a hash seed, or a new one in the place of an idle one."""
@@ -76,6 +78,7 @@ class Pool:
             if self._starter is None:
                 self._starter = ThreadPoolExecutor(1, "sandbox")
             starter = self._starter
+            self.started += 1
         if replaced is not None:
             replaced.kill()
         # A sandbox dies with the thread that started it, so that thread has to outlive all trials.

@@ -33,7 +33,10 @@ for name, source in job["sources"]:
     exec(compile(source, "<box." + name + ">", "exec"), module.__dict__)
 module.main(job["settings"])
 """
-_MODULES = ("wire", "plain", "program", "tests", "confine", "child", "zygote")
+_MODULES = (
+    "wire", "plain", "program", "tests", "judge", "confine", "child", "mains", "confined",
+    "judge_process", "running", "warm", "zygote",
+)  # fmt: skip
 _BOX = Path(__file__).resolve().with_name("box")
 
 
@@ -45,10 +48,12 @@ class Recipe:
     variables: Mapping[str, str] = field(default_factory=dict)
     user: int | None = None  # to start it as
     settings: Mapping[str, Any] = field(default_factory=dict)
+    is_remote: bool = False  # only bytes reach it, and no open files
 
     def first_frame(self) -> dict[str, Any]:
         """Return what the interpreter reads first: its program."""
-        return {"sources": sources(_MODULES), "settings": dict(self.settings)}
+        modules = (*_MODULES, "client", "front") if self.is_remote else _MODULES
+        return {"sources": sources(modules), "settings": dict(self.settings)}
 
 
 @functools.cache

@@ -33,16 +33,21 @@ _REFUSED = (
     103, 153, 159, 163, 164, 167, 168, 169, 170, 171, 179, 212, 227, 305, 443,  # administration
     256, 279,  # pages of other processes
 )  # fmt: skip
+_IPC = (29, 64, 68, 240)  # shmget, semget, msgget, mq_open
 _CLONE, _CLONE3 = 56, 435
 # CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET
 _NAMESPACES = 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
 
 
-def program() -> bytes:
-    """Return the filter; nothing where there is none for this architecture."""
+def program(shares_ipc: bool = False) -> bytes:
+    """Return the filter; nothing where there is none for this architecture.
+
+    shares_ipc: trials share a namespace of System V objects, which would outlive them.
+    """
     if not is_supported():
         return b""
-    steps = [*first_steps(), *answers(_REFUSED, REFUSE)]
+    refused = (*_REFUSED, *_IPC) if shares_ipc else _REFUSED
+    steps = [*first_steps(), *answers(refused, REFUSE)]
     steps += answers([_CLONE3], NO_SUCH_CALL)  # its arguments cannot be seen; clone's can
     steps += unless(_CLONE, 0, jump(ANY_BIT, _NAMESPACES, 0, 1))
     return b"".join([*steps, step(RETURN, ALLOW)])

@@ -7,14 +7,13 @@ import signal
 from typing import Any, cast
 
 from passband.errors import InvalidInput
-from passband.score.sandbox.box.program import NOT_COMPILED
 from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.result import Finished, NeedsSameInterpreter, Verdict, VerdictStatus
 
 __all__ = ["NoVerdict", "Starved", "finished", "verdict"]
 
-_STATUSES = ("passed", "failed", "crashed", "did_not_compile")
-_WAITED = 0.1  # share of the wall clock that a trial may have waited for a processor
+_WAITED = 0.5  # share of the wall clock; a trial that waited longer for a processor was starved
+_USED = 0.5  # share of its processor time after which a killed program was killed for it
 
 
 class NoVerdict(Exception):
@@ -29,8 +28,20 @@ def verdict(report: dict[str, Any], limits: Limits) -> Verdict:
     """Return the verdict in the report of a trial."""
     messages = _messages(report)
     message = messages[-1] if messages else {}
-    if timeout := _timeout(report, limits):
+    if timeout := _wall_clock(report, limits):
         return _verdict("timed_out", timeout, report)
+    _refuse(message)
+    status, detail = message.get("status"), message.get("detail")
+    if status in ("passed", "failed", "did_not_compile"):
+        return _verdict(cast(VerdictStatus, status), detail, report)
+    if timeout := _processor_time(report, limits):
+        return _verdict("timed_out", timeout, report)
+    ending = _ending(report, "program" if status == "crashed" else "tests")
+    return _verdict("crashed", f"{ending}; {detail}" if detail else ending, report)
+
+
+def _refuse(message: dict[str, Any]) -> None:
+    """Raise for a message that says why there is no verdict."""
     if "sandbox" in message:
         raise NoVerdict(message["sandbox"])
     if "invalid" in message:
@@ -40,20 +51,14 @@ def verdict(report: dict[str, Any], limits: Limits) -> Verdict:
             f"the tests pass a {message['needs_same']} to the program, which is no plain data; "
             "such tests need 'verdict: same', where program and tests share an interpreter."
         )
-    status = message.get("status")
-    if status not in _STATUSES:
-        return _verdict("crashed", _ending(report, "tests"), report)
-    detail = message.get("detail")
-    if status == "crashed":
-        detail = _ending(report, "program") + (f"; {detail}" if detail else "")
-    return _verdict(cast(VerdictStatus, status), detail, report)
 
 
 def finished(report: dict[str, Any], limits: Limits) -> Finished:
     """Return how a program or command ended."""
-    _messages(report)
-    timeout = _timeout(report, limits)
+    messages = _messages(report)
+    timeout = _wall_clock(report, limits) or _processor_time(report, limits)
     program = report["program"]
+    error = messages[0].get("did_not_compile") if messages else None
     stdout, stderr = (
         report[name].encode("latin-1").decode("utf-8", "replace") for name in ("stdout", "stderr")
     )
@@ -61,9 +66,9 @@ def finished(report: dict[str, Any], limits: Limits) -> Finished:
         exit=program["exit"],
         timed_out=timeout is not None,
         stdout=stdout,
-        stderr=stderr,
+        stderr=stderr if error is None else str(error),
         is_cut=report["is_cut"],
-        compiled=program["exit"] != NOT_COMPILED,
+        compiled=error is None,
         seconds=report["seconds"],
         cpu_seconds=program["cpu"],
         memory=program["memory"],
@@ -80,17 +85,27 @@ def _messages(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [message for message in messages[1:] if isinstance(message, dict)]
 
 
-def _timeout(report: dict[str, Any], limits: Limits) -> str | None:
-    """Return how a trial ran out of time, if it did; raise if it was kept waiting."""
-    program = report["program"]
-    if report["timed_out"]:
-        waited = report["waited"]
-        if waited and waited["cpu"] < limits.cpu / 2 and waited["delay"] > _WAITED * limits.wall:
-            raise Starved(f"it waited {waited['delay']:.1f} of {limits.wall:g} s for a processor")
-        return f"took longer than {limits.wall:g} s"
+def _wall_clock(report: dict[str, Any], limits: Limits) -> str | None:
+    """Return that a trial took too long, if it did; raise if it was kept waiting."""
+    if not report["timed_out"]:
+        return None
+    waited = report["waited"]
+    half = min(limits.cpu, limits.wall) / 2
+    if waited and waited["cpu"] < half and waited["delay"] > _WAITED * limits.wall:
+        raise Starved(f"it waited {waited['delay']:.1f} of {limits.wall:g} s for a processor")
+    return f"took longer than {limits.wall:g} s"
+
+
+def _processor_time(report: dict[str, Any], limits: Limits) -> str | None:
+    """Return that the kernel ended a program for its processor time, if it did.
+
+    The kernel counts that time by its clock ticks when it enforces the limit, and exactly when it
+    reports it: the two differ on a busy machine.
+    """
+    program, seconds = report["program"], math.ceil(limits.cpu)
     is_killed = program["exit"] in (-signal.SIGKILL, -signal.SIGXCPU)
-    if is_killed and program["cpu"] > math.ceil(limits.cpu) - 0.2:
-        return f"took more than {math.ceil(limits.cpu)} s of processor time"
+    if is_killed and program["cpu"] > _USED * seconds:
+        return f"took more than {seconds} s of processor time"
     return None
 
 

@@ -17,6 +17,7 @@ A sandbox is started by the absolute path of its program; see `passband.score.sa
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -29,7 +30,7 @@ from pathlib import Path
 from passband.score.workers import system_calls
 from passband.score.workers.guard import LIMITS
 
-__all__ = ["confined", "environment", "find_program", "import_path", "launch", "start"]
+__all__ = ["confined", "end", "environment", "find_program", "import_path", "launch", "start"]
 
 # -I: neither the working folder nor PYTHON* variables; -S: no .pth file, which may run code;
 # -B: no byte code written. What site would have found comes with the import path.
@@ -92,6 +93,16 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return seen
 
 
+def end(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait for a process that is about to end by itself; kill it if it does not in time."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    process.kill()
+    process.wait()
+    if process.stderr is not None:
+        process.stderr.close()
+
+
 def find_program(name: str) -> str | None:
     """Return the path of a program in the folders of PATH, the working folder left out."""
     folders = _outside_of_working_folder(os.environ.get("PATH", os.defpath).split(os.pathsep))
@@ -115,18 +126,24 @@ def _outside_of_working_folder(folders: Iterable[str]) -> Iterable[str]:
 
 
 def start(
-    command: Sequence[str], control: socket.socket, variables: Mapping[str, str], user: int | None
+    command: Sequence[str],
+    control: socket.socket,
+    variables: Mapping[str, str],
+    *,
+    user: int | None = None,
+    answers: bool = False,
 ) -> subprocess.Popen[bytes]:
     """Start a sandbox, whose standard input is a socket, with nothing but the given variables.
 
-    It runs as the given user and without groups, if one is given.
+    It runs as the given user and without groups, if one is given. If it answers on standard
+    output, that is the same socket.
     """
     if not os.path.isabs(command[0]):
         raise ValueError(f"{command[0]} is no absolute path")
     return subprocess.Popen(
         list(command),
         stdin=control,
-        stdout=subprocess.DEVNULL,
+        stdout=control if answers else subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         bufsize=0,
         env=dict(variables),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import signal
 import sys
 from collections.abc import Callable
@@ -47,7 +46,7 @@ def _clone() -> int:
     flags = _NEW_PID | _NEW_MOUNT | _NEW_IPC | signal.SIGCHLD
     python.PyOS_BeforeFork()
     pid = python.syscall(
-        ctypes.c_long(_CLONE[platform.machine()]), ctypes.c_ulong(flags), 0, 0, 0, 0
+        ctypes.c_long(_CLONE[os.uname().machine]), ctypes.c_ulong(flags), 0, 0, 0, 0
     )
     if pid == 0:
         python.PyOS_AfterFork_Child()

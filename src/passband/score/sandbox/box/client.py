@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import selectors
 import socket
@@ -48,10 +49,8 @@ def _judged(
 
 
 def _give(outer: socket.socket, body: Any) -> None:
-    try:
+    with contextlib.suppress(BrokenPipeError):  # the child is gone; the report says how
         wire.send(outer, body)
-    except BrokenPipeError:
-        pass  # the child is gone; the report says how
 
 
 def _messages(outer: socket.socket) -> list[Any]:

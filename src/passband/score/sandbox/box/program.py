@@ -16,9 +16,7 @@ from typing import Any
 
 from . import plain, wire
 
-__all__ = ["NOT_COMPILED", "describe", "load", "run_script", "serve"]
-
-NOT_COMPILED = 254  # the exit status of a script that is not one
+__all__ = ["called", "describe", "function_of", "load", "run_script", "serve", "text_of"]
 
 
 def serve(calls: socket.socket) -> None:
@@ -28,7 +26,7 @@ def serve(calls: socket.socket) -> None:
     if job is None:
         return
     try:
-        function = _function(job["program"], job["entry_point"])
+        function = function_of(job["program"], job["entry_point"])
     except _Refused as refused:
         wire.send(calls, refused.args[0])
         return
@@ -37,14 +35,14 @@ def serve(calls: socket.socket) -> None:
         call = wire.receive(calls)
         if call is None:
             return
-        _answer(calls, _called(function, call))
+        _answer(calls, called(function, call))
 
 
 class _Refused(Exception):
     """The program cannot be called; the argument is the message to the tests."""
 
 
-def _function(program: str, entry_point: str) -> Any:
+def function_of(program: str, entry_point: str) -> Any:
     """Return the function under test."""
     try:
         code = compile(program, "<program>", "exec")
@@ -68,7 +66,7 @@ def load(code: types.CodeType, name: str) -> dict[str, Any]:
     return module.__dict__
 
 
-def _called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
+def called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
     """Call the function; return its result, and the arguments where it changed them."""
     arguments = plain.decode(call["args"])
     keywords = {name: plain.decode(value) for name, value in call["kwargs"].items()}
@@ -88,25 +86,32 @@ def _raised(error: BaseException) -> dict[str, Any]:
     for kind in type(error).__mro__:
         if getattr(builtins, kind.__name__, None) is kind:
             break
-    return {"raised": kind.__name__, "detail": describe(error, "<program>")}
+    detail = describe(error, "<program>")
+    return {"raised": kind.__name__, "text": text_of(error), "detail": detail}
 
 
 def _answer(calls: socket.socket, answer: dict[str, Any]) -> None:
     try:
         wire.send(calls, answer)
     except (wire.BadFrame, ValueError, RecursionError) as error:
-        wire.send(calls, {"raised": "ValueError", "detail": f"the result cannot be sent: {error}"})
+        wire.send(calls, _raised(ValueError(f"the result cannot be sent: {error}")))
 
 
 def describe(error: BaseException, file: str | None = None) -> str:
     """Return the type and text of an error, and the line of a file that it comes from."""
-    try:
-        text = str(error)
-    except BaseException:
-        text = "?"
+    text = text_of(error)
     message = f"{type(error).__name__}: {text}" if text else type(error).__name__
     lines = _lines(error, file) if file else []
     return (f"line {lines[-1]}: {message}" if lines else message)[:1000]
+
+
+def text_of(error: BaseException) -> str:
+    """Return the text of an error; one of a program's own may fail to have any."""
+    try:
+        only = error.args[0] if len(error.args) == 1 else None
+        return only if type(only) is str else str(error)
+    except BaseException:
+        return "?"
 
 
 def _lines(error: BaseException, file: str) -> list[int]:
@@ -118,8 +123,10 @@ def _lines(error: BaseException, file: str) -> list[int]:
     return lines
 
 
-def run_script(job: dict[str, Any]) -> int:
+def run_script(jobs: socket.socket) -> int:
     """Run a program as a script with its standard streams; return its exit status."""
+    wire.send(jobs, {"ready": True})
+    job = wire.receive(jobs)
     sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), "utf-8")
     sys.stdout = _writer(1, "strict")
     sys.stderr = _writer(2, "backslashreplace")
@@ -127,11 +134,10 @@ def run_script(job: dict[str, Any]) -> int:
     try:
         code = compile(job["program"], "program.py", "exec")
     except BaseException as error:
-        sys.stderr.write(describe(error))
-        sys.stderr.flush()
-        return NOT_COMPILED
-    status = _exit_status(code)
-    return _flushed(status)
+        wire.send(jobs, {"did_not_compile": describe(error)})
+        return 1
+    jobs.close()
+    return _flushed(_exit_status(code))
 
 
 def _writer(number: int, errors: str) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from . import plain, wire
 from .program import describe, load
 
-__all__ = ["judge", "judge_in_one"]
+__all__ = ["Remote", "judge", "judge_in_one", "verdict_on"]
 
 _SHOWN = 160  # characters of a call, of a result, of a line
 
@@ -98,7 +98,7 @@ def _error(answer: dict[str, Any]) -> Exception:
     kind = getattr(builtins, str(answer["raised"]), None)
     if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception:
         try:
-            return kind(str(answer["detail"]))
+            return kind(str(answer["text"]))
         except TypeError:  # UnicodeError and the like want more arguments
             pass
     return ProgramError(str(answer["detail"]))
@@ -112,7 +112,7 @@ def judge(results: socket.socket, calls: socket.socket) -> None:
         return
     function = Remote(calls, job["entry_point"])
     try:
-        verdict = _boot(calls, job) or _verdict(job, function)
+        verdict = _boot(calls, job) or verdict_on(job, function)
     except (ProgramGone, OSError, wire.BadFrame) as gone:
         verdict = {"status": "crashed", "detail": function.last, "reason": str(gone)}
     except Invalid as invalid:
@@ -141,7 +141,7 @@ def _boot(calls: socket.socket, job: dict[str, Any]) -> dict[str, Any] | None:
     return {"status": status, "detail": str(answer.get("detail", "")) if boot else None}
 
 
-def _verdict(job: dict[str, Any], function: Any) -> dict[str, Any]:
+def verdict_on(job: dict[str, Any], function: Any) -> dict[str, Any]:
     names = _prepared(job)
     names[job["entry_point"]] = names["candidate"] = function
     return _run(job, names, function)

@@ -7,19 +7,31 @@ import json
 import socket
 import struct
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
-__all__ = ["LARGEST", "BadFrame", "receive", "receive_with_files", "send"]
+__all__ = ["LARGEST", "BadFrame", "Channel", "receive", "receive_with_files", "send"]
 
 LARGEST = 16 << 20  # bytes of a frame
 _MOST_FILES = 8
+
+
+class Channel(Protocol):
+    """What frames are sent over: a socket, or something with two of its methods."""
+
+    def recv(self, length: int, /) -> bytes:
+        """Return some bytes, at most that many; none at the end."""
+        ...
+
+    def sendall(self, data: bytes, /) -> None:
+        """Send all bytes."""
+        ...
 
 
 class BadFrame(Exception):
     """What came over the socket is no frame."""
 
 
-def send(channel: socket.socket, message: Any, files: Iterable[int] = ()) -> None:
+def send(channel: Any, message: Any, files: Iterable[int] = ()) -> None:
     """Send a message and copies of some open files."""
     text = json.dumps(message, separators=(",", ":")).encode()
     if len(text) > LARGEST:
@@ -33,7 +45,7 @@ def send(channel: socket.socket, message: Any, files: Iterable[int] = ()) -> Non
         channel.sendall(data)
 
 
-def receive(channel: socket.socket) -> Any:
+def receive(channel: Channel) -> Any:
     """Return the next message, or None at the end."""
     head = _exactly(channel, 4, b"")
     return None if head is None else _message(channel, head)
@@ -50,7 +62,7 @@ def receive_with_files(channel: socket.socket) -> tuple[Any, list[int]]:
     return (None if whole is None else _message(channel, whole)), list(numbers)
 
 
-def _message(channel: socket.socket, head: bytes) -> Any:
+def _message(channel: Channel, head: bytes) -> Any:
     (length,) = struct.unpack(">I", head)
     if length > LARGEST:
         raise BadFrame(f"a message of {length} bytes is too long")
@@ -63,7 +75,7 @@ def _message(channel: socket.socket, head: bytes) -> Any:
         raise BadFrame(str(error)) from None
 
 
-def _exactly(channel: socket.socket, length: int, start: bytes) -> bytes | None:
+def _exactly(channel: Channel, length: int, start: bytes) -> bytes | None:
     """Return that many bytes, or None where the channel ends before."""
     pieces, missing = [start], length - len(start)
     while missing:
