@@ -4,11 +4,11 @@ import threading
 
 import pytest
 
+from passband.score.sandbox import zygotes
 from passband.score.sandbox.limits import Limits
+from passband.score.sandbox.result import SandboxFailed
 from passband.score.sandbox.unconfined import unconfined
 from passband.score.sandbox.verdicts import Starved
-from passband.score.sandbox import zygotes
-from passband.score.sandbox.result import SandboxFailed
 from sandboxes import AMPLE, square
 
 pytestmark = pytest.mark.process

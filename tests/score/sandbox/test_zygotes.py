@@ -91,7 +91,9 @@ def test_arguments_that_the_program_changes(anywhere: Zygotes) -> None:
 
 def test_exceptions_that_tests_expect(anywhere: Zygotes) -> None:
     program = "class Own(ValueError):\n    pass\ndef square(x):\n    raise Own('negative')"
-    test = "try:\n    square(-1)\nexcept ValueError as error:\n    assert str(error) == 'negative'\n"
+    test = (
+        "try:\n    square(-1)\nexcept ValueError as error:\n    assert str(error) == 'negative'\n"
+    )
     assert anywhere.check(square(program, test + "else:\n    assert False"), AMPLE).passed
 
 

@@ -68,6 +68,7 @@ def _rest() -> list[Any]:
         dict(os.environ),
         os.getcwd(),
         os.listdir("."),
+        list(sys.path),
         sys.getrecursionlimit(),
         sys.gettrace(),
         sys.getprofile(),
