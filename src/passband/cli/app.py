@@ -17,6 +17,7 @@ from passband.cli.calibrate import calibrate
 from passband.cli.check import check
 from passband.cli.command import Command, Group
 from passband.cli.compare import compare
+from passband.cli.doctor import doctor
 from passband.cli.export import export
 from passband.cli.gate import gate
 from passband.cli.help import EXIT_CODES, epilog_of
@@ -56,7 +57,7 @@ app = typer.Typer(
 )
 for verb in (
     run, init, show, view, score, label, stats, report, summarize, compare, gate, plan, calibrate,
-    serve, import_, export, merge, check, backup, salvage, ls, validate, metrics,
+    serve, import_, export, merge, check, backup, salvage, ls, validate, metrics, doctor,
 ):  # fmt: skip
     word = verb.__name__.rstrip("_")
     app.command(word, cls=Command, epilog=epilog_of(word))(with_imports(verb))

@@ -59,6 +59,7 @@ __all__ = [
     "TrialColumn",
     "Truncated",
     "TrustTaskCode",
+    "UnsafeCode",
     "is_json",
     "split_metrics",
     "with_imports",
@@ -224,6 +225,12 @@ Quiet = Annotated[
 ]
 TrustTaskCode = Annotated[
     bool, typer.Option("--trust-task-code", help="Run the Python code that comes with a task.")
+]
+UnsafeCode = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-code", help="Run programs of models even without a sandbox; it is recorded."
+    ),
 ]
 QuestionColumn = Annotated[
     str | None, typer.Option("--question", help="Data file: column of the question.")

@@ -46,6 +46,7 @@ from passband.cli.options import (
     TaskArgs,
     Truncated,
     TrustTaskCode,
+    UnsafeCode,
     split_metrics,
 )
 from passband.cli.run_study import (
@@ -188,6 +189,7 @@ def run(
     judge_concurrency: JudgeConcurrency = 64,
     data: DataOption = None,
     trust_task_code: TrustTaskCode = False,
+    unsafe_code: UnsafeCode = False,
     task_arg: TaskArgs = None,
     se: Annotated[
         float | None,
@@ -256,6 +258,7 @@ def run(
             max_cost=max_cost,
             max_failed=max_failed,
             moved_server=moved_server,
+            unsafe_code=unsafe_code,
             until=_until(until, proof, over, metrics, level),
             patience=Patience(outage=max_outage),
             timeout=timeout,

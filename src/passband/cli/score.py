@@ -17,7 +17,7 @@ from passband.cli.judge_options import (
     Votes,
     judge_choice,
 )
-from passband.cli.options import JsonOption, Quiet, Truncated, TrustTaskCode
+from passband.cli.options import JsonOption, Quiet, Truncated, TrustTaskCode, UnsafeCode
 
 __all__ = ["score"]
 
@@ -57,6 +57,7 @@ def score(
         typer.Option("--moved-server", help="Go on: the same judge has another address now."),
     ] = False,
     trust_task_code: TrustTaskCode = False,
+    unsafe_code: UnsafeCode = False,
     json: JsonOption = False,
     quiet: Quiet = False,
 ) -> None:
@@ -86,6 +87,7 @@ def score(
         main=main,
         truncated=None if truncated is None else truncated.value,
         trust=trust_task_code,
+        unsafe=unsafe_code,
         judging=judging,
     )
     report = ScoreReport(rescored.added, summarize_scorers(run, tasks=rescored.tasks))

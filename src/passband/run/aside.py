@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
 
 from passband.run.grade import Grader
 from passband.trials.rows import ScoreRow, TrialRow
 
-__all__ = ["grade_in_loop", "loop_for"]
+__all__ = ["grade_in_loop", "graded_in_threads", "loop_for"]
 
 _AWAITED = 64  # trials that are scored at a time
 
@@ -34,6 +35,31 @@ def loop_for(running: asyncio.AbstractEventLoop | None) -> Iterator[asyncio.Abst
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+def graded_in_threads(
+    threads: Executor,
+    grade: Callable[[TrialRow], list[ScoreRow]],
+    rows: Iterable[TrialRow],
+    is_stopping: Callable[[], bool],
+) -> Iterator[tuple[TrialRow, list[ScoreRow]]]:
+    """Yield rows with their scores as they are done: one that hangs holds up no other.
+
+    Only some are under way at a time, so that rows are read as they are needed.
+    """
+    waiting = iter(rows)
+    running: dict[Future[list[ScoreRow]], TrialRow] = {}
+    while True:
+        while len(running) < _AWAITED and not is_stopping():
+            row = next(waiting, None)
+            if row is None:
+                break
+            running[threads.submit(grade, row)] = row
+        if not running:
+            return
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            yield running.pop(future), future.result()
 
 
 def grade_in_loop(

@@ -21,6 +21,7 @@ from passband.run.judge.plan import CHARACTERS, JudgePlan, judge_plans
 from passband.run.judge.prepare import make_judges
 from passband.run.prepare import load_problems
 from passband.run.progress import Progress
+from passband.run.sandboxed import open_sandbox
 from passband.run.session import make_subjects, prepare_all
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
@@ -115,6 +116,7 @@ def dry_run(
     """Prepare a run and undo it; what the run would refuse is refused in the same words."""
     judges = make_judges(judge, Budget(price, settings.max_cost), settings, connection)
     tasks = judges.tasks(tasks)
+    open_sandbox((s for task in tasks for s in task.scorers), unsafe=settings.unsafe_code)
     subjects = make_subjects(tasks, model, connection)
     problems = [load_problems(task, settings) for task in tasks]
     said = _Said()

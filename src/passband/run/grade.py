@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
@@ -14,9 +15,18 @@ from passband.run.settings import Truncated
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer, Unscored
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
-__all__ = ["Grader", "identity_of", "is_async", "score_row", "scorer_entry", "truncated_of"]
+__all__ = [
+    "SLOW_THREADS",
+    "Grader",
+    "identity_of",
+    "is_async",
+    "score_row",
+    "scorer_entry",
+    "truncated_of",
+]
 
 _SCORED_TOO = "\ntruncated: score"  # ends the identity of a scorer of truncated completions
+SLOW_THREADS = max(4, (os.cpu_count() or 1) + 2)  # for scorers that wait for other processes
 _DETAIL = 200  # characters of an error that are kept
 
 

@@ -18,10 +18,12 @@ from passband.run.blocks import count_missing
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
 from passband.run.references import References
+from passband.run.sandboxed import used_sandboxes
 from passband.run.settings import Settings
 from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.unread import UnreadProblems, enter, known_numbers
 from passband.run.until import make_rule, start_rule
+from passband.tasks.key_check import check_keys
 from passband.tasks.task import Problem, Task
 from passband.trials.labels import LABEL, kept_label
 from passband.trials.reader import Trials
@@ -47,6 +49,7 @@ def load_problems(task: Task, settings: Settings) -> Sequence[Problem]:
     problems = task.load(settings.limit)
     if not problems:
         raise InvalidInput(f"{task.name} has no problems.")
+    check_keys(task, problems)
     return problems
 
 
@@ -220,6 +223,7 @@ def _config(
         **({"subject": own} if own else {}),
         **({} if rule is None else {"until": rule.as_json()}),
         **_groups(task, store.config(task.name, subject.name)),
+        **used_sandboxes(task.scorers, store.config(task.name, subject.name)),
     }
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from passband.run.grade import Grader, score_row
+from passband.run.grade import SLOW_THREADS, Grader, score_row
 from passband.run.task_run import TaskRun
 from passband.score.patterns import NeedsWorker, quickly
 from passband.score.scorer import Score
@@ -43,7 +43,7 @@ Row = TypeVar("Row", TrialRow, AttemptRow)
 class Recorder:
     """Collects rows and hands them to the store, which one thread at a time may use."""
 
-    def __init__(self, store: Store, slow_threads: int = 4) -> None:
+    def __init__(self, store: Store, slow_threads: int = SLOW_THREADS) -> None:
         self._store = store
         self._rows: Rows = {}
         self._buffered = 0  # rows in the buffer

@@ -62,6 +62,7 @@ class RunOptions(TypedDict, total=False):
     max_cost: float | None
     max_failed: float | None
     moved_server: bool
+    unsafe_code: bool
     until: Until | None
     patience: Patience
     base_url: str | Sequence[str] | None

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName
-from passband.run.aside import grade_in_loop, loop_for
-from passband.run.grade import Grader, is_async, scorer_entry, truncated_of
+from passband.run.aside import grade_in_loop, graded_in_threads, loop_for
+from passband.run.grade import SLOW_THREADS, Grader, is_async, scorer_entry, truncated_of
 from passband.run.judge.rescoring import Judging
+from passband.run.recheck import recheck
+from passband.run.sandboxed import open_sandbox, used_sandboxes
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
 from passband.score.judge.scorer import JudgeScorer
@@ -40,6 +42,7 @@ __all__ = [
 ]
 
 _CHUNK = 500  # trials between two commits
+_FEW = 50  # of scorers that take their time
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ def rescore_run(
     main: bool = False,
     truncated: Truncated | None = None,
     trust: bool = False,
+    unsafe: bool = False,
     judging: Judging | None = None,
 ) -> Rescored:
     """Score the recorded completions of every task of a run directory, or of some tasks.
@@ -162,6 +166,9 @@ def rescore_run(
     is_judged = judging is not None
     plans = chosen_scorers(runs, names, rules, task_names, trust=trust, is_judged=is_judged)
     plans = [_with_judges(plan, judging) for plan in plans]
+    every = truncated is not None
+    scoring = (s for plan in plans for s in plan.scorers(every=every).values())
+    open_sandbox(scoring, unsafe=unsafe)
     store = Store(directory)
     added = 0
     try:
@@ -204,14 +211,20 @@ def score_again(
     renewed = {name: scorer_entry(scorer, cut_off) for name, scorer in scorers.items()}
     order = plan.order(main=main)
     numbers = store.set_scorers(plan.run.number, [(kept | renewed)[name] for name in order])
-    numbered = [problem.number for problem in problems]
+    sandboxes = used_sandboxes(scorers.values(), plan.run.config)
+    if any(plan.run.config.get(key) != value for key, value in sandboxes.items()):
+        store.set_config(plan.run.number, {**plan.run.config, **sandboxes})
     references = [_reference(problem.record) for problem in problems]
     graded = [(n, scorers[name]) for n, name in zip(numbers, order, strict=True) if name in scorers]
     grader = Grader(graded, references, cut_off)
+    own = [problem.number for problem in problems]
     try:
         if judging is not None:
-            return judging.score(store, plan.run, grader, problems, score_recorded)
-        return score_recorded(store, plan.run.number, grader, numbered)
+            added = judging.score(store, plan.run, grader, problems, score_recorded)
+        else:
+            added = score_recorded(store, plan.run.number, grader, own)
+        recheck(store, plan.run.number, grader, own)
+        return added
     finally:
         grader.close()
 
@@ -257,7 +270,7 @@ def score_recorded(
     places = {problem: place for place, problem in enumerate(problems)}
     with (
         Trials(store.directory, trusted=True) as trials,
-        ThreadPoolExecutor(4) as threads,
+        ThreadPoolExecutor(SLOW_THREADS) as threads,
         loop_for(running) as loop,
     ):
         run = trials.run_numbered(number)
@@ -272,11 +285,17 @@ def score_recorded(
             def grade(row: TrialRow, one: Grader = one) -> list[ScoreRow]:
                 return [] if is_stopping() else one.grade(row)
 
+            if scorer.slow and not is_async(scorer):
+                pairs = graded_in_threads(threads, grade, rows, is_stopping)
+                while few := list(islice(pairs, _FEW)):
+                    made = [scores for _, scores in few]
+                    added += _commit(store, problems, [row for row, _ in few], made, note)
+                continue
             while (chunk := list(islice(rows, _CHUNK))) and not is_stopping():
                 if is_async(scorer):
                     scores = grade_in_loop(loop, one, chunk, is_stopping, tick)
                 else:
-                    scores = list((threads.map if scorer.slow else map)(grade, chunk))
+                    scores = list(map(grade, chunk))
                 added += _commit(store, problems, chunk, scores, note)
     return added
 

@@ -28,7 +28,9 @@ from passband.run.judge.prepare import check_judges, make_judges, seated
 from passband.run.loop import Ending, Runner
 from passband.run.prepare import further_spec, load_problems, prepare, record_subject
 from passband.run.progress import Watcher
+from passband.run.recheck import recheck
 from passband.run.rerun import read_earlier, warn_before_asking
+from passband.run.sandboxed import open_sandbox
 from passband.run.schedule import ScheduleFactory, every_problem
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
@@ -151,6 +153,7 @@ def run_session(
     `on_start` is given a function that stops the run in good order, from any thread.
     """
     began = time.monotonic()
+    open_sandbox((s for task in tasks for s in task.scorers), unsafe=settings.unsafe_code)
     budget = Budget(price, settings.max_cost)
     judges = make_judges(judge, budget, settings, connection)
     tasks = judges.tasks(tasks)
@@ -173,6 +176,9 @@ def run_session(
         )
         with _recorded(runner, settings.concurrency, getattr(subjects[0], "address", None)):
             ending = _completed(runner, on_start)
+            if ending == "finished":
+                for task_run in runner.task_runs:
+                    recheck(store, task_run.number, task_run.grader, task_run.numbers)
             for task_run in runner.task_runs:
                 record_subject(store, task_run)
     except StoreLost as lost:

@@ -60,6 +60,7 @@ class Settings:
     max_cost: float | None = None
     max_failed: float | None = None  # share of trials without an answer that is no failure
     moved_server: bool = False  # whether another address serves the same model
+    unsafe_code: bool = False  # run programs without a sandbox where there is none
     until: Until | None = None  # then n is the most trials of a problem
     patience: Patience = field(default_factory=Patience)
 

@@ -8,27 +8,15 @@ Extracted(answer=None, rule='code_block-unclosed')
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from passband.errors import InvalidInput
+from passband.score.fences import fenced_blocks, language_name
 from passband.score.rules import Extracted
 
 __all__ = ["Which", "check_block", "find_code_block"]
 
 Which = Literal["first", "last"]
-
-_OPENING = re.compile(r"[ \t]*(?P<fence>`{3,}|~{3,})[ \t]*(?P<language>[^\s`{]*)[^`\n]*")
-_ALIASES = {
-    "py": "python", "python3": "python", "py3": "python", "js": "javascript", "ts": "typescript",
-    "c++": "cpp", "sh": "bash", "shell": "bash", "golang": "go", "rs": "rust",
-}  # fmt: skip
-
-
-class _Block(NamedTuple):
-    language: str
-    code: str | None  # None: the text ends within it
 
 
 def find_code_block(
@@ -39,15 +27,17 @@ def find_code_block(
     Blocks that name no language count where none names the one that is wanted. A text that ends
     within the block has no answer.
     """
-    blocks = list(_blocks(text))
+    blocks = list(fenced_blocks(text))
     if language is not None:
-        wanted = _name(language)
+        wanted = language_name(language)
         of_language = [block for block in blocks if block.language == wanted]
         blocks = of_language or [block for block in blocks if not block.language]
     if not blocks:
         return None
-    code = blocks[0 if which == "first" else -1].code
-    return Extracted(code, "code_block" if code is not None else "code_block-unclosed")
+    block = blocks[0 if which == "first" else -1]
+    if not block.is_closed:
+        return Extracted(None, "code_block-unclosed")
+    return Extracted(block.text, "code_block")
 
 
 def check_block(which: object, language: object) -> None:
@@ -56,29 +46,3 @@ def check_block(which: object, language: object) -> None:
         raise InvalidInput(f"which must be first or last; got {which!r:.60}.")
     if language is not None and (not isinstance(language, str) or not language.strip()):
         raise InvalidInput(f"language must be a name such as python; got {language!r:.60}.")
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    lines: list[str] = []
-    opening: re.Match[str] | None = None
-    for line in text.splitlines(keepends=True):
-        if opening is None:
-            opening = _OPENING.fullmatch(line.rstrip("\r\n"))
-            lines = []
-        elif _closes(line, opening["fence"]):
-            yield _Block(_name(opening["language"]), "".join(lines))
-            opening = None
-        else:
-            lines.append(line)
-    if opening is not None:
-        yield _Block(_name(opening["language"]), None)
-
-
-def _closes(line: str, fence: str) -> bool:
-    mark = line.strip()
-    return len(mark) >= len(fence) and set(mark) == {fence[0]}
-
-
-def _name(language: str) -> str:
-    name = language.strip().lower()
-    return _ALIASES.get(name, name)

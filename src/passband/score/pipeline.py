@@ -21,7 +21,7 @@ from passband.score.registry import ScorerFunction, scorers, source_of
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer
 from passband.score.workers.pool import WorkerTimeout, pool
 
-__all__ = ["VERSION", "Pipeline", "assembled", "filters_in", "make_scorer"]
+__all__ = ["VERSION", "Pipeline", "assemble", "filters_in", "make_scorer"]
 
 VERSION = 1  # part of every identity; goes up when a built-in step or function scores differently
 ASYNC_SECONDS = 600.0  # for one score of an async function
@@ -41,16 +41,17 @@ def make_scorer(
     a scorer always has the bounds that its function is registered with.
     """
     chosen = scorers.get(function or name)
-    return assembled(name, chosen, dict(options or {}), [make_step(step) for step in steps])
+    return assemble(name, chosen, dict(options or {}), [make_step(step) for step in steps])
 
 
-def assembled(
+def assemble(
     name: str, function: ScorerFunction, options: Mapping[str, Any], steps: Sequence[FilterStep]
 ) -> Scorer:
-    """Return a scorer from its parts: a pipeline, unless the function makes another kind."""
-    if function.make is not None:
-        return function.make(name, options, steps)
-    return Pipeline(name, function, options, steps)
+    """Return a scorer of a function and steps; a function that is more than one makes its own."""
+    if function.make is None:
+        return Pipeline(name, function, options, steps)
+    function.prepared(options)
+    return function.make(name, options, steps)
 
 
 def filters_in(identity: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The registry of scoring functions, and the decorator that adds one.
 
 >>> print(*sorted(scorers))
-acc bleu choice chrf contains exact_match f1 judge math numeric regex ter
+acc bleu choice chrf code command contains exact_match f1 judge math numeric regex ter
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import math
 import numbers
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +20,7 @@ from passband.errors import InvalidInput, WrongType, nearest
 from passband.registry import Registry
 
 if TYPE_CHECKING:
+    from passband.score.filters import FilterStep
     from passband.score.scorer import Scorer
 
 __all__ = [
@@ -58,6 +59,7 @@ class Extra:
 
 
 Bounds = tuple[float | None, float | None]  # the least and the largest score; None: no bound
+MakeScorer = Callable[[str, Mapping[str, Any], "Sequence[FilterStep]"], "Scorer"]
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class ScorerFunction:
     check: Callable[..., bool] | None = None
     extra: Extra | None = None
     is_registered: bool = True  # False: a task's own code, which no name leads to
-    make: Callable[..., Scorer] | None = None  # of name, options and steps; None: a pipeline
+    make: MakeScorer | None = None  # of a scorer that is more than a function
 
     def better(self, one: float, other: float) -> bool:
         """Return whether one score is better than another."""

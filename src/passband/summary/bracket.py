@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
     from passband.summary.summary import Group, Line
 
-__all__ = ["Bracket", "with_bracket"]
+__all__ = ["Bracket", "metric_of", "with_bracket"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def with_bracket(group: Group, outcomes: Outcomes, scorer: str | None) -> Group:
     if not outcomes.n_unscored:
         return group
     for line in group.lines:
-        name = _name(line, scorer)
+        name = metric_of(line, scorer)
         extremes = None if name is None else bounds(outcomes, name)
         if line.estimate is not None and extremes is not None:
             bracket = Bracket(line.metric, *extremes)
@@ -42,7 +42,7 @@ def with_bracket(group: Group, outcomes: Outcomes, scorer: str | None) -> Group:
     return group
 
 
-def _name(line: Line, scorer: str | None) -> str | None:
+def metric_of(line: Line, scorer: str | None) -> str | None:
     """Return the metric that a line measures on the trials of the main scorer, if it does."""
     estimate = line.estimate
     if estimate is None or line.scorer != scorer:

@@ -12,6 +12,7 @@ from passband.readers.judge_scores import is_judged, label_scorers
 from passband.score.filters import FilterStep
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
+from passband.summary.programs import outcome_words
 from passband.summary.scale import Scale, scale_of
 from passband.summary.shown import (
     Damaged,
@@ -265,7 +266,7 @@ class Look:
             right = self._scales[scorer.number].is_right(score.value)
         return ShownScore(
             scorer.name, score.value, score.status, score.answer, score.rule, score.detail, right,
-            _rules(scorer), scorer.is_label,
+            _rules(scorer), scorer.is_label, outcome_words(scorer, score),
         )  # fmt: skip
 
     def _span(

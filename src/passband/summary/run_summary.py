@@ -30,6 +30,7 @@ from passband.summary.judged.result import rests_on_labels
 from passband.summary.known_bad import known_bad_notes
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
+from passband.summary.programs import programs_of
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
 from passband.summary.share import is_share
 from passband.summary.summary import Combined, Group, Line, Request, Summary
@@ -211,16 +212,21 @@ class RunSummary:
         if self._scorer.is_label:
             design = (self._scorer.spec or {}).get("design", "unknown")
             told = (*told, notes.labels_alone(outcomes.n_trials, design))
-        group = replace(group, notes=(*group.notes, *told, *bad))
+        programs = programs_of(self._trials, self._run, self._scorer)
+        checked = () if programs is None else programs.notes()
+        group = replace(group, notes=(*group.notes, *told, *bad, *checked))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)
             group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
-        lines = (
+        lines = [
             replace(self._judged_line(line), is_share=self._is_share(line))
             for line in self._lines(outcomes)
-        )
+        ]
+        if programs is not None:
+            lines = programs.lines(lines, self._scorer.name)
+            group = replace(group, programs=programs.result)
         group = replace(group, lines=tuple(lines), notes=remarks, until=until)
         group = with_bracket(group, outcomes, self._scorer.name)
         group = with_judge(group, self._correction(self._scorer.name), self._run.model)

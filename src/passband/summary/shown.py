@@ -54,6 +54,7 @@ class ShownScore:
     is_right: bool | None  #: None where there is no score
     rules: tuple[str, ...] = ()  #: the rules of extraction, or filters, that were tried
     is_label: bool = False  #: what a person says of the trial
+    outcome: str | None = None  #: what became of a program: "passed", "timed out", ...
 
 
 @dataclass(frozen=True)

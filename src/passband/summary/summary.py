@@ -19,6 +19,7 @@ from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
 from passband.summary.bracket import Bracket
 from passband.summary.judged.result import JudgeResult
+from passband.summary.program_result import ProgramResult
 from passband.summary.spread import Spread
 from passband.summary.until import UntilResult
 
@@ -144,6 +145,7 @@ class Group:
     judge: JudgeResult | None = None  #: of scores that are a judge's
     #: trials that were cut short and are scored all the same, by status
     incomplete: Mapping[str, int] = field(default_factory=dict, hash=False)
+    programs: ProgramResult | None = None  #: of a scorer that runs programs
     #: success rates of the problems, to be drawn; not part of the JSON
     spread: Spread | None = field(default=None, compare=False, repr=False)
 

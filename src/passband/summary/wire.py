@@ -3,8 +3,8 @@
 Version 1 has no adaptive tests and no certificates. Version 2 adds `adaptive` to the groups of such
 tests and `certificate` to estimates that have one, and is written only where there is one, so that
 programs which read version 1 read all others. So are `combined`, `weights`, `population`, and the
-`bracket` and `incomplete` of groups. Version 3 adds `judge` to groups and to the request, with
-`label` and `prices`, and is written only where scores are a judge's.
+`bracket`, `incomplete` and `programs` of groups. Version 3 adds `judge` to groups and to the
+request, with `label` and `prices`, and is written only where scores are a judge's.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -26,6 +26,7 @@ from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.judged.purchase import Prices
 from passband.summary.bracket import Bracket
 from passband.summary.judged.wire import JudgeModel, PricesModel, judge_from, judge_json
+from passband.summary.program_result import ProgramResult
 from passband.summary.summary import (
     AdaptiveResult,
     Combined,
@@ -172,6 +173,17 @@ class _Bracket(_Model):
     high: float
 
 
+class _Programs(_Model):
+    outcomes: dict[str, int]
+    missing: int
+    again: int
+    gained: int
+    lost: int
+    low: float | None
+    high: float | None
+    late: int
+
+
 class _Group(_Model):
     task: str | None
     model: str | None
@@ -191,6 +203,7 @@ class _Group(_Model):
     bracket: _Bracket | None = None
     incomplete: dict[str, int] = {}
     judge: JudgeModel | None = None
+    programs: _Programs | None = None
 
 
 class _Combined(_Model):
@@ -270,6 +283,7 @@ def _version(summary: Summary) -> int:
         or group.until
         or group.bracket
         or group.incomplete
+        or group.programs
         or any(scorer.no_verdict for scorer in group.scorers)
         for group in summary.groups
     )
@@ -360,6 +374,7 @@ def group_json(group: Group) -> dict[str, Any]:
         **({} if group.bracket is None else {"bracket": asdict(group.bracket)}),
         **({"incomplete": dict(group.incomplete)} if group.incomplete else {}),
         **({} if group.judge is None else {"judge": judge_json(group.judge)}),
+        **({} if group.programs is None else {"programs": asdict(group.programs)}),
     }
 
 
@@ -418,6 +433,7 @@ def _group(model: _Group) -> Group:
             "until": None if model.until is None else UntilResult(**dict(model.until)),
             "bracket": None if model.bracket is None else Bracket(**dict(model.bracket)),
             "judge": None if model.judge is None else judge_from(model.judge),
+            "programs": None if model.programs is None else ProgramResult(**dict(model.programs)),
         }
     )
 

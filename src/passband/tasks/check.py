@@ -6,6 +6,7 @@ from pathlib import Path
 
 from passband.tasks.diagnostics import Diagnostic
 from passband.tasks.find import TaskEntry
+from passband.tasks.key_check import key_diagnostics
 from passband.tasks.loader import read_task
 from passband.tasks.local_data import LocalData
 
@@ -32,6 +33,7 @@ def check_task(
         diagnostics += [Diagnostic.of(error, path) for error in errors]
         if not errors:
             place = reading.problem_set.places["known_bad"]
+            diagnostics += key_diagnostics(reading.task, path, limit)
             diagnostics += [
                 Diagnostic.at(place, f"known_bad: problem {bad.key!r}: {bad.reason}", "warning")
                 for bad in reading.problem_set.known_bad(limit)

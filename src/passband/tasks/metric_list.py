@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from passband.errors import InvalidInput, PassbandError, UnknownName, nearest
+from passband.score.command_files import read_files
 from passband.score.corpus import CORPUS_METRICS
 from passband.score.filters import (
     CROSS_TRIAL_FILTERS,
@@ -22,7 +23,7 @@ from passband.score.filters import (
     FilterStep,
     make_step,
 )
-from passband.score.pipeline import assembled
+from passband.score.pipeline import assemble
 from passband.score.registry import ScorerFunction, check_options, scorers
 from passband.score.repeats import aggregations
 from passband.score.scorer import Scorer
@@ -202,11 +203,18 @@ class _Reading:
         if identity not in self.scorers:
             function = self._function(metric, reduction)
             name = f"{metric.scorer},{reduction.name}" if self.several else metric.scorer
-            options = {} if self.results is not None else plain_json(line.options)
-            if function.name == "judge":
-                options = with_rubric(options, self.file.path.parent)
-            self.scorers[identity] = assembled(name, function, options, reduction.steps)
+            options = {} if self.results is not None else self._options(line)
+            self.scorers[identity] = assemble(name, function, options, reduction.steps)
         return self.scorers[identity]
+
+    def _options(self, line: MetricLine) -> dict[str, Any]:
+        """Return the options of a scorer; files beside the task file become their content."""
+        options: dict[str, Any] = plain_json(line.options)
+        if line.metric == "command" and "files" in options:
+            options["files"] = read_files(options["files"], self.file.path.parent)
+        if line.metric == "judge":
+            options = with_rubric(options, self.file.path.parent)
+        return options
 
     def _function(self, metric: ListedMetric, reduction: _Reduction) -> ScorerFunction:
         line = metric.line

@@ -12,6 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from passband.errors import nearest
+from passband.score.registry import scorers
 from passband.score.scorer import Truncated
 from passband.tasks.yaml_file import FunctionReference, KeyPath, YamlFile
 
@@ -323,6 +324,15 @@ def _siblings(path: KeyPath) -> Iterable[str]:
     return models.get(path[0], FilterPipeline).model_fields
 
 
+def _has_own_key(keys: TaskKeys) -> bool:
+    """Return whether all scorers find what is right in the row themselves, as tests of code do."""
+    names = [line.metric for line in keys.metric_list or ()]
+    return bool(names) and all(
+        isinstance(name, str) and name in scorers and not scorers.get(name).takes_target
+        for name in names
+    )
+
+
 def _check_whole(file: YamlFile, keys: TaskKeys) -> None:
     """Check rules that involve more than the kind of one key."""
     if keys.output_type != "generate_until":
@@ -335,7 +345,7 @@ def _check_whole(file: YamlFile, keys: TaskKeys) -> None:
         file.report("dataset_path is missing: json, csv, parquet, a file, or a data set's name.")
     if keys.doc_to_text is None:
         file.report("doc_to_text is missing: the template of the prompt.")
-    if keys.doc_to_target is None and keys.process_results is None:
+    if keys.doc_to_target is None and keys.process_results is None and not _has_own_key(keys):
         file.report("doc_to_target is missing: what the answer is compared with.")
     if keys.shuffle_choices is not None and keys.doc_to_choice is None:
         file.report("shuffle_choices needs doc_to_choice: what to shuffle.", "shuffle_choices")

@@ -1,14 +1,19 @@
 """Processes of passband: where they import from, and what they see."""
 
 import base64
+import contextlib
 import os
 import pickle
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from passband.errors import PassbandError
+from passband.score.sandbox.find import make_sandbox
+from passband.score.sandbox.limits import Limits
 from passband.score.workers import launch, system_calls
 from passband.score.workers.guard import MEMORY
 from passband.score.workers.pool import Pool
@@ -155,3 +160,35 @@ def test_a_deleted_working_folder_is_no_obstacle(
     monkeypatch.chdir(folder)
     folder.rmdir()
     assert all(map(os.path.isabs, launch.import_path()))
+
+
+@pytest.mark.process
+def test_sandboxes_see_nothing_of_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its programs, though PATH names it, nor its modules, nor keys."""
+    marker = tmp_path / "marker"
+    for name in ("json.py", "types.py", "socket.py", "box.py"):
+        (tmp_path / name).write_text(PLANTED.format(marker=str(marker)))
+    for name in ("bwrap", "docker", "python3"):
+        (tmp_path / name).write_text(f"#!/bin/sh\ntouch {marker}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".:{tmp_path}::{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    for name, value in CANARIES.items():
+        monkeypatch.setenv(name, value)
+    assert launch.find_program("bwrap") != str(tmp_path / "bwrap")
+    for sandbox in (make_sandbox(name, size=1) for name in ("none", "bubblewrap")):
+        with contextlib.suppress(PassbandError):  # where there is none
+            seen = sandbox.run_program("import os\nprint(os.environ)", "", Limits(wall=60))
+            assert "canary" not in seen.stdout
+            assert "PATH" in seen.stdout
+        sandbox.close()
+    assert not marker.exists()
+
+
+def test_sandboxes_are_started_by_absolute_paths() -> None:
+    one, other = socket.socketpair()
+    with one, other, pytest.raises(ValueError, match="no absolute path"):
+        launch.start(["bwrap"], one, {})

@@ -58,6 +58,8 @@ def verdict_of_score(score: ShownScore, text: str | None) -> Verdict:
         word = _UNSCORED.get(score.status, "scorer error")
         reason = score.detail or "no reason is recorded"
         return Verdict("odd", word, reason, score.answer, score.rule)
+    if score.outcome is not None:
+        return _program(score)
     answer = text if score.answer is None else score.answer
     kind = "right" if score.is_right else "wrong"
     return Verdict(kind, _word(score, kind), score.detail or "", answer, score.rule)
@@ -66,12 +68,24 @@ def verdict_of_score(score: ShownScore, text: str | None) -> Verdict:
 def label_text(score: ShownScore) -> str:
     """Return a label in words.
 
-    >>> label_text(ShownScore("label", 1.0, "ok", None, "spread", "p=0.1", True, (), True))
+    >>> label = ShownScore("label", 1.0, "ok", None, "spread", "p=0.1", True, is_label=True)
+    >>> label_text(label)
     'labelled pass'
     """
     words = {0.0: "fail", 1.0: "pass"}
     value = score.value if score.value is not None else float("nan")
     return f"labelled {words.get(value, f'{value:.4g}')}"
+
+
+def _program(score: ShownScore) -> Verdict:
+    """Return the verdict on a program: its outcome, and the failing assertion if there is one.
+
+    The program itself is in the answer, and too long for a line.
+    """
+    kind = "right" if score.is_right else "wrong"
+    reason = (score.detail or "").partition(":")[2].strip()
+    found = f" (found by {score.rule})" if score.rule not in (None, "broken") else ""
+    return Verdict(kind, f"{score.outcome}{found}", reason, None, score.rule)
 
 
 def _word(score: ShownScore, word: str) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["judge"]
 
 
-def judge(answer: str, target: str) -> NoReturn:
+def judge(answer: str, target: str, **options: Any) -> NoReturn:
     """Raise: a judge is asked by a run, and is no function of two texts."""
     raise PassbandError("a judge scores trials of a run; there is none here.")
 

@@ -1,6 +1,6 @@
-"""The only place that starts a process: an isolated interpreter that runs a module of passband.
+"""The only place that starts a process: a worker of passband's own, or a sandbox.
 
-A process started here
+A worker is an isolated interpreter that runs a module of passband. It
 
 - imports the standard library first, passband from where this passband is, and other packages from
   where they are installed: nothing from the working folder, whatever is planted there, and nothing
@@ -11,12 +11,17 @@ A process started here
   interpreter set before it in the same process (`passband.score.workers.first_stage`).
 
 What it may do beyond that is for its module to limit; see `passband.score.workers.guard`.
+
+A sandbox is started by the absolute path of its program; see `passband.score.sandbox`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +30,7 @@ from pathlib import Path
 from passband.score.workers import system_calls
 from passband.score.workers.guard import LIMITS
 
-__all__ = ["confined", "environment", "import_path", "launch"]
+__all__ = ["confined", "end", "environment", "find_program", "import_path", "launch", "start"]
 
 # -I: neither the working folder nor PYTHON* variables; -S: no .pth file, which may run code;
 # -B: no byte code written. What site would have found comes with the import path.
@@ -88,6 +93,22 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     return seen
 
 
+def end(process: subprocess.Popen[bytes], seconds: float) -> None:
+    """Wait for a process that is about to end by itself; kill it if it does not in time."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    process.kill()
+    process.wait()
+    if process.stderr is not None:
+        process.stderr.close()
+
+
+def find_program(name: str) -> str | None:
+    """Return the path of a program in the folders of PATH, the working folder left out."""
+    folders = _outside_of_working_folder(os.environ.get("PATH", os.defpath).split(os.pathsep))
+    return shutil.which(name, path=os.pathsep.join(folders))
+
+
 def _outside_of_working_folder(folders: Iterable[str]) -> Iterable[str]:
     """Yield absolute folders that are neither the working folder nor, unless installed, in it."""
     try:
@@ -102,3 +123,34 @@ def _outside_of_working_folder(folders: Iterable[str]) -> Iterable[str]:
         # A virtual environment often is in the folder of the project that one works in.
         if not is_inside or (path != working and path.name in _PACKAGES):
             yield folder
+
+
+def start(
+    command: Sequence[str],
+    control: socket.socket,
+    variables: Mapping[str, str],
+    *,
+    user: int | None = None,
+    answers: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Start a sandbox, whose standard input is a socket, with nothing but the given variables.
+
+    It runs as the given user and without groups, if one is given. If it answers on standard
+    output, that is the same socket.
+    """
+    if not os.path.isabs(command[0]):
+        raise ValueError(f"{command[0]} is no absolute path")
+    return subprocess.Popen(
+        list(command),
+        stdin=control,
+        stdout=control if answers else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        env=dict(variables),
+        cwd="/",
+        close_fds=True,
+        start_new_session=True,
+        user=user,
+        group=user,
+        extra_groups=None if user is None else [],
+    )

@@ -23,8 +23,11 @@ from passband.score.workers import guard
 __all__ = ["FUNCTIONS", "main"]
 
 FUNCTIONS = {
+    "entry_point": ("passband.score.code.worker", "called_function_here"),
+    "fault": ("passband.score.code.worker", "fault_here"),
     "findall": ("passband.score.patterns", "findall_here"),
     "math": ("passband.score.workers.math", "equal"),
+    "program": ("passband.score.code.worker", "find_program_here"),
     "render": ("passband.tasks.rendering", "render_here"),
     "search": ("passband.score.patterns", "search_here"),
     "sub": ("passband.score.patterns", "sub_here"),

@@ -1,0 +1,42 @@
+r"""The function that assertions are about, where a data set does not name it.
+
+>>> called_function_here("assert set(common((1, 2), (2,))) == {2}")
+'common'
+>>> called_function_here("assert math.isclose(area(2), 12.6)", "import math")
+'area'
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from passband.score.code.source import Source, read_source
+
+__all__ = ["called_function_here"]
+
+
+def called_function_here(asserts: str, before: str = "", code: str = "") -> str | None:
+    """Return the first function that assertions call and nothing else defines.
+
+    `before` is what runs before them; a function that the reference solution `code` defines is
+    preferred. None if there is none, or the assertions do not compile.
+    """
+    tests, setup, solution = (read_source(text) for text in (asserts, before, code))
+    if not isinstance(tests, Source):
+        return None
+    known = set(dir(builtins)) | tests.names
+    known |= setup.names if isinstance(setup, Source) else set()
+    called = [name for name in _called(tests.tree) if name not in known]
+    defined = solution.names if isinstance(solution, Source) else frozenset[str]()
+    return next(iter([*(name for name in called if name in defined), *called]), None)
+
+
+def _called(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that are called, in the order in which they are written."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls.sort(key=lambda call: (call.lineno, call.col_offset))
+    for call in calls:
+        if isinstance(call.func, ast.Name):
+            yield call.func.id

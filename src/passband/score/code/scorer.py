@@ -1,0 +1,187 @@
+"""The scorer `code`: 1 if the program in an answer passes the tests of its problem, else 0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from passband.errors import PassbandError, describe
+from passband.score.code.check import Rules, check_program
+from passband.score.code.options import rules_of
+from passband.score.code.outcome import detail_of
+from passband.score.code.problem_tests import FunctionTests, Tests, read_tests
+from passband.score.code.program import find_program, header_of
+from passband.score.code.solution import solution_of
+from passband.score.filters import FilterStep
+from passband.score.rules import Extracted
+from passband.score.sandbox.find import find_sandbox
+from passband.score.sandbox.protocol import Sandbox
+from passband.score.sandbox.result import Verdict
+from passband.score.scorer import Reference, Score, ScoredTrial
+from passband.score.workers.pool import pool
+
+__all__ = ["CodeScorer"]
+
+_SECONDS = 10.0  # to read one test
+VERSION = 1  # goes up when a program may get another verdict
+
+
+class CodeScorer:
+    """Runs programs in a sandbox; see `passband.score.builtin.code`.
+
+    The sandbox is none of its identity: it is recorded with the run. Without one that it was given
+    it looks for one, and never for one that isolates nothing.
+    """
+
+    slow = True
+    is_async = False
+    takes_trial = False
+    needs_sandbox = True
+
+    def __init__(
+        self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
+    ) -> None:
+        self.name = name
+        self._options, self._steps = dict(options), tuple(steps)
+        self._rules = rules_of(**options)
+        self._sandbox: Sandbox | None = None
+        self.identity = self._identity()
+
+    @property
+    def spec(self) -> Mapping[str, Any] | None:
+        """The arguments of `make_scorer` for this scorer."""
+        return {
+            "name": self.name,
+            "function": "code",
+            "options": self._options,
+            "steps": [step.spec for step in self._steps],
+            "bounds": [0.0, 1.0],
+        }
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox that programs run in; raises `InvalidInput` where none holds."""
+        if self._sandbox is None:
+            self._sandbox = find_sandbox()
+        return self._sandbox
+
+    def use_sandbox(self, sandbox: Sandbox) -> None:
+        """Run programs in this sandbox from now on."""
+        self._sandbox = sandbox
+
+    def score(
+        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
+    ) -> Score:
+        """Score one answer; a sandbox or tests that failed are an error and never a 0."""
+        return self._scored(text, reference, self._rules, 0)
+
+    def score_again(
+        self, text: str | None, reference: Reference, *, hash_seed: int, times: float = 1.0
+    ) -> Score:
+        """Score an answer once more, under another hash seed, perhaps with more time.
+
+        A program that passes only beyond the limits of the first time has not passed.
+        """
+        limits = self._rules.limits
+        longer = replace(limits, wall=limits.wall * times, cpu=limits.cpu * times)
+        return self._scored(text, reference, replace(self._rules, limits=longer), hash_seed)
+
+    def fault_of(self, reference: Reference) -> str | None:
+        """Return why the tests of a problem can score nothing; None if they look right."""
+        try:
+            tests = read_tests(reference.doc)
+            if isinstance(tests, FunctionTests):
+                return _test_fault(tests)
+        except PassbandError as error:
+            return str(error)
+        return None
+
+    def solution_fault(self, reference: Reference) -> str | None:
+        """Return how the reference solution fails its own tests; None if it passes, or is not."""
+        tests = read_tests(reference.doc)
+        solution = solution_of(reference.doc, tests)
+        if solution is None:
+            return None
+        try:
+            verdict = check_program(self.sandbox, solution, tests, self._rules)
+        except PassbandError as error:
+            return describe(error)
+        return detail_of(verdict.status, verdict.detail)
+
+    async def score_async(
+        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
+    ) -> Score:
+        """Score one answer, at once."""
+        return self.score(text, reference, trial)
+
+    def same(self, one: str, other: str) -> bool:
+        """Return whether two programs are the same text."""
+        return one == other
+
+    def close(self) -> None:
+        """End the processes that wait for work; they start again when needed."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+        pool.close()
+
+    def _scored(
+        self, text: str | None, reference: Reference, rules: Rules, hash_seed: int
+    ) -> Score:
+        program = rule = None
+        try:
+            tests = read_tests(reference.doc)
+            program, rule = self._program(text, reference, tests)
+            if program is None:
+                return Score(0.0, "no_answer", None, rule)
+            verdict = check_program(self.sandbox, program, tests, rules, hash_seed)
+        except PassbandError as error:
+            return Score(None, "error", program, rule, describe(error))
+        return self._score(verdict, program, rule)
+
+    def _score(self, verdict: Verdict, program: str, rule: str | None) -> Score:
+        limits = self._rules.limits
+        if not verdict.passed:
+            return Score(0.0, "ok", program, rule, detail_of(verdict.status, verdict.detail))
+        if verdict.seconds > limits.wall or verdict.cpu_seconds > limits.cpu + 1:
+            late = f"passed after {verdict.seconds:.3g} s, beyond its time"
+            return Score(0.0, "ok", program, rule, detail_of("timed_out", late))
+        return Score(1.0, "ok", program, rule)
+
+    def _program(self, text: str | None, reference: Reference, tests: Tests) -> Extracted:
+        for step in self._steps:
+            if text is None:
+                break
+            text, _ = step.apply(text, reference)
+        if text is None or not text.strip():
+            return Extracted(None, None)
+        return find_program(text, tests.prompt, tests.entry_point)
+
+    def _identity(self) -> str:
+        parts = {
+            "passband": VERSION,
+            "steps": [step.identity for step in self._steps],
+            "function": "code",
+            "options": self._options,
+        }
+        return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _test_fault(tests: FunctionTests) -> str | None:
+    """Return what is wrong with a test, as far as can be seen without running it."""
+    texts = {"test": tests.test, "prompt": header_of(tests.prompt, tests.entry_point)}
+    for name, text in texts.items():
+        if (fault := _fault(text)) is not None:
+            return f"its {name} is no Python: {fault}."
+    if tests.entry_point not in tests.test and "candidate" not in tests.test:
+        return f"its test never calls {tests.entry_point}, so that every program would pass."
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _fault(text: str) -> str | None:
+    """Return why a text is no Python, found in a process that can be killed."""
+    fault: str | None = pool.call("fault", [text], seconds=_SECONDS)
+    return fault

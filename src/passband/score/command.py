@@ -1,0 +1,188 @@
+"""The scorer `command`: a program in the sandbox reads a trial as JSON and writes its score."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from passband.errors import InvalidInput, PassbandError, describe
+from passband.score.command_files import check_files, file_bytes
+from passband.score.filters import INVALID, FilterStep
+from passband.score.sandbox.find import find_sandbox
+from passband.score.sandbox.job import Command
+from passband.score.sandbox.limits import Limits
+from passband.score.sandbox.protocol import Sandbox
+from passband.score.sandbox.result import Finished
+from passband.score.scorer import Reference, Score, ScoredTrial
+
+__all__ = ["CommandScorer", "read_reply", "request"]
+
+VERSION = 1  # goes up when a command is asked or read in another way
+_MEGABYTE = 1 << 20
+_SHOWN = 160  # characters of a reply or an error
+
+
+class CommandScorer:
+    """Asks a command for every score; see `passband.score.builtin.command`."""
+
+    slow = True
+    is_async = False
+    takes_trial = True
+    needs_sandbox = True
+
+    def __init__(
+        self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
+    ) -> None:
+        self.name = name
+        self._options, self._steps = dict(options), tuple(steps)
+        self._command = _words(options.get("command"))
+        self._files = check_files(options.get("files") or {})
+        self._limits = _limits(options.get("timeout", 10.0), options.get("memory", 4096))
+        self._sandbox: Sandbox | None = None
+        self.identity = self._identity()
+
+    @property
+    def spec(self) -> Mapping[str, Any] | None:
+        """The arguments of `make_scorer` for this scorer, with the content of its files."""
+        steps = [step.spec for step in self._steps]
+        if None in steps:
+            return None
+        return {
+            "name": self.name,
+            "function": "command",
+            "options": self._options,
+            "steps": steps,
+            "bounds": [0.0, 1.0],
+        }
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """The sandbox that the command runs in; raises `InvalidInput` where none holds."""
+        if self._sandbox is None:
+            self._sandbox = find_sandbox()
+        return self._sandbox
+
+    def score(
+        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
+    ) -> Score:
+        """Score one answer; a command that fails is an error, and never a 0."""
+        answer = rule = None
+        try:
+            answer, rule = self._extracted(text, reference)
+            if answer is None:
+                return Score(0.0, "no_answer", None, rule)
+            finished = self._ran(request(answer, reference, trial or ScoredTrial(text)))
+            if finished.timed_out:
+                detail = f"the command took longer than {self._limits.cpu:g} s"
+                return Score(None, "timeout", answer, rule, detail)
+            value, detail_of_reply = read_reply(finished)
+        except PassbandError as error:
+            return Score(None, "error", answer, rule, describe(error))
+        return Score(value, "ok", answer, rule, detail_of_reply)
+
+    async def score_async(
+        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
+    ) -> Score:
+        """Score one answer, at once."""
+        return self.score(text, reference, trial)
+
+    def same(self, one: str, other: str) -> bool:
+        """Return whether two answers are the same text."""
+        return one == other
+
+    def close(self) -> None:
+        """End the processes that wait for work; they start again when needed."""
+        if self._sandbox is not None:
+            self._sandbox.close()
+
+    def _extracted(self, text: str | None, reference: Reference) -> tuple[str | None, str | None]:
+        rule = None
+        for step in self._steps:
+            if text is None:
+                break
+            text, fired = step.apply(text, reference)
+            rule = fired or rule
+        is_none = text is None or not text.strip() or text.casefold() == INVALID
+        return (None if is_none else text), rule
+
+    def _ran(self, stdin: str) -> Finished:
+        files = {name: file_bytes(content) for name, content in self._files.items()}
+        return self.sandbox.run(Command(self._command, files, stdin, self._limits))
+
+    def _identity(self) -> str:
+        digests = {
+            name: hashlib.sha256(file_bytes(content)).hexdigest()
+            for name, content in self._files.items()
+        }
+        parts = {
+            "passband": VERSION,
+            "steps": [step.identity for step in self._steps],
+            "function": "command",
+            "options": {**self._options, "files": digests},
+        }
+        return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def request(answer: str, reference: Reference, trial: ScoredTrial) -> str:
+    """Return what the command reads: one JSON object."""
+    return json.dumps(
+        {
+            "answer": answer,
+            "targets": list(reference.targets),
+            "choices": list(reference.choices),
+            "doc": dict(reference.doc),
+            "text": trial.text,
+            "reasoning": trial.reasoning,
+            "status": trial.status,
+        },
+        default=str,
+    )
+
+
+def read_reply(finished: Finished) -> tuple[float, str | None]:
+    """Return the score and the detail in what a command wrote; raise if it is no score.
+
+    >>> read_reply(Finished(0, stdout='{"score": true, "detail": "as expected"}'))
+    (1.0, 'as expected')
+    """
+    if finished.exit != 0:
+        last = finished.stderr.strip().splitlines()[-1:] or ["it wrote no error"]
+        how = f"status {finished.exit}" if finished.exit > 0 else f"signal {-finished.exit}"
+        raise InvalidInput(f"the command ended with {how}: {last[0][:_SHOWN]}")
+    if finished.is_cut:
+        raise InvalidInput("the command wrote more than is read")
+    try:
+        reply = json.loads(finished.stdout)
+    except (ValueError, RecursionError):
+        reply = None
+    score = reply.get("score") if isinstance(reply, dict) else None
+    is_number = isinstance(score, (bool, int, float)) and math.isfinite(score) and 0 <= score <= 1
+    if not is_number:
+        shown = finished.stdout.strip()[:_SHOWN] or "nothing"
+        raise InvalidInput(f'the command must write {{"score": a number from 0 to 1}}; got {shown}')
+    detail = reply.get("detail")
+    return float(score), None if detail is None else str(detail)[:1000]
+
+
+def _words(command: Any) -> tuple[str, ...]:
+    is_list = isinstance(command, (list, tuple)) and bool(command)
+    if not is_list or not all(isinstance(word, str) and word for word in command):
+        raise InvalidInput(
+            f"command must be a list of words, such as [python3, check.py]; got {command!r:.80}."
+        )
+    return tuple(command)
+
+
+def _limits(timeout: Any, memory: Any) -> Limits:
+    """Return limits that interpreters and virtual machines of other languages get along with."""
+    for name, value, most in (("timeout", timeout, 3600), ("memory", memory, 1 << 20)):
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not (is_number and 0 < value <= most):
+            raise InvalidInput(f"{name} must be a number above 0, at most {most}; got {value!r}.")
+    return Limits(
+        wall=2 * timeout, cpu=timeout, memory=int(memory * _MEGABYTE), disk=64 * _MEGABYTE,
+        processes=64, files=256,
+    )  # fmt: skip

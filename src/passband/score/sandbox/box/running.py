@@ -1,0 +1,124 @@
+"""The processes of one trial, from their start to their end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from typing import Any
+
+from .judge_process import JudgeProcess
+
+__all__ = ["Running"]
+
+
+class Running:
+    """A trial under way: its program, and the process of the tests if that is another one."""
+
+    def __init__(self, program: int, judge: JudgeProcess | None, seconds: float) -> None:
+        self._program, self._judge = program, judge
+        self._began = time.monotonic()
+        self._deadline = self._began + seconds
+        self._timed_out = False
+        self._waited: dict[str, float] | None = None
+        self._alive = {program: "program"}
+        if judge is not None:
+            self._alive[judge.pid] = "tests"
+        self._ended: dict[str, Any] = {}
+
+    def until_ended(
+        self, woken: int, control: socket.socket, owns_all: bool
+    ) -> dict[str, Any] | None:
+        """Return how the trial ended; None if the host is gone.
+
+        woken: becomes readable when a child ends. control: the host, which says nothing meanwhile.
+        owns_all: every process that can be seen, but the first and this one, belongs to the trial.
+        """
+        channels: list[Any] = [woken, control]
+        if self._judge is not None:
+            channels.append(self._judge.jobs)
+        while self._alive:
+            left = self._deadline - time.monotonic()
+            readable, _, _ = select.select(channels, [], [], max(0.0, left))
+            if control in readable:
+                self._kill()
+                return None
+            if woken in readable:
+                os.read(woken, 4096)
+            if not readable and not self._timed_out:
+                self._end_by_time(owns_all)
+            self._look(channels)
+        return self._report()
+
+    def _look(self, channels: list[Any]) -> None:
+        """See who has ended; when the tests have, the program has no more to do."""
+        judge = self._judge
+        self._reap()
+        if judge is None:
+            return
+        if judge.jobs in channels and judge.heard():
+            channels.remove(judge.jobs)
+            if judge.is_done:
+                self._alive.pop(judge.pid, None)
+        if judge.is_done or "tests" in self._ended:
+            self._kill()
+
+    def _reap(self) -> None:
+        for pid, role in list(self._alive.items()):
+            done, status, usage = os.wait4(pid, os.WNOHANG)
+            if done:
+                del self._alive[pid]
+                self._ended[role] = _ending(status, usage)
+
+    def _end_by_time(self, owns_all: bool) -> None:
+        self._timed_out, self._waited = True, self._times(owns_all)
+        self._kill()
+        self._deadline += 60.0
+
+    def _kill(self) -> None:
+        for pid in self._alive:
+            for kill in (os.killpg, os.kill):
+                with contextlib.suppress(OSError):
+                    kill(pid, signal.SIGKILL)
+
+    def _times(self, owns_all: bool) -> dict[str, float] | None:
+        """Return how long the program has run, and was ready to run but had to wait.
+
+        Seconds over all of its processes; None where the kernel does not say.
+        """
+        pids = {self._program}
+        try:
+            if owns_all:
+                pids |= {int(name) for name in os.listdir("/proc") if name.isdigit()}
+            pids -= {1, os.getpid(), self._judge.pid if self._judge else 0}
+            times = [_times(pid) for pid in pids]
+        except (OSError, ValueError):
+            return None
+        return {"cpu": sum(ran for ran, _ in times), "delay": max(waited for _, waited in times)}
+
+    def _report(self) -> dict[str, Any]:
+        seconds = time.monotonic() - self._began
+        report = {"timed_out": self._timed_out, "seconds": seconds, "waited": self._waited}
+        return {**report, **self._ended}
+
+
+def _times(pid: int) -> tuple[float, float]:
+    """Return how long a process ran, and how long it waited for a processor."""
+    with open(f"/proc/{pid}/schedstat") as file:
+        ran, waited, _ = file.read().split()
+    return int(ran) / 1e9, int(waited) / 1e9
+
+
+def _ending(status: int, usage: resource.struct_rusage) -> dict[str, Any]:
+    exit_status = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+    unit = 1 if sys.platform == "darwin" else 1024
+    return {
+        "exit": exit_status,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "memory": usage.ru_maxrss * unit,
+    }

@@ -1,0 +1,224 @@
+"""The side of a trial that runs the tests and writes the verdict.
+
+The function under test is a stand-in that sends its arguments to the program and waits for the
+answer. Nothing of the program is in this process.
+"""
+
+from __future__ import annotations
+
+import builtins
+import socket
+import types
+from typing import Any
+
+from . import plain, wire
+from .program import describe, load
+
+__all__ = ["Remote", "judge", "judge_in_one", "verdict_on"]
+
+_SHOWN = 160  # characters of a call, of a result, of a line
+
+
+class ProgramGone(BaseException):
+    """The program's side has ended; no test can catch this by accident."""
+
+
+class ProgramError(Exception):
+    """An exception that the program raised and that is not a built-in one."""
+
+
+class Invalid(Exception):
+    """The prompt or the test is not one; the message says what is wrong."""
+
+
+class Remote:
+    """The function under test, in another process."""
+
+    def __init__(self, calls: socket.socket, name: str) -> None:
+        self._calls = calls
+        self.__name__ = name
+        self._last: Any = None  # the arguments of the last call, and how it ended
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        args = [plain.encode(argument, True) for argument in arguments]
+        kwargs = {name: plain.encode(value, True) for name, value in keywords.items()}
+        self._last = (args, "did not return", "")
+        answer = self._asked({"args": args, "kwargs": kwargs})
+        if "args" in answer:
+            _change(arguments, plain.decode(answer["args"]))
+        if "raised" in answer:
+            self._last = (args, "raised", str(answer["detail"])[:_SHOWN])
+            raise _error(answer)
+        result = plain.decode(answer["result"])
+        self._last = (args, "returned", result)
+        return result
+
+    @property
+    def last(self) -> str | None:
+        """The last call and how it ended, for people."""
+        if self._last is None:
+            return None
+        args, verb, result = self._last
+        shown = ", ".join(_short(plain.decode(argument)) for argument in args)
+        ended = _short(result) if verb == "returned" else result
+        return f"{self.__name__}({shown}) {verb} {ended}".rstrip()
+
+    def _asked(self, message: dict[str, Any]) -> dict[str, Any]:
+        try:
+            wire.send(self._calls, message)
+            answer = wire.receive(self._calls)
+        except (OSError, wire.BadFrame) as error:
+            raise ProgramGone(str(error)) from None
+        if not isinstance(answer, dict):
+            raise ProgramGone("it ended" if answer is None else "its answer is no answer")
+        return answer
+
+
+def _short(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:
+        text = "?"
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+
+def _change(arguments: Any, after: list[Any]) -> None:
+    """Make the changes that the program made in its copies of the arguments."""
+    for argument, changed in zip(arguments, after):  # noqa: B905 (Python 3.8)
+        if type(argument) is not type(changed):
+            continue
+        if isinstance(argument, (list, bytearray)):
+            argument[:] = changed
+        elif isinstance(argument, (dict, set)):
+            argument.clear()
+            argument.update(changed)
+
+
+def _error(answer: dict[str, Any]) -> Exception:
+    kind = getattr(builtins, str(answer["raised"]), None)
+    if isinstance(kind, type) and issubclass(kind, Exception) and kind is not Exception:
+        try:
+            return kind(str(answer["text"]))
+        except TypeError:  # UnicodeError and the like want more arguments
+            pass
+    return ProgramError(str(answer["detail"]))
+
+
+def judge(results: socket.socket, calls: socket.socket) -> None:
+    """Read a job, run its tests against the program at the other end, write the verdict."""
+    wire.send(results, {"ready": True})
+    job = wire.receive(results)
+    if job is None:
+        return
+    function = Remote(calls, job["entry_point"])
+    try:
+        verdict = _boot(calls, job) or verdict_on(job, function)
+    except (ProgramGone, OSError, wire.BadFrame) as gone:
+        verdict = {"status": "crashed", "detail": function.last, "reason": str(gone)}
+    except Invalid as invalid:
+        verdict = {"invalid": str(invalid)}
+    except plain.NotPlain as value:
+        verdict = {"needs_same": str(value)}
+    except RecursionError:
+        verdict = {"status": "failed", "detail": "the result is nested too deeply"}
+    calls.close()
+    wire.send(results, verdict)
+
+
+def _boot(calls: socket.socket, job: dict[str, Any]) -> dict[str, Any] | None:
+    """Have the program loaded; return the verdict if it cannot be."""
+    ready = wire.receive(calls)
+    if not ready:
+        return {"sandbox": "the program's side did not start"}
+    wire.send(calls, {"program": job["program"], "entry_point": job["entry_point"]})
+    answer = wire.receive(calls)
+    if answer is None:
+        raise ProgramGone("it ended while it was loaded")
+    boot = answer.get("boot") if isinstance(answer, dict) else None
+    if boot == "ok":
+        return None
+    status = "did_not_compile" if boot == "did_not_compile" else "failed"
+    return {"status": status, "detail": str(answer.get("detail", "")) if boot else None}
+
+
+def verdict_on(job: dict[str, Any], function: Any) -> dict[str, Any]:
+    names = _prepared(job)
+    names[job["entry_point"]] = names["candidate"] = function
+    return _run(job, names, function)
+
+
+def _prepared(job: dict[str, Any]) -> dict[str, Any]:
+    """Run the prompt; return the names that the test sees."""
+    try:
+        return load(compile(job["prompt"], "<prompt>", "exec"), "tests")
+    except Exception as error:
+        raise Invalid(f"the prompt does not run: {describe(error)}") from None
+
+
+def _run(job: dict[str, Any], names: dict[str, Any], function: Any) -> dict[str, Any]:
+    try:
+        code = compile(job["test"], "<test>", "exec")
+    except Exception as error:
+        raise Invalid(f"the test does not compile: {describe(error)}") from None
+    earlier = names.get("check")
+    try:
+        exec(code, names)
+        check = names.get("check")
+        if check is not None and check is not earlier:
+            check(function)
+    except (ProgramGone, plain.NotPlain):
+        raise
+    except BaseException as error:
+        return {"status": "failed", "detail": _failure(job["test"], error, function)}
+    return {"status": "passed"}
+
+
+def _failure(test: str, error: BaseException, function: Any) -> str:
+    """Return the line of the test that failed, the error, and the last call."""
+    message = describe(error, "<test>")
+    number = _line(error)
+    lines = test.split("\n")
+    if number is not None and number <= len(lines):
+        message = f"{message.split(': ', 1)[0]}: {lines[number - 1].strip()[:_SHOWN]}"
+        if not isinstance(error, AssertionError) or str(error):
+            message += f" ({describe(error)[:_SHOWN]})"
+    last = getattr(function, "last", None)
+    return f"{message}; {last}" if last else message
+
+
+def _line(error: BaseException) -> int | None:
+    number, step = None, error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == "<test>":
+            number = step.tb_lineno
+        step = step.tb_next
+    return number
+
+
+def judge_in_one(results: socket.socket) -> None:
+    """Run program and tests in this one interpreter; the program can forge this verdict."""
+    wire.send(results, {"ready": True})
+    job = wire.receive(results)
+    if job is None:
+        return
+    try:
+        verdict = _in_one(job)
+    except Invalid as invalid:
+        verdict = {"invalid": str(invalid)}
+    wire.send(results, verdict)
+
+
+def _in_one(job: dict[str, Any]) -> dict[str, Any]:
+    try:
+        code: types.CodeType = compile(job["program"], "<program>", "exec")
+    except BaseException as error:
+        return {"status": "did_not_compile", "detail": describe(error)}
+    try:
+        names = load(code, "program")
+    except BaseException as error:
+        return {"status": "failed", "detail": describe(error, "<program>")}
+    if job["entry_point"] not in names:
+        detail = f"the program defines no {job['entry_point']}"
+        return {"status": "failed", "detail": detail}
+    names["candidate"] = names[job["entry_point"]]
+    return _run(job, names, names[job["entry_point"]])

@@ -1,0 +1,144 @@
+"""The process that every trial is a copy of.
+
+It imports what programs usually import, and then starts a child for each trial. It never sees a
+program or a test: the child reads them from a socket that the zygote only hands on, so that the
+next child finds nothing of them in its memory.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import socket
+import sys
+from typing import Any
+
+from . import mains, warm, wire
+from .confined import Confinement
+from .judge_process import JudgeProcess, new_folder, remove_folder
+from .running import Running
+
+__all__ = ["main"]
+
+# What programs import most, and what other modules of theirs need. Not those that do something in
+# every fork: random seeds itself again, threading makes new locks, and each trial pays for it.
+_PRELOADED = (
+    "abc", "array", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses",
+    "datetime", "decimal", "enum", "fractions", "functools", "hashlib", "heapq", "itertools",
+    "json", "math", "numbers", "operator", "re", "string", "time", "traceback", "typing",
+)  # fmt: skip
+
+
+def main(settings: dict[str, Any]) -> None:
+    """Serve trials until the other end of standard input is closed."""
+    control = socket.socket(fileno=os.dup(0))
+    null = os.open("/dev/null", os.O_RDWR)
+    os.dup2(null, 0)
+    for name in _PRELOADED:
+        __import__(name)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    zygote = Zygote(control, null, settings)
+    warm.warm_up()
+    wire.send(control, _facts())
+    gc.collect()
+    gc.freeze()
+    while zygote.serve():
+        pass
+    zygote.close()
+
+
+def _facts() -> dict[str, Any]:
+    """Return the positive sign of life."""
+    return {
+        "ready": True,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "implementation": sys.implementation.name,
+        "executable": sys.executable,
+        "numpy": _version("numpy"),
+    }
+
+
+def _version(package: str) -> str | None:
+    """Return the version of an installed package, without what importlib.metadata imports."""
+    for folder in filter(os.path.isdir, sys.path):
+        for name in os.listdir(folder):
+            if name.startswith(f"{package}-") and name.endswith((".dist-info", ".egg-info")):
+                return name[len(package) + 1 : -len(".dist-info")]
+    return None
+
+
+def _ignore(number: int, frame: Any) -> None:
+    """Let the signal wake `select`; a default handler would not."""
+
+
+class Zygote:
+    """Starts one trial at a time, waits for its end, and reports how it ended."""
+
+    def __init__(self, control: socket.socket, null: int, settings: dict[str, Any]) -> None:
+        self._control, self._null = control, null
+        self._confinement = Confinement(settings)
+        self._judge: JudgeProcess | None = None
+        self._woken, wake = os.pipe()
+        os.set_blocking(self._woken, False)
+        os.set_blocking(wake, False)
+        signal.signal(signal.SIGCHLD, _ignore)
+        signal.set_wakeup_fd(wake)
+
+    def serve(self) -> bool:
+        """Run one trial; return whether there may be more."""
+        request, files = wire.receive_with_files(self._control)
+        if request is None:
+            return False
+        folder = None if self._confinement.namespaces else new_folder()
+        try:
+            report = self._trial(request, files, folder)
+        except OSError as error:
+            report = {"failure": str(error)}
+        finally:
+            for number in files:
+                os.close(number)
+            self._confinement.sweep()
+            if folder is not None:
+                remove_folder(folder)
+        if report is None:
+            return False
+        wire.send(self._control, report)
+        return True
+
+    def close(self) -> None:
+        """End the process of the tests."""
+        if self._judge is not None:
+            self._judge.close()
+
+    def _trial(
+        self, request: dict[str, Any], files: list[int], folder: str | None
+    ) -> dict[str, Any] | None:
+        """Run a trial of any kind; None if the host is gone."""
+        kind, limits = request["kind"], request["limits"]
+        if kind == "split":
+            return self._split(files[0], limits, folder)
+        streams = files[1:] or [self._null] * 3
+        program = self._confinement.start_program(
+            mains.MAINS[kind], [*streams, files[0]], limits, folder
+        )
+        return self._ended(Running(program, None, limits["wall"]))
+
+    def _split(
+        self, results: int, limits: dict[str, Any], folder: str | None
+    ) -> dict[str, Any] | None:
+        """Run program and tests in two processes."""
+        if self._judge is None or not self._judge.is_ready():
+            self._judge = JudgeProcess(self._null, self._confinement, limits)
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            streams = [self._null] * 3
+            program = self._confinement.start_program(
+                mains.serve_calls, [*streams, theirs.fileno()], limits, folder
+            )
+            running = Running(program, self._judge, limits["wall"])
+            self._judge.give([results, ours.fileno()])
+        return self._ended(running)
+
+    def _ended(self, running: Running) -> dict[str, Any] | None:
+        return running.until_ended(self._woken, self._control, self._confinement.namespaces)

@@ -1,0 +1,105 @@
+"""A few zygotes, started when they are needed, each with one trial at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from passband.score.sandbox.recipe import Recipe
+from passband.score.sandbox.worker import Worker
+
+__all__ = ["Pool"]
+
+
+class Pool:
+    """At most `size` zygotes; by default one more than cores, as some trials only wait."""
+
+    def __init__(self, recipe: Callable[[int], Recipe], size: int | None = None) -> None:
+        self._recipe = recipe
+        self.size = size or (os.cpu_count() or 1) + 1
+        self._forget()
+
+    def _forget(self) -> None:
+        self._process = os.getpid()
+        self._slots = threading.Semaphore(self.size)
+        self._alone = threading.Lock()
+        self._lock = threading.Lock()
+        self._idle: list[tuple[int, Worker]] = []
+        self._starter: ThreadPoolExecutor | None = None
+        self.started = 0  # zygotes so far
+
+    def ask(self, job: dict[str, Any], hash_seed: int = 0, alone: bool = False) -> dict[str, Any]:
+        """Run a trial on any zygote of a hash seed, alone if no other is to run beside it.
+
+        Raises `ZygoteGone` if the zygote did not start, or ended; it is then used no more.
+        """
+        with self._slot(self.size if alone else 1):
+            worker = self._taken(hash_seed)
+            try:
+                report = worker.ask(job)
+            except BaseException:
+                worker.kill()
+                raise
+            with self._lock:
+                self._idle.append((hash_seed, worker))
+            return report
+
+    @contextmanager
+    def _slot(self, count: int) -> Iterator[None]:
+        """Hold one slot, or all of them."""
+        if self._process != os.getpid():
+            self._forget()  # this is a fork: the zygotes belong to the parent
+        held = 0
+        try:
+            if count == 1:
+                self._slots.acquire()
+                held = 1
+            else:
+                with self._alone:  # two that wait for all slots would wait for each other
+                    while held < count:
+                        self._slots.acquire()
+                        held += 1
+            yield
+        finally:
+            if held:
+                self._slots.release(held)
+
+    def _taken(self, hash_seed: int) -> Worker:
+        """Return an idle zygote of a hash seed, or a new one in the place of an idle one."""
+        with self._lock:
+            for place in reversed(range(len(self._idle))):
+                if self._idle[place][0] == hash_seed:
+                    return self._idle.pop(place)[1]
+            replaced = self._idle.pop(0)[1] if len(self._idle) >= self.size else None
+            if self._starter is None:
+                self._starter = ThreadPoolExecutor(1, "sandbox")
+            starter = self._starter
+            self.started += 1
+        if replaced is not None:
+            replaced.kill()
+        # A sandbox dies with the thread that started it, so that thread has to outlive all trials.
+        return starter.submit(Worker, self._recipe(hash_seed)).result()
+
+    def facts(self, hash_seed: int = 0) -> dict[str, Any]:
+        """Return what a zygote says of itself; starts one where none is idle."""
+        with self._slot(1):
+            worker = self._taken(hash_seed)
+            with self._lock:
+                self._idle.append((hash_seed, worker))
+            return dict(worker.facts)
+
+    def close(self) -> None:
+        """End the idle zygotes; a later call starts new ones."""
+        if self._process != os.getpid():
+            return
+        with self._lock:
+            idle, self._idle = self._idle, []
+            starter, self._starter = self._starter, None
+        for _, worker in idle:
+            worker.kill()
+        if starter is not None:
+            starter.shutdown()

@@ -1,0 +1,107 @@
+"""A sandbox made of zygotes: what all backends share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from passband.score.sandbox.box.client import ZygoteGone
+from passband.score.sandbox.job import Command, UnitTests
+from passband.score.sandbox.limits import Limits
+from passband.score.sandbox.pool import Pool
+from passband.score.sandbox.recipe import Recipe
+from passband.score.sandbox.result import Finished, SandboxFailed, Verdict
+from passband.score.sandbox.verdicts import NoVerdict, Starved, finished, verdict
+
+__all__ = ["ATTEMPTS", "Zygotes"]
+
+ATTEMPTS = 3
+VERSION = "1"  # goes up when the same program and tests get another verdict
+
+Result = TypeVar("Result", Verdict, Finished)
+
+
+class Zygotes:
+    """Runs trials on a pool of zygotes; one that fails is tried again, and never a verdict."""
+
+    def __init__(
+        self,
+        name: str,
+        recipe: Callable[[int], Recipe],
+        *,
+        is_isolated: bool = True,
+        size: int | None = None,
+    ) -> None:
+        self.name, self.is_isolated = name, is_isolated
+        self.pool = Pool(recipe, size)
+        self._identity: dict[str, str] | None = None
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """The backend, the Python that runs programs, and its numpy."""
+        if self._identity is None:
+            facts = self.facts()
+            self._identity = {
+                "sandbox": VERSION,
+                "backend": self.name,
+                "python": f"{facts['implementation']} {facts['python']}",
+                "numpy": facts["numpy"] or "none",
+            }
+        return self._identity
+
+    def facts(self) -> dict[str, Any]:
+        """Return what a zygote says of itself; starts one if there is none."""
+        try:
+            return self.pool.facts()
+        except ZygoteGone as gone:
+            raise SandboxFailed(f"the sandbox {self.name} does not start: {gone}.") from None
+
+    def check(self, tests: UnitTests, limits: Limits, hash_seed: int = 0) -> Verdict:
+        """Run unit tests."""
+        body = asdict(tests)
+        return self._result(body.pop("verdict"), {"body": body}, limits, hash_seed, verdict)
+
+    def run_program(self, program: str, stdin: str, limits: Limits, hash_seed: int = 0) -> Finished:
+        """Run a Python program in a warm interpreter."""
+        job = {"body": {"program": program}, "stdin": _letters(stdin)}
+        return self._result("script", job, limits, hash_seed, finished)
+
+    def run(self, command: Command) -> Finished:
+        """Run a command in a folder with some files."""
+        files = {name: data.decode("latin-1") for name, data in command.files.items()}
+        body = {"command": list(command.command), "files": files}
+        job = {"body": body, "stdin": _letters(command.stdin)}
+        return self._result("command", job, command.limits, 0, finished)
+
+    def close(self) -> None:
+        """End the zygotes that wait for work; they start again when needed."""
+        self.pool.close()
+
+    def _result(
+        self,
+        kind: str,
+        job: dict[str, Any],
+        limits: Limits,
+        hash_seed: int,
+        read: Callable[[dict[str, Any], Limits], Result],
+    ) -> Result:
+        job |= {"kind": kind, "limits": asdict(limits)}
+        alone, reason = False, ""
+        for _ in range(ATTEMPTS):
+            try:
+                return read(self.pool.ask(job, hash_seed, alone), limits)
+            except Starved as starved:
+                alone, reason = True, f"the machine is too busy: {starved}"
+            except (NoVerdict, ZygoteGone) as failure:
+                reason = str(failure)
+        raise SandboxFailed(
+            f"the sandbox {self.name} failed {ATTEMPTS} times on a trial, which gets no score: "
+            f"{reason}. See passband doctor."
+        )
+
+
+def _letters(text: str | bytes) -> str:
+    """Return bytes as a text of one character each, as JSON can carry them."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return data.decode("latin-1")

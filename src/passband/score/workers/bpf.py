@@ -1,0 +1,63 @@
+"""Steps of a filter of system calls, for the kernel's BPF machine: Linux on x86-64.
+
+A step has eight bytes. See `seccomp(2)`; numbers of system calls are those of `asm/unistd_64.h`.
+"""
+
+from __future__ import annotations
+
+import platform
+import struct
+import sys
+from collections.abc import Iterable
+
+__all__ = [
+    "ALLOW", "ANY_BIT", "EQUAL", "NO_SUCH_CALL", "REFUSE", "RETURN", "answers", "first_steps",
+    "is_supported", "jump", "load", "step", "unless",
+]  # fmt: skip
+
+_AUDIT_ARCH_X86_64 = 0xC000003E
+_X32 = 0x40000000  # numbers of a second, rarely used, way to call
+
+ALLOW, REFUSE, NO_SUCH_CALL = 0x7FFF0000, 0x00050001, 0x00050026
+_KILL = 0x80000000
+_LOAD, EQUAL, _AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+
+
+def is_supported() -> bool:
+    """Return whether the filters are ones for this system."""
+    is_x86_64 = platform.machine() == "x86_64" and sys.maxsize > 1 << 32
+    return sys.platform == "linux" and is_x86_64
+
+
+def first_steps() -> list[bytes]:
+    """Return steps that end a program of another architecture, and load the system call."""
+    own = [load(4), jump(EQUAL, _AUDIT_ARCH_X86_64, 1, 0), step(RETURN, _KILL), load(0)]
+    return [*own, jump(_AT_LEAST, _X32, 0, 1), step(RETURN, REFUSE)]
+
+
+def answers(numbers: Iterable[int], answer: int) -> list[bytes]:
+    """Return steps that answer some system calls."""
+    return [
+        each for number in numbers for each in (jump(EQUAL, number, 0, 1), step(RETURN, answer))
+    ]
+
+
+def unless(number: int, position: int, test: bytes) -> list[bytes]:
+    """Return steps that refuse a system call, unless an argument makes the test skip that."""
+    inner = [load(16 + 8 * position), test, step(RETURN, REFUSE), step(RETURN, ALLOW)]
+    return [jump(EQUAL, number, 0, len(inner)), *inner]
+
+
+def load(offset: int) -> bytes:
+    """Return a step that loads a part of the call: its number, or half of an argument."""
+    return step(_LOAD, offset)
+
+
+def jump(comparison: int, value: int, if_true: int, if_false: int) -> bytes:
+    """Return a step that skips some of the next ones."""
+    return struct.pack("HBBI", comparison, if_true, if_false, value)
+
+
+def step(code: int, value: int) -> bytes:
+    """Return one step."""
+    return struct.pack("HBBI", code, 0, 0, value)

@@ -1,0 +1,34 @@
+"""The lines of `passband doctor`."""
+
+from passband.report.doctor import doctor_lines
+from passband.score.sandbox.doctor import Diagnosis, Finding
+
+GOOD = (
+    Finding("setup", "start", True, "bubblewrap runs python3"),
+    Finding("escape", "network", True),
+    Finding("forgery", "atexit", True),
+)
+
+
+def test_a_sandbox_that_holds() -> None:
+    assert list(doctor_lines([Diagnosis("bubblewrap", GOOD)])) == [
+        "bubblewrap",
+        "  how programs run",
+        "    start                              ok    bubblewrap runs python3",
+        "  getting out",
+        "    network                            held",
+        "  passing a test without being right",
+        "    atexit                             held",
+        "",
+        "bubblewrap holds: all 2 probes were stopped. Programs run in it.",
+    ]
+
+
+def test_one_that_does_not() -> None:
+    bad = Diagnosis("docker", (*GOOD, Finding("leak", "files", False, "the next trial found it")))
+    lines = list(
+        doctor_lines([Diagnosis("bubblewrap", (Finding("setup", "start", False, "no"),)), bad])
+    )
+    assert "    start                              no    no" in lines
+    assert "    files                              GOT THROUGH the next trial found it" in lines
+    assert lines[-1].startswith("No sandbox holds here: programs of models are refused.")
