@@ -12,6 +12,7 @@ import os
 import socket
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.probes.probe import Probe
@@ -24,9 +25,9 @@ _LIMITS = Limits(wall=20, cpu=10, disk=4 << 20, memory=512 << 20)
 _BRIEF = Limits(wall=0.5, cpu=1)
 _LONG = Limits(wall=60, cpu=1)  # so that the processor time ends it, on a busy machine too
 
-# Of the host; an image of a container may have its own.
+# Of the host, beside the home folder; an image of a container may have its own.
 _FOLDERS = (
-    "/etc/passwd", "/etc/shadow", "/root", "/home", "/var", "/run", "/sys", "/boot", "/mnt",
+    "/etc/passwd", "/etc/shadow", "/home", "/var", "/run", "/sys", "/boot", "/mnt",
     "/proc/1", "/proc/self",
 )  # fmt: skip
 
@@ -225,7 +226,12 @@ def _network(sandbox: Zygotes) -> str | None:
 def _files(sandbox: Zygotes) -> str | None:
     with tempfile.NamedTemporaryFile(prefix="passband-probe-") as canary:
         os.chmod(canary.name, 0o644)
-        paths = [canary.name, __file__, *(_FOLDERS if sandbox.name == "bubblewrap" else ())]
+        paths = [
+            canary.name,
+            __file__,
+            str(Path.home()),
+            *(_FOLDERS if sandbox.name == "bubblewrap" else ()),
+        ]
         return _printed(f"PATHS = {paths!r}\n{_FILES}", sandbox)
 
 
