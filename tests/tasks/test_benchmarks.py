@@ -76,7 +76,30 @@ def _arc(i: int) -> dict[str, Any]:
             "answerKey": labels[2]}  # fmt: skip
 
 
+def _human_eval(i: int) -> dict[str, Any]:
+    return {
+        "task_id": f"HumanEval/{i}",
+        "prompt": f'def solve():\n    """What is {i} + 5?"""\n',
+        "canonical_solution": f"    return {i + 5}\n",
+        "test": f"def check(candidate):\n    assert candidate() == {i + 5}\n",
+        "entry_point": "solve",
+    }
+
+
+def _mbpp(i: int) -> dict[str, Any]:
+    return {
+        "task_id": i,
+        ("text", "prompt")[i % 2]: f"What is {i} + 5?",
+        "code": f"def solve():\n    return {i + 5}\n",
+        "test_list": [f"assert solve() == {i + 5}", f"assert int(solve()) == {i + 5}"],
+        "test_setup_code": "",
+    }
+
+
 DATA: dict[str, Rows] = {
+    "humaneval": [_human_eval(i) for i in range(12)],
+    "humaneval_completion": [_human_eval(i) for i in range(12)],
+    "mbpp": [_mbpp(i) for i in range(12)],
     "gsm8k": [_gsm8k(i) for i in range(12)],
     "gsm8k_platinum": [_gsm8k(i) | {"cleaning_status": "consensus"} for i in range(12)],
     "aime24": [
@@ -90,6 +113,7 @@ DATA: dict[str, Rows] = {
     "mmlu_pro_5shot": [_mmlu_pro(i) for i in range(12)],
     "arc_challenge": [_arc(i) for i in range(12)],
 }
+PROGRAMS = ("humaneval", "humaneval_completion", "mbpp")
 SHOTS: dict[str, tuple[str, Rows]] = {
     "mmlu_pro_5shot": (
         "validation",
@@ -108,6 +132,8 @@ def answer(prompt):
     a, b = re.match(r"What is ([0-9]+) [+] ([0-9.]+)", question).groups()
     total = int(a) + float(b) + (1 if int(a) % 7 == 3 else 0)
     number = f"{total:g}"
+    if "solve" in prompt:
+        return f"```python\\ndef solve():\\n    return {number}\\n```"
     if "letter" not in question:
         is_boxed = "boxed" in question
         return f"So \\\\boxed{{{number}}}." if is_boxed else f"Answer: {number} in all."
@@ -149,7 +175,8 @@ def test_every_benchmark_has_rows_here() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_from_a_local_copy_to_a_table(folder: Path, name: str) -> None:
-    words = ("--data", copy(folder, name), "--model", "python:adds:answer", "-n", 1, "--out", "run")
+    words = ("--data", copy(folder, name), "--model", "python:adds:answer", "-n", 1, "--out", "run",
+             *(["--unsafe-code"] if name in PROGRAMS else []))  # fmt: skip
     done = run("run", name, *words)
     assert done.code == 0, done.err
     row = next(line for line in done.out.splitlines() if "(mean)" in line)
@@ -167,7 +194,7 @@ def test_data_replace_those_of_one_task_file(folder: Path, tasks: tuple[str, ...
 
 
 def test_the_prompts_ask_for_what_is_extracted(folder: Path) -> None:
-    for name in NAMES:
+    for name in set(NAMES) - set(PROGRAMS):
         task = load_task(find_task(name), data=LocalData.of([copy(folder, name)]))
         for problem in task.load(None):
             text = problem.messages[-1].content
@@ -219,6 +246,19 @@ def test_keys_known_to_be_wrong(
     done = run("validate", name, "--data", "copy.jsonl")
     assert done.code == 0, done.out
     assert (reason in done.out) if reason else done.out.endswith(": ok\n")
+
+
+def test_programs_are_asked_for_with_their_prompt_or_their_tests(folder: Path) -> None:
+    shown = {}
+    for name in PROGRAMS:
+        task = load_task(find_task(name), data=LocalData.of([copy(folder, name)]))
+        shown[name] = task.load(1)[0].messages[0].content
+    row = _human_eval(0)
+    assert shown["humaneval"].endswith(f"```python\n{row['prompt'].rstrip()}\n```")
+    assert shown["humaneval_completion"] == row["prompt"]
+    asserts = "\n".join(_mbpp(0)["test_list"])
+    assert shown["mbpp"].startswith("What is 0 + 5?\n")
+    assert shown["mbpp"].endswith(f"```python\n{asserts}\n```")
 
 
 # -- choices -------------------------------------------------------------------------------

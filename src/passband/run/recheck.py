@@ -8,22 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from passband.run.grade import SLOW_THREADS, Grader, identity_of, score_row
-from passband.score.code.again import Place, again_entry, chosen_again, hash_seed
+from passband.score.code.again import (
+    Place,
+    again_entry,
+    chosen_again,
+    chosen_timeouts,
+    hash_seed,
+)
 from passband.score.code.outcome import outcome_in
 from passband.score.scorer import Reference
-from passband.trials.chosen import Choice, ChosenTrials
+from passband.trials.chosen import Choice
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow
 from passband.trials.store import Store
 
 __all__ = ["recheck"]
 
+_EACH = 16  # programs for which another interpreter of their hash seed is worth starting
 _LONGER = 2.0  # times the limits, for a program that ran out of them
-Second = tuple[int, int, ScoreRow]  # of a problem's number and a trial
+Second = tuple[Place, ScoreRow]
 
 
 def recheck(store: Store, run: int, grader: Grader, problems: Sequence[int]) -> int:
@@ -58,64 +66,79 @@ class _Rechecking:
         references: Sequence[Reference],
         positions: Mapping[int, int],
     ) -> None:
-        self._store, self._run, self._number, self._again = store, run, number, again
+        self._store, self._run_number, self._number, self._again = store, run, number, again
         self._scorer, self._references, self._positions = scorer, references, positions
 
     def run_all(self) -> int:
-        """Run the chosen programs again, those that timed out last and one by one."""
-        with Trials(self._store.directory, trusted=True) as trials:
-            run = trials.run_numbered(self._run)
-            keys = {p.number: p.key for p in trials.problems(self._run)}
-            seed = run.name
-            some, timeouts = chosen_again(self._outcomes(trials, keys), seed)
-            done = {Place(keys[p], trial) for p, trial, _ in trials.scores(self._again)}
-            numbers = {key: number for number, key in keys.items()}
-            chosen = trials.chosen(run, Choice())
-            count = 0
-            for places, times in ((some, 1.0), (timeouts, _LONGER)):
-                missing = [place for place in places if place not in done]
-                for second in self._verdicts(chosen, missing, numbers, seed, times):
-                    self._store.add_scores(second)
-                    count += len(second)
-        return count
+        """Run chosen programs again, and more of them where a verdict changes.
 
-    def _outcomes(self, trials: Trials, keys: Mapping[int, str]) -> dict[Place, bool]:
-        """Return every trial with a verdict, and whether it timed out."""
-        return {
-            Place(keys[problem], trial): outcome_in(score.detail) == "timed_out"
+        Those that timed out come last and one by one, with twice the time.
+        """
+        with Trials(self._store.directory, trusted=True) as trials:
+            self._open(trials)
+            count = self._run(chosen_again(self._ended, self._seed), 1.0)
+            if self._has_changes:
+                count += self._run(chosen_again(self._ended, self._seed, more=True), 1.0)
+            return count + self._run(chosen_timeouts(self._late, self._seed), _LONGER)
+
+    def _open(self, trials: Trials) -> None:
+        """Read the verdicts that there are, the first ones and the second ones."""
+        run = trials.run_numbered(self._run_number)
+        keys = {problem.number: problem.key for problem in trials.problems(run.number)}
+        self._seed, self._chosen = run.name, trials.chosen(run, Choice())
+        self._numbers = {key: number for number, key in keys.items()}
+        self._first = {
+            Place(keys[problem], trial): score
             for problem, trial, score in trials.scores(self._number)
             if score.status == "ok" and problem in self._positions
         }
+        self._second = {
+            Place(keys[problem], trial): score.value
+            for problem, trial, score in trials.scores(self._again)
+        }
+        timed_out = {p: outcome_in(score.detail) == "timed_out" for p, score in self._first.items()}
+        self._ended = [place for place, is_late in timed_out.items() if not is_late]
+        self._late = [place for place, is_late in timed_out.items() if is_late]
 
-    def _verdicts(
-        self,
-        chosen: ChosenTrials,
-        places: Iterable[Place],
-        numbers: Mapping[str, int],
-        seed: str,
-        times: float,
-    ) -> Iterator[list[Second]]:
+    @property
+    def _has_changes(self) -> bool:
+        return any(
+            place in self._first and self._first[place].value != value
+            for place, value in self._second.items()
+        )
+
+    def _run(self, places: Iterable[Place], times: float) -> int:
+        """Give the verdicts that are missing; store and count them."""
+        missing = [place for place in places if place not in self._second]
+        before = len(self._second)
+        for second in self._verdicts(missing, times):
+            self._store.add_scores(
+                (self._numbers[place.problem], place.trial, score) for place, score in second
+            )
+            self._second |= {place: score.value for place, score in second}
+        return len(self._second) - before
+
+    def _verdicts(self, places: Iterable[Place], times: float) -> Iterator[list[Second]]:
         """Yield second verdicts, those of one hash seed after the other; longer ones alone."""
-        by_seed = sorted(places, key=lambda place: (hash_seed(place, seed), place))
-        with ThreadPoolExecutor(1 if times > 1 else SLOW_THREADS) as threads:
-            for hashes, group in groupby(by_seed, key=lambda place: hash_seed(place, seed)):
-                rows = [(p, chosen.trial(numbers[p.problem], p.trial)) for p in group]
+        by_seed = sorted(places, key=lambda place: (hash_seed(place, self._seed), place))
+        for hashes, group in groupby(by_seed, key=lambda place: hash_seed(place, self._seed)):
+            texts = [(place, self._text(place)) for place in group]
+            again = partial(self._verdict, hashes=hashes, times=times)
+            most = 1 if times > 1 else SLOW_THREADS
+            with ThreadPoolExecutor(min(most, 1 + len(texts) // _EACH)) as threads:
+                yield [second for made in threads.map(again, texts) for second in made]
 
-                def again(pair: tuple[Place, object], hashes: int = hashes) -> list[Second]:
-                    return self._second(pair, numbers, hashes, times)
+    def _text(self, place: Place) -> str | None:
+        return self._chosen.trial(self._numbers[place.problem], place.trial).text
 
-                yield [second for made in threads.map(again, rows) for second in made]
-
-    def _second(
-        self, pair: tuple[Place, object], numbers: Mapping[str, int], hashes: int, times: float
+    def _verdict(
+        self, asked: tuple[Place, str | None], *, hashes: int, times: float
     ) -> list[Second]:
         """Return the second verdict of a trial; none where the sandbox failed."""
-        place, row = pair
-        number = numbers[place.problem]
-        reference = self._references[self._positions[number]]
-        text = getattr(row, "text", None)
+        place, text = asked
+        reference = self._references[self._positions[self._numbers[place.problem]]]
         score = self._scorer.score_again(text, reference, hash_seed=hashes, times=times)
         if score.value is None:
             return []
-        kept = score_row(self._again, score._replace(answer=None, rule=f"hash seed {hashes}"), None)
-        return [(number, place.trial, kept)]
+        kept = score._replace(answer=None, rule=f"hash seed {hashes}")
+        return [(place, score_row(self._again, kept, None))]

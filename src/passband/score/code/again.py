@@ -5,22 +5,34 @@ so that no table shows it as one. Its identity is that of the scorer whose verdi
 
 The choice is random and the same whoever makes it: every trial has a number between 0 and 1 from
 the run's seed and its own place, and those with the smallest are run again. A run that grows keeps
-the ones that it has.
+the ones that it has. Where one of them changes, more are run again, so that the interval, which has
+to allow for what is not known of the others, stays narrow.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from passband.trials.rows import ScorerEntry
 
-__all__ = ["FEWEST", "MOST_TIMEOUTS", "SHARE", "Place", "again_entry", "chosen_again", "hash_seed"]
+__all__ = [
+    "FEWEST",
+    "MORE_FEWEST",
+    "MORE_SHARE",
+    "MOST_TIMEOUTS",
+    "SHARE",
+    "Place",
+    "again_entry",
+    "chosen_again",
+    "chosen_timeouts",
+    "hash_seed",
+]
 
-SHARE = 0.05  # of the verdicts
-FEWEST = 100  # of them, or all
+SHARE, FEWEST = 0.05, 100  # of the verdicts, and at least so many of them, or all
+MORE_SHARE, MORE_FEWEST = 0.2, 500  # once one has changed
 MOST_TIMEOUTS = 30  # each costs twice its time, alone on the machine
 SEEDS = 3  # other hash seeds that re-runs are spread over
 _IDENTITY = "verdicts run again: "
@@ -38,19 +50,21 @@ def again_entry(name: str, identity: str) -> ScorerEntry:
     return ScorerEntry(f"{name},again", f"{_IDENTITY}{identity}")
 
 
-def chosen_again(outcomes: Mapping[Place, bool], seed: str) -> tuple[list[Place], list[Place]]:
-    """Return which verdicts to give again: a random part of all, and the timeouts among all.
+def chosen_again(places: Sequence[Place], seed: str, *, more: bool = False) -> list[Place]:
+    """Return which verdicts to give again, of those that did not time out.
 
-    `outcomes` says of every trial with a verdict whether it timed out.
-
-    >>> ended = {Place("p", trial): trial == 7 for trial in range(4000)}
-    >>> some, timeouts = chosen_again(ended, "run")
-    >>> len(some), timeouts
-    (200, [Place(problem='p', trial=7)])
+    >>> places = [Place("p", trial) for trial in range(4000)]
+    >>> some, more = chosen_again(places, "run"), chosen_again(places, "run", more=True)
+    >>> len(some), len(more), set(some) <= set(more)
+    (200, 800, True)
     """
-    timeouts = _first([p for p, timed_out in outcomes.items() if timed_out], seed, MOST_TIMEOUTS)
-    others = [place for place, timed_out in outcomes.items() if not timed_out]
-    return _first(others, seed, max(FEWEST, math.ceil(SHARE * len(others)))), timeouts
+    share, fewest = (MORE_SHARE, MORE_FEWEST) if more else (SHARE, FEWEST)
+    return _first(places, seed, max(fewest, math.ceil(share * len(places))))
+
+
+def chosen_timeouts(places: Sequence[Place], seed: str) -> list[Place]:
+    """Return which programs that timed out are given more time."""
+    return _first(places, seed, MOST_TIMEOUTS)
 
 
 def hash_seed(place: Place, seed: str) -> int:

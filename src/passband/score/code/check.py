@@ -9,7 +9,7 @@ from typing import Any
 
 from passband.score.code.output import Comparison, first_difference
 from passband.score.code.problem_tests import Case, FunctionTests, ProgramTests, Tests
-from passband.score.code.program import SOLUTION
+from passband.score.code.program import SOLUTION, header_of
 from passband.score.sandbox.job import UnitTests, VerdictMode
 from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.protocol import Sandbox
@@ -42,7 +42,8 @@ def check_program(
 ) -> Verdict:
     """Run a program against its tests, up to the first that fails."""
     if isinstance(tests, FunctionTests):
-        job = UnitTests(program, tests.test, tests.entry_point, tests.prompt, rules.mode)
+        helpers = header_of(tests.prompt, tests.entry_point)  # which the test may use
+        job = UnitTests(program, tests.test, tests.entry_point, helpers, rules.mode)
         return sandbox.check(job, rules.limits, hash_seed)
     source = program if tests.entry_point is None else program + _call(tests)
     worst = Verdict("passed")

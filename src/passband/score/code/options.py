@@ -34,7 +34,7 @@ def rules_of(
     _check_name("compare", compare, get_args(Comparison))
     if tolerance is not None and not (_is_number(tolerance) and 0 <= tolerance < 1):
         raise InvalidInput(f"tolerance must be a number from 0 to 1, or null; got {tolerance!r}.")
-    limits = Limits(wall=2 * timeout, cpu=timeout, memory=int(memory * _MEGABYTE))
+    limits = Limits(wall=2.0 * timeout, cpu=timeout, memory=int(memory * _MEGABYTE))
     return Rules(limits, verdict, compare, tolerance)  # type: ignore[arg-type]  # checked above
 
 

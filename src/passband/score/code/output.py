@@ -68,7 +68,7 @@ def _same_number(one: str, other: str, tolerance: float) -> bool:
     a, b = _number(one), _number(other)
     if a is None or b is None:
         return False
-    return abs(a - b) <= Fraction(tolerance) * max(Fraction(1), abs(b))
+    return abs(a - b) <= Fraction(repr(tolerance)) * max(Fraction(1), abs(b))
 
 
 def _number(word: str) -> Fraction | None:

@@ -33,7 +33,7 @@ from passband.score.fences import FencedBlock, fenced_blocks
 from passband.score.rules import Extracted
 from passband.score.workers.pool import WorkerFailed, WorkerTimeout, pool
 
-__all__ = ["SOLUTION", "find_program", "find_program_here"]
+__all__ = ["SOLUTION", "find_program", "find_program_here", "header_of"]
 
 SOLUTION = "Solution"  # the class that prompts in the style of LeetCode begin
 _SECONDS = 10.0  # to read one answer
@@ -75,6 +75,23 @@ def find_program_here(text: str, prompt: str = "", entry_point: str | None = Non
     return Extracted(None, None)
 
 
+def header_of(prompt: str, name: str) -> str:
+    """Return the imports and helpers of a prompt, which stand above the function that it begins.
+
+    A prompt that begins no such function, such as one in words, has none.
+
+    >>> header_of("import math\\n\\n@cache\\ndef f(x):\\n", "f")
+    'import math\\n\\n'
+    """
+    begins = re.compile(rf"(?:(?:async )?def|class) {re.escape(name)}\b")
+    lines = prompt.splitlines(keepends=True)
+    starts = [number for number, line in enumerate(lines) if begins.match(line)]
+    end = starts[-1] if starts else 0
+    while end and lines[end - 1].startswith("@"):
+        end -= 1
+    return "".join(lines[:end])
+
+
 @dataclass(frozen=True)
 class _Answer:
     """An answer without its reasoning, and what it was to be an answer to."""
@@ -100,15 +117,8 @@ class _Answer:
 
     @cached_property
     def header(self) -> str:
-        """The imports and helpers of the prompt, which stand above what it begins."""
-        name = re.escape(self.wanted or "")
-        begins = rf"(?:(?:async )?def|class) {name}\b"
-        lines = self.prompt.splitlines(keepends=True)
-        starts = [at for at, line in enumerate(lines) if re.match(begins, line)] if name else []
-        end = starts[-1] if starts else 0
-        while end and lines[end - 1].startswith("@"):
-            end -= 1
-        return "".join(lines[:end])
+        """The imports and helpers of the prompt."""
+        return "" if self.wanted is None else header_of(self.prompt, self.wanted)
 
     def is_program(self, source: Source | Fault) -> bool:
         """Return whether a source compiles and defines what is wanted."""

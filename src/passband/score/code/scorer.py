@@ -13,7 +13,7 @@ from passband.score.code.check import Rules, check_program
 from passband.score.code.options import rules_of
 from passband.score.code.outcome import detail_of
 from passband.score.code.problem_tests import FunctionTests, Tests, read_tests
-from passband.score.code.program import find_program
+from passband.score.code.program import find_program, header_of
 from passband.score.code.solution import solution_of
 from passband.score.filters import FilterStep
 from passband.score.rules import Extracted
@@ -93,8 +93,8 @@ class CodeScorer:
         """Return why the tests of a problem can score nothing; None if they look right."""
         try:
             tests = read_tests(reference.doc)
-            if isinstance(tests, FunctionTests) and (fault := _fault(tests.test)) is not None:
-                return f"its test is no Python: {fault}."
+            if isinstance(tests, FunctionTests):
+                return _test_fault(tests)
         except PassbandError as error:
             return str(error)
         return None
@@ -167,6 +167,17 @@ class CodeScorer:
             "options": self._options,
         }
         return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _test_fault(tests: FunctionTests) -> str | None:
+    """Return what is wrong with a test, as far as can be seen without running it."""
+    texts = {"test": tests.test, "prompt": header_of(tests.prompt, tests.entry_point)}
+    for name, text in texts.items():
+        if (fault := _fault(text)) is not None:
+            return f"its {name} is no Python: {fault}."
+    if tests.entry_point not in tests.test and "candidate" not in tests.test:
+        return f"its test never calls {tests.entry_point}, so that every program would pass."
+    return None
 
 
 @lru_cache(maxsize=4096)
