@@ -155,7 +155,9 @@ def judged(directory: Path) -> Path:
     """Make a run whose main scorer has asked a judge: a pair of votes, copies, failures."""
     filled(directory, [[1, 0], [1, 1]])
     with writing(directory) as store:
-        store.add_calls([call(1, 0, 0), call(1, 0, 0, 1, value=0.5, reply="Hm.\nVERDICT: TIE\n\n")])
+        store.add_calls(
+            [call(1, 0, 0), call(1, 0, 0, 1, value=0.25, reply="Hm.\nVERDICT: TIE\n\n")]
+        )
         store.add_calls(
             [
                 call(1, 0, 1, status="failed", value=None, reply=None, outcome="timeout",

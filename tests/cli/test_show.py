@@ -290,7 +290,7 @@ def test_the_votes_of_a_judge(tmp_path: Path) -> None:
     lines = [line.rstrip() for line in done.out.splitlines()]
     assert (done.code, done.err) == (0, "")
     assert "judged    vote 1: 1: VERDICT: PASS" in lines
-    assert "          vote 1, swapped: 0.5: VERDICT: TIE" in lines
+    assert "          vote 1, swapped: 0.75: VERDICT: TIE" in lines
     assert "judged    vote 1: failed (timeout): no answer in 60 s" in lines
     assert "          vote 1: no verdict: I cannot say." in lines
     assert not any("It is right, 0." in line for line in lines)
@@ -304,7 +304,7 @@ def test_votes_as_json(tmp_path: Path) -> None:
     done = run("show", judged(tmp_path / "run"), "--json")
     first, second, third, fourth = map(json.loads, done.out.splitlines())
     assert [(one["vote"], one["swapped"], one["value"]) for one in first["calls"]] == [
-        (0, False, 1.0), (0, True, 0.5),
+        (0, False, 1.0), (0, True, 0.75),
     ]  # fmt: skip
     assert [one["status"] for one in second["calls"]] == ["failed", "no_verdict"]
     assert third["calls"][0]["reply"].endswith("VERDICT: PASS")

@@ -303,7 +303,7 @@ def _middle(scorer: ScorerRecord) -> float:
 
 def _shown_call(scorer: str, call: CallRow, reply: str | None) -> ShownCall:
     return ShownCall(
-        scorer, call.vote, call.attempt, call.status, call.value, reply, call.is_swapped,
+        scorer, call.vote, call.attempt, call.status, call.worth, reply, call.is_swapped,
         call.is_cached, call.outcome, call.detail, call.prompt_tokens, call.completion_tokens,
         call.cost,
     )  # fmt: skip

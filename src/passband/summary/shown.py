@@ -65,7 +65,7 @@ class ShownCall:
     vote: int  #: from 0
     attempt: int
     status: str
-    value: float | None  #: of its verdict
+    value: float | None  #: of its verdict, for the completion of the trial
     reply: str | None
     is_swapped: bool = False  #: whether a pair was shown the other way round
     is_cached: bool = False  #: whether an equal request was replied to before

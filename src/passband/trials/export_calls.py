@@ -60,7 +60,7 @@ def _fields(call: CallRow, timing: bool) -> dict[str, Any]:
         "swapped": int(call.is_swapped),
         "attempt": call.attempt,
         "status": call.status,
-        "verdict": call.value,
+        "verdict": call.worth,
         "cached": int(call.is_cached),
         "prompt_tokens": call.prompt_tokens,
         "completion_tokens": call.completion_tokens,

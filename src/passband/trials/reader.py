@@ -19,6 +19,7 @@ from passband.trials.counts import Counts, Place, stretches
 from passband.trials.extremes import Column, Extreme, largest
 from passband.trials.joined import JoinedLines
 from passband.trials.json_lines import ProblemPart
+from passband.trials.judge_votes import TrialVotes, votes_of
 from passband.trials.labels import labelled
 from passband.trials.merged import all_scores, scored_trials, unseen_trials
 from passband.trials.outline import outline_of
@@ -496,6 +497,10 @@ class Trials(Framed):
     def replies(self, keys: Iterable[bytes]) -> dict[bytes, list[CallRow]]:
         """Return the paid replies to each of these requests that has any, the first one first."""
         return replies_of(self._rows, keys)
+
+    def votes(self, scorer: int) -> Iterator[TrialVotes]:
+        """Yield the votes of a judge on each trial that has any, by problem and trial."""
+        return votes_of(self.calls(scorer))
 
     def call_totals(self, scorer: int) -> CallTotals:
         """Return the calls of a scorer added up: how many, failed ones, tokens and cost."""

@@ -153,7 +153,7 @@ class CallRow:
     key: bytes  # hash of everything that the reply depends on
     at_ms: int  # Unix time
     status: CallStatus
-    value: float | None = None  # of the verdict
+    value: float | None = None  # of the verdict; of a pair, for the completion that is shown first
     reply: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -174,3 +174,8 @@ class CallRow:
     def is_swapped(self) -> bool:
         """Whether a pair was shown the other way round."""
         return self.call % 2 == 1
+
+    @property
+    def worth(self) -> float | None:
+        """What the verdict is worth to the completion of the trial."""
+        return self.value if self.value is None or not self.is_swapped else 1.0 - self.value
