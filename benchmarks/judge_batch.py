@@ -173,7 +173,7 @@ class Corrected:
     def value(self) -> Floats:
         return (self.share * self.mean).sum(axis=1)
 
-    def effect(self, over: Over) -> Floats:
+    def effect(self) -> Floats:
         problems = self.batch.n_labelled_problems
         each = self.batch.n_labels / problems
         clustered = problems / np.maximum(problems - 1.0, 1.0) * (self.sums**2).sum(axis=1)
@@ -181,8 +181,6 @@ class Corrected:
             self.noise > 0.0, clustered / np.where(self.noise > 0, self.noise, 1), each
         )
         effect = np.clip((problems * ratio + 4.0 * each) / (problems + 4.0), 1.0, 1.5 * each)
-        if over == "trials":
-            effect = 1.0 + (effect - 1.0) * (1.0 - problems / self.batch.cell.problems)
         return np.where(each <= 1.001, 1.0, effect)
 
     def rest(self, over: Over) -> Floats:
@@ -208,13 +206,11 @@ class Corrected:
         products = (self.sums**2).sum(axis=1) - batch.by_set(self.moved**2, rows)
         is_known = (pairs > 0.0) & (divisor > 0.0)
         between = np.maximum(products / np.where(is_known, divisor, 1.0), 0.0)
-        each = batch.n_labels / batch.n_labelled_problems
-        return (
-            np.where(is_known, pairs / (pairs + 30.0) * between / batch.cell.problems, 0.0) / each
-        )
+        shared = pairs / (pairs + 30.0) * between / batch.cell.problems
+        return np.where(is_known, shared, 0.0)
 
     def ends(self, over: Over) -> Ends:
-        rest, effect = self.rest(over), self.effect(over)
+        rest, effect = self.rest(over), self.effect()
         noise = effect * self.noise
         safe = np.where(noise > 0.0, noise, 1.0)
         kept = np.where(

@@ -58,12 +58,11 @@ def jeffreys(right: Floats, size: Floats, tail: float) -> tuple[Floats, Floats]:
     return low, high
 
 
-def design_effect(strata: Strata, over: Over) -> float:
+def design_effect(strata: Strata) -> float:
     """Return by how much several labels from one problem raise the labels' noise.
 
     The measured ratio of clustered to independent noise is averaged with that of labels which are
-    all alike within a problem, as if four more problems had shown it. While the problems are fixed,
-    the labelled ones among them raise it only as far as they are not all.
+    all alike within a problem, as if four more problems had shown it.
     """
     sample = strata.prediction.sample
     problems = sample.n_labelled_problems
@@ -75,10 +74,7 @@ def design_effect(strata: Strata, over: Over) -> float:
     if alone > 0.0 and problems > 1:
         sums = strata.prediction.residual_sums()
         ratio = problems / (problems - 1.0) * float(sums @ sums) / alone
-    effect = believed_effect(ratio, each, problems)
-    if over == "trials":
-        effect = 1.0 + (effect - 1.0) * (1.0 - problems / sample.n_problems)
-    return effect
+    return believed_effect(ratio, each, problems)
 
 
 def believed_effect(ratio: float, each: float, problems: int) -> float:
@@ -87,25 +83,13 @@ def believed_effect(ratio: float, each: float, problems: int) -> float:
     return min(max(effect, 1.0), _MOST_EFFECT * each)
 
 
-def _rest(strata: Strata, over: Over) -> tuple[float, float]:
-    """Return the variance beside the labels' noise, and its degrees of freedom.
-
-    Over trials, the part of the residuals that belongs to the fixed problems is taken off; but for
-    one label in each labelled problem, the design effect has done so.
-    """
-    prediction = strata.prediction
-    sample = prediction.sample
-    if over == "problems":
-        return prediction.rest(over), sample.n_problems - 1.0
-    each = sample.n_labels / sample.n_labelled_problems
-    rest = prediction.within() - prediction.fixed_part() / each
-    return rest, float(max((sample.trials - 1).sum(), 1))
-
-
 def mover(strata: Strata, over: Over, level: float) -> Bounds:
     """Return the interval for the post-stratified share."""
-    rest, freedom = _rest(strata, over)
-    effect = design_effect(strata, over)
+    sample = strata.prediction.sample
+    rest = strata.prediction.rest(over)
+    is_fixed = over == "trials"
+    freedom = (sample.trials - 1).sum() if is_fixed else sample.n_problems - 1
+    effect = design_effect(strata)
     noise = effect * strata.label_noise()
     kept = 1.0
     if rest < 0.0:
@@ -114,7 +98,7 @@ def mover(strata: Strata, over: Over, level: float) -> Bounds:
     right = strata.size * strata.mean
     low, high = jeffreys(right, strata.size, (1.0 - level) / 2.0)
     square = kept * effect * strata.share**2
-    t = student_quantile(level, freedom)
+    t = student_quantile(level, max(float(freedom), 1.0))
     down = float(square @ (strata.mean - low) ** 2) + t * t * rest
     up = float(square @ (high - strata.mean) ** 2) + t * t * rest
     smooth = (right + 0.5) / (strata.size + 1.0)
