@@ -169,6 +169,9 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_methods.py
 	@echo "of runs that stop by themselves, and the errors of repeated looks ..."
 	@$(PY) benchmarks/sequential.py
+	@echo "of judged trials that labels correct ..."
+	@$(PY) benchmarks/judge.py
+	@$(PY) benchmarks/judge_more.py
 	@$(PY) benchmarks/gate.py
 	@$(PY) benchmarks/gate.py --over problems
 	@$(PY) benchmarks/settle.py

@@ -1,10 +1,12 @@
 """Measured coverage of estimates that correct a judge by labels (docs/judged.md).
 
 A cell is a population of problems, a judge, a design of the labels, and sizes. Problems are drawn,
-trials of each, verdicts, and the trials to label; `passband.stats.judged.corrected` makes the
-interval for pass@1, over problems and over trials. Grid 1 is the one whose like the constants of
-the method were set on. Grid 2 has other populations, judges and sizes, grid 3 unequal numbers of
-trials, votes, failed verdicts and few problems; nothing was set on these two.
+trials of each, verdicts, and the trials to label. The interval is that of
+`passband.stats.judged.corrected` for pass@1, over problems and over trials, computed for all data
+sets of a cell at once (judge_batch.py; a test compares it with the function itself). Grid 1 is the
+one whose like the constants of the method were set on. Grid 2 has other populations, judges and
+sizes, grid 3 unequal numbers of trials, votes, failed verdicts and few problems; nothing was set on
+these two.
 
     python benchmarks/judge.py                    all grids, 600 data sets a cell
     python benchmarks/judge.py --quick            40 data sets a cell, few cells
@@ -26,15 +28,12 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from judge_batch import Batch, Corrected, judge_alone, labels_alone, ppi_plus_plus
 from judge_data import Cell, Floats, Judge, Population
 
 from passband.stats.checks import Over
-from passband.stats.interval.default.wilson import normal_quantile, student_quantile
-from passband.stats.judged import Judged, corrected
-from passband.stats.judged.sample import Sample, sample_of
 
-LEVEL = 0.95
-Z = normal_quantile(LEVEL)
+SLACK = 1e-12
 LOW = 0.93
 WANTED = (0.95, 0.97)
 MOST_LOW = 0.03
@@ -160,83 +159,28 @@ class Result:
 def measured(job: tuple[Cell, int, int]) -> list[Result]:
     """Return the results of a cell, over problems and over trials."""
     cell, sets, seed = job
-    rng = np.random.default_rng(seed)
-    ends: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
-    refused = 0
-    targets: tuple[Over, ...] = ("problems",) if cell.trials == "1" else ("problems", "trials")
-    for _ in range(sets):
-        judged, p, _ = cell.draw(rng)
-        truths = {"problems": cell.population.mean, "trials": float(p.mean())}
-        if judged.n_labels < FEWEST_LABELS or judged.is_fully_labelled:
-            refused += 1
-            continue
-        others = opponents(judged)
-        for over in targets:
-            estimate, truth = corrected(judged, "pass@1", over=over, level=LEVEL), truths[over]
-            rows = {"corrected": (estimate.low, estimate.high), **others}
-            for method, (low, high) in rows.items():
-                ends.setdefault((over, method), []).append((low, high, truth))
-    return [_result(cell, over, ends, refused) for over in targets]
-
-
-def _result(
-    cell: Cell, over: str, ends: dict[tuple[str, str], list[tuple[float, float, float]]], refused: int
-) -> Result:
-    coverage, width = {}, {}
-    for method in METHODS:
-        low, high, truth = np.array(ends[over, method]).T
-        slack = 1e-12
-        coverage[method] = float(((low <= truth + slack) & (truth <= high + slack)).mean())
-        width[method] = float((high - low).mean())
-    return Result(cell, over, len(ends[over, "corrected"]), refused, coverage, width)
-
-
-# -- other ways ----------------------------------------------------------------------------------
-
-
-def opponents(judged: Judged) -> dict[str, tuple[float, float]]:
-    sample = sample_of(judged)
-    return {
-        "labels alone": labels_alone(sample),
-        "judge alone": judge_alone(judged, sample),
-        "PPI++": ppi_plus_plus(judged),
+    batch = Batch.draw(cell, sets, np.random.default_rng(seed))
+    estimates = Corrected(batch)
+    others = {
+        "labels alone": labels_alone(batch),
+        "judge alone": judge_alone(batch),
+        "PPI++": ppi_plus_plus(batch),
     }
-
-
-def labels_alone(sample: Sample) -> tuple[float, float]:
-    """Wilson's interval for the weighted labels, on the number that their clusters are worth."""
-    mean = float(sample.label_weight @ sample.label)
-    problems, count = sample.n_labelled_problems, sample.n_labels
-    sums = sample.sums(sample.label_weight * (sample.label - mean))
-    variance = problems / (problems - 1.0) * float(sums @ sums)
-    worth = float(problems)
-    if variance > 0.0:
-        worth = min(mean * (1.0 - mean) / variance, float(count))
-    square = Z * Z / worth
-    centre = (mean + square / 2.0) / (1.0 + square)
-    half = Z * (mean * (1.0 - mean) / worth + square / (4.0 * worth)) ** 0.5 / (1.0 + square)
-    return centre - half, centre + half
-
-
-def judge_alone(judged: Judged, sample: Sample) -> tuple[float, float]:
-    """Student's interval for the judge's pass rate, over problems."""
-    means = sample.means((judged.verdict == 1).astype(np.float64))
-    half = student_quantile(LEVEL, len(means) - 1.0) * float(means.std(ddof=1)) / len(means) ** 0.5
-    return float(means.mean()) - half, float(means.mean()) + half
-
-
-def ppi_plus_plus(judged: Judged) -> tuple[float, float]:
-    """PPI++ for a mean (Angelopoulos, Duchi and Zrnic 2023): independent trials, tuned slope."""
-    f: Floats = (judged.verdict == 1).astype(np.float64)
-    rows = judged.is_labelled
-    y, known, others = judged.label[rows], f[rows], f[~rows]
-    n, many = len(y), len(others)
-    spread = float(np.concatenate([known, others]).var())
-    slope = float(np.cov(y, known, ddof=0)[0, 1]) / ((1.0 + n / many) * spread) if spread else 0.0
-    slope = min(max(slope, 0.0), 1.0)
-    value = slope * float(others.mean()) + float((y - slope * known).mean())
-    error = (slope**2 * float(others.var()) / many + float((y - slope * known).var()) / n) ** 0.5
-    return value - Z * error, value + Z * error
+    used = ~batch.is_small
+    truths: dict[Over, Floats] = {"problems": np.full(sets, cell.population.mean)}
+    if cell.trials != "1":
+        truths["trials"] = batch.p.mean(axis=1)
+    results = []
+    for over, truth in truths.items():
+        coverage, width = {}, {}
+        for method, ends in {"corrected": estimates.ends(over), **others}.items():
+            low, high = (end[used] for end in ends)
+            covered = (low <= truth[used] + SLACK) & (truth[used] <= high + SLACK)
+            coverage[method] = float(covered.mean())
+            width[method] = float((high - low).mean())
+        count = int(used.sum())
+        results.append(Result(cell, over, count, sets - count, coverage, width))
+    return results
 
 
 # -- tables --------------------------------------------------------------------------------------
@@ -266,8 +210,8 @@ def by_group(results: list[Result], key: str) -> list[str]:
         cover = [member.coverage["corrected"] for member in members]
         ratio = np.mean([member.ratio for member in members])
         lines.append(
-            f"    {key} {name}: {np.mean(cover):.3f}, lowest {min(cover):.3f}, "
-            f"below {LOW:g}: {np.mean(np.array(cover) < LOW):.0%} of {len(cover)}, width {ratio:.2f}"
+            f"    {key} {name}: {np.mean(cover):.3f}, lowest {min(cover):.3f}, below {LOW:g}: "
+            f"{np.mean(np.array(cover) < LOW):.0%} of {len(cover)}, width {ratio:.2f}"
         )
     return lines
 

@@ -92,12 +92,12 @@ class Cell:
 
     def numbers_of_trials(self, rng: np.random.Generator, p: Floats) -> Ints:
         if self.trials == "1-8":
-            return rng.integers(1, 9, self.problems)
+            return rng.integers(1, 9, len(p))
         if self.trials == "hard":  # the harder, the more trials
             return 1 + rng.binomial(7, 1.0 - p)
         if self.trials == "few":  # mostly 1 or 2, some many
-            return np.minimum(rng.geometric(0.45, self.problems), 10)
-        return np.full(self.problems, int(self.trials))
+            return np.minimum(rng.geometric(0.45, len(p)), 10)
+        return np.full(len(p), int(self.trials))
 
     def draw(self, rng: np.random.Generator) -> tuple[Judged, Floats, Floats]:
         """Return judged trials, the success probabilities, and the labels of all trials."""

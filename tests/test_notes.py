@@ -12,6 +12,14 @@ from passband.notes import Note, few_informative, joined, notes_as_json, of_side
 
 CONSTANTS = {name: value for name, value in vars(notes).items() if isinstance(value, Note)}
 MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
+    notes.agreement_by_clusters: (80, 20),
+    notes.failed_verdicts: (12, 800, 0.6, 0.615, 2),
+    notes.few_labelled_problems: (6,),
+    notes.few_labels: (12,),
+    notes.judge_adds_nothing: (0.02,),
+    notes.no_disagreement: (40, 0.06),
+    notes.unlabelled_verdict: ("passed", 0.03),
+    notes.votes_unmeasured: (),
     notes.assumed_correlation: (0.5,),
     notes.circular_pairs: (0.95,),
     notes.calibrated: (2.714, "88%", "95%"),

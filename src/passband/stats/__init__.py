@@ -3,5 +3,6 @@
 `data` reads outcomes, `metric` measures them, `interval` says how sure a metric is, `decision`
 compares models and plans runs, `sequential` says when to stop. Each imports only from those before
 it. `irt` stands beside `decision`: items of a bank, and the abilities of models that answer them.
+`judged` stands beside `sequential`: a judge's scores of all trials, corrected by labels of some.
 `checks` holds the checks of arguments, `tolerance` the size of rounding errors.
 """

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from passband.notes import (
     LABELS_TAKEN_AS_RANDOM,
     ONE_TRIAL,
     Note,
     failed_verdicts,
+    few_labelled_problems,
     few_labels,
     judge_adds_nothing,
     no_disagreement,
@@ -21,6 +24,7 @@ from passband.stats.judged.strata import Strata
 __all__ = ["explained_by", "judge_notes", "label_notes", "target_notes", "verdict_notes"]
 
 _FEW_LABELS = 30
+_FEW_PROBLEMS = 15  # with labels, several in one
 _FEW_FAILED = 0.01  # share of trials without a verdict that is worth a note
 _WORTHLESS = 0.03  # explained share below which a judge adds nothing
 _VERDICTS = ("failed", "passed", "none")
@@ -41,6 +45,9 @@ def label_notes(judged: Judged) -> list[Note]:
     notes = [LABELS_TAKEN_AS_RANDOM] if judged.design == "unknown" else []
     if judged.n_labels < _FEW_LABELS:
         notes.append(few_labels(judged.n_labels))
+    problems = len(np.unique(judged.problem[judged.is_labelled]))
+    if problems < min(_FEW_PROBLEMS, judged.n_labels):
+        notes.append(few_labelled_problems(problems))
     return notes
 
 
