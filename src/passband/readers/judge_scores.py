@@ -199,8 +199,10 @@ def stored_labels(record: ScorerRecord, rows: Iterable[tuple[Place, ScoreRow]]) 
 
     Where all were chosen by hand, they are returned as such: to be shown, and not to correct with.
     """
-    spec = record.spec or {}
     scored = [(place, row) for place, row in rows if row.value is not None]
+    if not record.is_label:  # another scorer, taken as the truth
+        return Labels(record.name, {place: float(row.value or 0.0) for place, row in scored})
+    spec = record.spec or {}
     drawn = [(place, row) for place, row in scored if row.rule != BY_HAND]
     kept = drawn or scored
     designs = {row.rule or UNKNOWN for _, row in kept}
