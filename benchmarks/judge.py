@@ -167,6 +167,8 @@ def measured(job: tuple[Cell, int, int]) -> list[Result]:
         "PPI++": ppi_plus_plus(batch),
     }
     used = ~batch.is_small
+    if 2 * used.sum() < sets:  # mostly refused: no coverage to speak of
+        return []
     truths: dict[Over, Floats] = {"problems": np.full(sets, cell.population.mean)}
     if cell.trials != "1":
         truths["trials"] = batch.p.mean(axis=1)

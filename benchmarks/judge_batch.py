@@ -91,7 +91,7 @@ class Batch:
 
     @cached_property
     def label_weight(self) -> Floats:
-        b = (self.weight / self.chance)[self.labelled]
+        b = self.weight[self.labelled] / self.chance[self.labelled]
         return b / self.by_set(b, self.labelled)[self.set_of[self.labelled]]
 
     @cached_property

@@ -53,6 +53,9 @@ def test_an_unknown_design_is_refused() -> None:
 
 def test_it_is_a_value() -> None:
     judged = Judged.of(["a", "b"], [0, 0], [1, 0], [1, None])
-    assert pickle.loads(pickle.dumps(judged)).problems == copy.copy(judged).problems
+    again = pickle.loads(pickle.dumps(judged))
+    assert again == judged == copy.copy(judged)
+    assert hash(again) == hash(judged)
+    assert again != Judged.of(["a", "b"], [0, 0], [1, 0], [1, 0])
     with pytest.raises(ValueError, match="read-only"):
         judged.score[0] = 0.0

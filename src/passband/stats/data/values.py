@@ -81,7 +81,8 @@ class ArrayValue:
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
-        return np.array_equal(a, b)
+        is_float = all(np.asarray(each).dtype.kind == "f" for each in (a, b))
+        return np.array_equal(a, b, equal_nan=is_float)
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         return a.keys() == b.keys() and all(_same(value, b[key]) for key, value in a.items())
     return bool(a == b)

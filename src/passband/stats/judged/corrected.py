@@ -102,9 +102,9 @@ def _by_regression(judged: Judged, metric: Metric, over: Over, level: float) -> 
         rest, notes = _rest_by_problem(fit, units, metric, over)
         left_out = units.left_out
     bounds = student_bounds(fit, rest, level, limits)
-    notes = notes if bounds is not None else [*notes, NO_SPREAD]
+    notes += [] if bounds is not None else [NO_SPREAD]
+    notes += judge_notes(fit.explained, judged.n_labels)
     value = min(max(fit.value, limits[0]), limits[1])
-    notes = (*notes, *judge_notes(fit.explained, judged.n_labels))
     whole = _estimate(judged, metric, value, bounds, over, level, BY_REGRESSION, notes)
     return replace(whole, n_problems=whole.n_problems - left_out, left_out=left_out)
 

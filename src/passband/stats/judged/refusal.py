@@ -21,7 +21,7 @@ def is_mean_score(metric: Metric) -> bool:
     if metric.k != 1 or not metric.is_mean:
         return False
     if isinstance(part, Credit):
-        return part.credit.tolist() == [0.0, 1.0]
+        return bool(np.array_equal(part.credit, [0.0, 1.0]))
     return isinstance(part, (MeanScore, BestScore))
 
 

@@ -46,7 +46,8 @@ class Sample:
 
     def sums(self, values: Floats) -> Floats:
         """Return the sum over the labelled trials of each problem."""
-        return np.bincount(self.label_problem, weights=values, minlength=self.n_problems)
+        totals = np.bincount(self.label_problem, weights=values, minlength=self.n_problems)
+        return np.asarray(totals, dtype=np.float64)
 
     def means(self, values: Floats) -> Floats:
         """Return the mean over all trials of each problem."""

@@ -56,7 +56,7 @@ def judge_values(judged: Judged) -> Floats:
     unbiased whatever the truth is, as labelled trials are read in the same way.
     """
     if judged.has_binary_labels:
-        return (judged.verdict == 1).astype(np.float64)
+        return np.asarray(judged.verdict == 1, dtype=np.float64)
     missing = np.isnan(judged.score)
     if missing.all():
         return np.zeros(judged.n_trials)
