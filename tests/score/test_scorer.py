@@ -141,14 +141,14 @@ def test_a_function_of_nothing_but_the_answer_is_refused() -> None:
 
 @pytest.fixture
 def judge(register: Register) -> Scorer:
-    @register("judge")
+    @register("awaited")
     async def judge(answer, target, trial, *, strict=False):
         await asyncio.sleep(0)
         if answer == "boom":
             raise RuntimeError("no")
         return answer == target or (not strict and trial.reasoning is not None)
 
-    return make_scorer("judge", options={"strict": True}, steps=["lowercase"])
+    return make_scorer("awaited", options={"strict": True}, steps=["lowercase"])
 
 
 def test_an_async_function(judge: Scorer) -> None:
@@ -159,7 +159,7 @@ def test_an_async_function(judge: Scorer) -> None:
     assert judge.score("  ", Reference(("x",))).status == "no_answer"
     assert judge.same("a", "a")
     assert not judge.same("a", "b")
-    lax = make_scorer("judge")
+    lax = make_scorer("awaited")
     assert asyncio.run(lax.score_async("a", Reference(("b",)), TRIAL)).value == 1
     assert make_scorer(**json.loads(json.dumps(judge.spec))).identity == judge.identity
 

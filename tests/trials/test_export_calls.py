@@ -27,9 +27,9 @@ def test_one_row_per_call(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in exported(judged(tmp_path / "run")).splitlines()]
     assert rows[0] == {
         "task": "sums", "model": "tiny", "scorer": "exact", "problem_id": "p0", "trial": 0,
-        "vote": 0, "swapped": 0, "attempt": 1, "status": "ok", "value": 1.0, "cached": 0,
+        "vote": 0, "swapped": 0, "attempt": 1, "status": "ok", "verdict": 1.0, "cached": 0,
         "prompt_tokens": 50, "completion_tokens": 9, "cost": 0.25, "seed": 0,
-        "reply": "It is right, 0.\nVERDICT: PASS", "outcome": None, "http": None, "detail": None,
+        "reply": "It is right, 0.\nVERDICT: PASS", "failure": None, "http": None, "detail": None,
         "key": b"1 0 0 0".hex(),
     }  # fmt: skip
     places = [(row["problem_id"], row["trial"], row["swapped"], row["attempt"]) for row in rows]
@@ -79,6 +79,15 @@ def test_from_the_command(tmp_path: Path) -> None:
     done = run("export", directory, "--calls", "--format", "lm-eval", "-o", tmp_path / "x.json")
     assert "calls are written as jsonl, csv, parquet; got lm-eval" in done.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["calls.jsonl", "run"]
+
+
+@pytest.mark.parametrize("name", ["calls.jsonl", "calls.csv"])
+def test_votes_are_not_taken_for_trials(tmp_path: Path, name: str) -> None:
+    directory = judged(tmp_path / "run")
+    run("export", directory, "--calls", "-o", tmp_path / name)
+    done = run("stats", tmp_path / name)
+    assert (done.code, done.out) == (2, "")
+    assert "score" in done.err
 
 
 def test_without_judges_it_is_empty(tmp_path: Path) -> None:

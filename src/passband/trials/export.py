@@ -51,7 +51,7 @@ _WHOLE = (
     "trial", "seed", "prompt_tokens", "completion_tokens", "latency_ms", "attempts", "vote",
     "swapped", "attempt", "cached", "http", "at_ms",
 )  # fmt: skip
-_NUMBERS = ("score", "value", "cost")
+_NUMBERS = ("score", "verdict", "cost")
 _CHUNK = 10_000  # rows of Parquet that are held at a time
 
 Row = Mapping[str, Any]

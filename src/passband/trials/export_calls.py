@@ -1,4 +1,8 @@
-"""The calls to judges as a file: one row per call, by run, scorer, problem, trial and number."""
+"""The calls to judges as a file: one row per call, by run, scorer, problem, trial and number.
+
+No column has a name that tables of trials have for scores: votes are not trials, and statistics of
+them as if they were would be wrong.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ __all__ = ["call_rows", "export_calls"]
 
 _COLUMNS = (
     "task", "model", "scorer", "problem_id", "trial", "vote", "swapped", "attempt", "status",
-    "value", "cached", "prompt_tokens", "completion_tokens", "cost", "seed", "reply", "outcome",
+    "verdict", "cached", "prompt_tokens", "completion_tokens", "cost", "seed", "reply", "failure",
     "http", "detail", "key",
 )  # fmt: skip
 _TIMING = ("at_ms", "latency_ms")
@@ -56,14 +60,14 @@ def _fields(call: CallRow, timing: bool) -> dict[str, Any]:
         "swapped": int(call.is_swapped),
         "attempt": call.attempt,
         "status": call.status,
-        "value": call.value,
+        "verdict": call.value,
         "cached": int(call.is_cached),
         "prompt_tokens": call.prompt_tokens,
         "completion_tokens": call.completion_tokens,
         "cost": call.cost,
         "seed": call.seed,
         "reply": call.reply,
-        "outcome": call.outcome,
+        "failure": call.outcome,
         "http": call.http,
         "detail": call.detail,
         "key": call.key.hex(),

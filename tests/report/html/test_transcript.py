@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from passband.report.html.transcript import marked_html, problem_html, trial_html
 from passband.report.show.excerpt import Amount
-from passband.summary.shown import Message, ShownProblem, ShownScore, ShownTrial
+from passband.summary.shown import Message, ShownCall, ShownProblem, ShownScore, ShownTrial
 
 PROBLEM = ShownProblem(
     "sums", "tiny", "one", (Message("user", "6 * 7 < x"),), ("42",), ("41", "42"), 2, 2, 1
@@ -37,6 +37,16 @@ def test_a_trial_without_a_text_says_why() -> None:
     assert "no score (gave_up)" in html
     assert "503 &lt;b&gt;" in html
     assert "answered" not in html
+
+
+def test_votes_of_a_judge_have_their_replies() -> None:
+    calls = (
+        ShownCall("judge", 0, 1, "ok", 0.5, "So <b>.\nVERDICT: HALF"),
+        ShownCall("judge", 1, 1, "failed", None, None, outcome="late", detail="<i>"),
+    )
+    html = trial_html(replace(TRIAL, calls=calls))
+    assert "vote 1: 0.5: VERDICT: HALF\n\nSo &lt;b&gt;.\nVERDICT: HALF</pre>" in html
+    assert '<div class="label">judged</div><pre dir="auto">vote 2: failed (late): &lt;i&gt;' in html
 
 
 def test_what_is_left_out_of_a_long_text_is_counted_and_the_answer_is_kept() -> None:

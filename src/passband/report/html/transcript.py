@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from passband.report.html.document import escape
 from passband.report.show.excerpt import Amount, excerpt
 from passband.report.show.reason import label_text, verdict
+from passband.report.show.votes import call_text
 from passband.report.words import counted, duration
 from passband.summary.shown import ShownProblem, ShownTrial
 
@@ -48,6 +49,9 @@ def trial_html(trial: ShownTrial, amount: Amount = LONG) -> str:
     if own.reason:
         parts.append(_labelled("why", own.reason, amount))
     parts += [_labelled("failed", failure, amount) for failure in trial.failures]
+    for call in trial.calls:
+        line = call_text(call, trial.calls)
+        parts.append(_labelled("judged", f"{line}\n\n{call.reply}" if call.reply else line, amount))
     if trial.reasoning:
         parts.append(_labelled("reasoning", trial.reasoning, amount))
     parts += [_labelled(message.role, message.text, amount) for message in trial.transcript]
