@@ -31,6 +31,9 @@ from passband.report.show.diff import diff_lines
 from passband.report.show.style import Style
 from passband.report.show.text import wrapped
 from passband.run.budget import find_price
+from passband.run.label.sheet import read_sheet
+from passband.run.label.ticket import Ticket
+from passband.run.label.value import parse_label
 from passband.score.builtin.choice import choice
 from passband.score.builtin.contains import contains
 from passband.score.builtin.exact_match import exact_match
@@ -350,6 +353,23 @@ def _of_tasks(folder: Path) -> list[Target]:
 # -- files of passband, and of data ----------------------------------------------------------
 
 
+TICKET = Ticket("p1", 0, "abc", "judge", "spread", 7, 2, 3, 4, 0.5, "d" * 16)
+LABELS = f"problem,trial,answer,label,ticket\np1,0,=1,pass,{TICKET.text()}\np2,1,x,,\n".encode()
+LABEL_LINES = b"\n".join(
+    json.dumps({"problem": "p1", "trial": 0, "label": label, "ticket": ticket}).encode()
+    for label, ticket in (("pass", TICKET.text()), (None, None), (0, ""))
+)
+
+
+def _labels(path: Path) -> object:
+    """Read a file of labels; a ticket that is read is the one that was written."""
+    rows = list(read_sheet(path))
+    for row in rows:
+        parse_label(row.label, None)
+        assert row.ticket is None or Ticket.parse(row.ticket.text()) == row.ticket
+    return rows
+
+
 def _data(path: Path) -> object:
     return column_names(path), [
         record for record, _ in zip(read_records(path), range(50), strict=False)
@@ -393,6 +413,8 @@ def _of_files(folder: Path) -> list[Target]:
         file_target("banks", folder, "b.jsonl", read_bank, ((made / "bank.jsonl").read_bytes(),),
         "lines"),
         file_target("lock file", folder, lock.LOCK_FILE, _lock, owner, "json"),
+        file_target("labels csv", folder, "l.csv", _labels, (LABELS,), "csv"),
+        file_target("labels jsonl", folder, "l.jsonl", _labels, (LABEL_LINES,), "lines"),
         file_target("data csv", folder, "d.csv", _data, (TABLE, b"a\tb\n1\t2\n"), "csv"),
         file_target("data json", folder, "d.json", _data, (*encoded(RECORDS, RECORDS[0]), lines),
         "json"),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judged_runs import fill, judged_run
+from judged_runs import JUDGE, fill, judged_run
 from passband import InvalidInput, PassbandWarning
 from passband.readers import read
 from passband.readers.judge_scores import Labels, is_judged, judge_of, judge_scores
@@ -12,6 +12,8 @@ from passband.readers.sources import outcomes_of
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
 from passband.trials.reader import Trials
+from passband.trials.rows import ScorerEntry, ScoreRow
+from stores import writing
 
 TABLE = {
     "problem": ["a", "a", "b", "b"],
@@ -78,6 +80,22 @@ def test_only_labels_by_hand_correct_nothing(tmp_path: Path) -> None:
     with Trials(tmp_path / "run") as trials:
         found = judge_scores(trials, trials.run(), trials.run().scorer())
     assert (found.n_labels, found.judged.n_labels, found.judged.design) == (0, 12, "chosen")
+
+
+def test_another_scorer_may_be_the_truth(tmp_path: Path) -> None:
+    truth = judged_run(tmp_path / "run", problems=12, trials=2)
+    with writing(tmp_path / "run") as store:
+        record = ScorerEntry("quality", "quality 1", JUDGE)
+        _, exact = store.set_scorers(1, [record, ScorerEntry("exact", "exact 1", None)])
+        store.add_scores(
+            (int(key[1:]), trial, ScoreRow(exact, right, "ok", "42", "last_number"))
+            for (key, trial), right in truth.items()
+        )
+    columns = {"judge": "quality", "label": "exact"}
+    (group,) = read(tmp_path / "run", columns=columns).groups
+    assert group.judged is not None
+    assert group.judged.judged.is_fully_labelled
+    assert group.judged.judged.design == "unknown"
 
 
 def test_a_table_has_columns_of_both() -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "judge_scores",
     "label_scorers",
     "stored_labels",
+    "title_of",
 ]
 
 BY_HAND = "chosen"  #: the design of labels whose trials a person chose
@@ -59,9 +60,23 @@ class JudgeScores:
     model: str | None = None  #: that judges, where it is recorded
 
     @property
+    def title(self) -> str:
+        """What tables call the judge: its scorer, or its model where the scorer has no own name."""
+        return title_of(self.judge, self.model)
+
+    @property
     def n_labels(self) -> int:
         """Labels that may correct the judge: not those of trials that a person chose."""
         return 0 if self.judged.design == BY_HAND else self.judged.n_labels
+
+
+def title_of(scorer: str, model: str | None) -> str:
+    """Return what a judge is called.
+
+    >>> title_of("clarity", "openai:large"), title_of("judge", "openai:large")
+    ('clarity', 'openai:large')
+    """
+    return model if scorer == "judge" and model else scorer
 
 
 def judge_of(
@@ -184,8 +199,10 @@ def stored_labels(record: ScorerRecord, rows: Iterable[tuple[Place, ScoreRow]]) 
 
     Where all were chosen by hand, they are returned as such: to be shown, and not to correct with.
     """
-    spec = record.spec or {}
     scored = [(place, row) for place, row in rows if row.value is not None]
+    if not record.is_label:  # another scorer, taken as the truth
+        return Labels(record.name, {place: float(row.value or 0.0) for place, row in scored})
+    spec = record.spec or {}
     drawn = [(place, row) for place, row in scored if row.rule != BY_HAND]
     kept = drawn or scored
     designs = {row.rule or UNKNOWN for _, row in kept}

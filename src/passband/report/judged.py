@@ -37,17 +37,17 @@ def _lines(judge: JudgeResult) -> list[str]:
     lines = []
     if judge.agreement is not None:
         pairs = [f"{name} {value}" for name, value in agreement_rows(judge.agreement)]
-        lines.append(f"judge {judge.scorer}, {label_text(judge)}: {'; '.join(pairs)}")
+        lines.append(f"judge {judge.title}, {label_text(judge)}: {'; '.join(pairs)}")
     if judge.bracket is not None:
         low, high = judge.bracket
         lines.append(
-            f"judge {judge.scorer}: {judge.n_failed:,} of {counted(judge.n_trials, 'trial')} have "
+            f"judge {judge.title}: {judge.n_failed:,} of {counted(judge.n_trials, 'trial')} have "
             f"no verdict; its pass rate is between {low:.3f} (all failed) and {high:.3f} (all "
             "passed)"
         )
     if shares := share_rows(judge):
         parts = ", ".join(f"{share:.0%} {name}" for name, share in shares)
-        lines.append(f"judge {judge.scorer}: where the variance comes from: {parts}")
+        lines.append(f"judge {judge.title}: where the variance comes from: {parts}")
     return lines
 
 

@@ -157,7 +157,7 @@ def with_judge(group: Group, correction: Correction | None, model: str | None) -
     """Return the group with what is known of the judge of its scores, and notes on that."""
     if correction is None:
         return group
-    judge = correction.result.scorer
+    judge = correction.result.title
     told = tuple(correction.notes(model))
     if group.until is not None:
         told = (notes.judge_until(judge), *told)

@@ -17,7 +17,7 @@ __all__ = ["confusion_section", "judge_section", "judged_by", "judged_split", "j
 def judged_by(run: RunText) -> str:
     """Return by whom the trials of a run are judged, where they are; nothing where they are not."""
     judge = run.findings.group.judge
-    return "" if judge is None else judge.scorer
+    return "" if judge is None else judge.title
 
 
 def judge_section(run: RunText) -> str:
@@ -33,8 +33,8 @@ def judge_section(run: RunText) -> str:
 
 def _unlabelled(judge: JudgeResult) -> str:
     if judge.n_labels:
-        return f"{counted(judge.n_labels, 'label')} of what {judge.scorer} says: too few to tell."
-    return f"Nobody has labelled what {judge.scorer} says: its pass rate is not the task's."
+        return f"{counted(judge.n_labels, 'label')} of what {judge.title} says: too few to tell."
+    return f"Nobody has labelled what {judge.title} says: its pass rate is not the task's."
 
 
 def _finding(found: Agreement) -> str:
@@ -46,7 +46,7 @@ def _finding(found: Agreement) -> str:
 
 def _asked(judge: JudgeResult) -> str:
     """Return what was judged and labelled, and by whom."""
-    who = judge.scorer if judge.model is None else f"{judge.scorer} ({judge.model})"
+    who = judge.title if judge.model in (None, judge.title) else f"{judge.scorer} ({judge.model})"
     parts = [f"{who} judged {counted(judge.n_trials, 'trial')}; {label_text(judge)}."]
     if judge.bracket is not None:
         low, high = judge.bracket

@@ -120,7 +120,7 @@ def _sentences(run: RunText) -> Iterator[str]:
 
 def _judged_sentence(judge: JudgeResult) -> str:
     """Return what the number of a judge is: the judge's own, or corrected by labels."""
-    name = escape(judge.scorer)
+    name = escape(judge.title)
     if not judge.is_corrected:
         return f"is the pass rate of the judge {name}, and not that of the task. "
     labels = counted(judge.n_labels, "label")

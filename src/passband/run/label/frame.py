@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from passband.errors import InvalidInput
@@ -33,13 +34,17 @@ class Frame:
     judge: ScorerRecord
     scores: JudgeScores
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return self.trials.numbers(self.run.number)
+
     @property
     def name(self) -> str:
         return f"{self.run.task} by {self.run.label}"
 
     def reading(self, key: str, trial: int) -> Reading:
         """Return the question and the answer of a trial."""
-        number = self.trials.numbers(self.run.number)[key]
+        number = self._numbers[key]
         record = self.trials.chosen(self.run, Choice()).problem(number).record
         return Reading(_question(record), read_answer(self.trials, self.run, (number, trial)))
 

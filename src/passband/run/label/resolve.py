@@ -38,10 +38,14 @@ class Resolver:
         self._open = [Trials(directory) for directory in directories]
         self.runs: list[tuple[Path, RunRecord]] = []
         self._trials: dict[int, Trials] = {}
+        self._numbers: dict[int, dict[str, int]] = {}
+        self._recorded: dict[int, dict[int, int]] = {}
         for trials in self._open:
             for run in trials.chosen_runs(tasks, models):
                 self.runs.append((trials.directory, run))
                 self._trials[id(run)] = trials
+                self._numbers[id(run)] = trials.numbers(run.number)
+                self._recorded[id(run)] = trials.recorded(run.number)
 
     def close(self) -> None:
         for trials in self._open:
@@ -104,7 +108,7 @@ class Resolver:
     def _key(self, run: RunRecord, problem: str | None) -> str:
         if problem is None:
             raise InvalidInput("the problem is missing.")
-        known = self.trials(run).numbers(run.number)
+        known = self._numbers[id(run)]
         for key in (problem, unguarded(problem), problem.strip()):
             if key in known:
                 return key
@@ -129,18 +133,17 @@ class Resolver:
         return int(number)
 
     def _most_trials(self, run: RunRecord) -> int:
-        recorded = self.trials(run).recorded(run.number)
-        return max((mask.bit_length() for mask in recorded.values()), default=0)
+        return max((mask.bit_length() for mask in self._recorded[id(run)].values()), default=0)
 
     def _number(self, run: RunRecord, key: str) -> int:
-        known = self.trials(run).numbers(run.number)
+        known = self._numbers[id(run)]
         if key not in known:
             raise InvalidInput(f"{run.task} no longer has problem {key!r:.60}.")
         return known[key]
 
     def _require_trial(self, run: RunRecord, key: str, number: tuple[int, int]) -> None:
         problem, trial = number
-        mask = self.trials(run).recorded(run.number).get(problem, 0)
+        mask = self._recorded[id(run)].get(problem, 0)
         if not mask >> trial & 1:
             has = [at for at in range(mask.bit_length()) if mask >> at & 1]
             last = f"; its trials are 0 to {has[-1]}" if has else ""

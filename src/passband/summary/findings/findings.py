@@ -261,7 +261,7 @@ class _Measured:
         judge = self._found.group.judge
         if kinds is None or judge is None:
             return kinds
-        return replace(kinds, metric=f"{kinds.metric} (judged by {judge.scorer})")
+        return replace(kinds, metric=f"{kinds.metric} (judged by {judge.title})")
 
     def _transcripts(
         self, scan: Scan, places: Mapping[str, int], totals: tuple[int, int]

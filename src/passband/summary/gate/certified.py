@@ -56,7 +56,7 @@ def judge_reason(pair: JudgedPair | None) -> str:
     """Return why scores of a judge are not certified; nothing if labels correct them."""
     if pair is None or not pair.reason:
         return ""
-    judge = pair.sides[0].judge
+    judge = pair.sides[0].title
     return (
         f"judged by {judge}, and a judge alone certifies nothing: {pair.reason}; or gate by "
         "another scorer with --score"

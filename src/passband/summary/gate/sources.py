@@ -196,7 +196,7 @@ def _unlike(base: _Side, new: _Side, policy: GatePolicy) -> dict[str, str]:
     for task in base.tasks:
         sides = [side.judges[task] for side in (base, new) if task in side.judges]
         if len(sides) == 1 and task in new.tasks:
-            reasons[task] = f"only one side is judged by {sides[0].judge}"
+            reasons[task] = f"only one side is judged by {sides[0].title}"
         elif len(sides) == 2 and uncorrected_reason(sides) and (apart := judges_apart(sides)):
             reasons[task] = apart
     return reasons

@@ -52,17 +52,17 @@ class JudgedPair:
             margin=margin,
         )  # fmt: skip
         told = notes.corrected_by_labels(
-            first.judge, first.n_labels + second.n_labels, None, None, None
+            first.title, first.n_labels + second.n_labels, None, None, None
         )
         return replace(found, notes=(told, *found.notes))
 
     def own(self, comparison: Comparison) -> Comparison:
         """Return a comparison of a judge's scores, named as such."""
         first, _ = self.sides
-        note = notes.judge_uncorrected(first.judge, self.reason)
+        note = notes.judge_uncorrected(first.title, self.reason)
         return replace(
             comparison,
-            metric=judged_name(comparison.metric, first.judge),
+            metric=judged_name(comparison.metric, first.title),
             notes=(note, *comparison.notes),
         )
 
@@ -73,7 +73,7 @@ def judged_pair(models: Sequence[str] | Mapping[str, object], judges: Judges) ->
     if missing:
         known = next(iter(judges.values()))
         raise InvalidInput(
-            f"{' and '.join(missing)}: not judged by {known.judge}, as the other model is; choose "
+            f"{' and '.join(missing)}: not judged by {known.title}, as the other model is; choose "
             "one scorer for both with --score."
         )
     first, second = (judges[name] for name in models)
@@ -118,7 +118,7 @@ def uncorrected_reason(sides: Sequence[JudgeScores]) -> str:
 def apart_reason(sides: Sequence[JudgeScores]) -> str:
     """Return why the verdicts of two judges are not comparable; nothing if it is one judge."""
     identities = {side.identity for side in sides if side.identity}
-    names = list(dict.fromkeys(side.judge for side in sides))
+    names = list(dict.fromkeys(side.title for side in sides))
     if len(identities) < 2:
         return ""
     who = " and ".join(names) if len(names) > 1 else f"{names[0]}, with different settings"
@@ -127,7 +127,7 @@ def apart_reason(sides: Sequence[JudgeScores]) -> str:
 
 def judged_ranking(ranking: Ranking, judges: Sequence[JudgeScores]) -> Ranking:
     """Return a ranking by a judge's scores, named as such."""
-    judge = judges[0].judge
+    judge = judges[0].title
     note = notes.judge_uncorrected(
         judge, "rankings of three or more models are by verdicts alone; compare two for labels"
     )
@@ -152,7 +152,7 @@ def judge_remarks(task: str | None, judges: Mapping[str, JudgeScores]) -> list[R
     alike = [name for name, shared in found.items() if shared]
     if not alike:
         return []
-    judge = judges[alike[0]].judge
+    judge = judges[alike[0]].title
     text = (
         f"the judge {judge} and {' and '.join(alike)} share a name: a difference judged by it may "
         "be its taste"

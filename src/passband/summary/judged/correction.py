@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers.judge_scores import BY_HAND, JudgeScores
+from passband.score.judge.kin import is_kin
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
 from passband.stats.judged import Judged, corrected
@@ -49,12 +51,12 @@ class Correction:
         labels = self.scores.n_labels
         if not labels:
             by_hand = 0 if self.scores.labels is None else self.scores.labels.by_hand
-            return notes.judge_only(self.scores.judge, by_hand)
+            return notes.judge_only(self.scores.title, by_hand)
         if reason := self._unsuited() or one_sided(self.scores.judged):
-            return notes.judge_uncorrected(self.scores.judge, reason)
+            return notes.judge_uncorrected(self.scores.title, reason)
         found = self._estimate(self.mean)
         if isinstance(found, Note):
-            return notes.judge_uncorrected(self.scores.judge, found.text)
+            return notes.judge_uncorrected(self.scores.title, found.text)
         return None
 
     def _unsuited(self) -> str:
@@ -87,7 +89,7 @@ class Correction:
         """Return a line of the judge's scores, corrected or named as the judge's."""
         metric = _metric_of(line)
         if self.refusal is not None or metric is None:
-            return self._own(line, self.refusal or notes.judge_reduced(self.scores.judge))
+            return self._own(line, self.refusal or notes.judge_reduced(self.scores.title))
         found = self._estimate(self._metric(metric))
         label = self._label(line)
         if isinstance(found, Note):
@@ -109,8 +111,8 @@ class Correction:
 
     def _own(self, line: Line, note: Note) -> Line:
         """Return a line as the judge's own."""
-        name = self.scores.judge
-        suffix = "judged" if name in line.metric else f"judged by {name}"
+        is_named = self.scores.judge in line.metric
+        suffix = "judged" if is_named else f"judged by {self.scores.title}"
         estimate = line.estimate
         if estimate is not None:
             estimate = replace(estimate, notes=(note, *estimate.notes))
@@ -143,7 +145,7 @@ class Correction:
         if labels is not None and labels.frame and labels.frame < result.n_trials:
             yield notes.labels_of_part(labels.frame, result.n_trials)
         if shared := shared_name(result.model, model):
-            yield notes.judge_shares_name(result.scorer, shared)
+            yield notes.judge_shares_name(result.title, shared)
         yield from self._labeller_notes()
         yield from self._advice()
 
@@ -204,28 +206,16 @@ def _sentence(result: JudgeResult) -> tuple[str, int, float | None, float | None
         passes = 1.0 - found.specificity.value
     if found is not None and found.sensitivity.value is not None:
         misses = 1.0 - found.sensitivity.value
-    return result.scorer, result.n_labels, result.pass_rate, passes, misses
+    return result.title, result.n_labels, result.pass_rate, passes, misses
 
 
 def shared_name(judge: str | None, model: str | None) -> str:
-    """Return the name that a judge and the model it judges share, if they share one.
+    """Return the name of the family that a judge and the model it judges share, if they do.
 
     >>> shared_name("openai:gpt-4o-mini", "openai:gpt-4o"), shared_name("claude-3", "gpt-4o")
     ('gpt', '')
     """
-    if not judge or not model:
+    if not judge or not model or not is_kin(judge, model):
         return ""
-    first, second = (_family(name) for name in (judge, model))
-    return first if first and first == second else ""
-
-
-def _family(name: str) -> str:
-    """Return the first word of a model's name, without its provider and organisation.
-
-    >>> _family("openai:meta-llama/Llama-3.1-8B"), _family("openai:gpt-4o-mini")
-    ('llama', 'gpt')
-    """
-    import re
-
-    own = re.split(r"[:/]", name)[-1].lower()
-    return re.split(r"[-_.\s\d]", own, maxsplit=1)[0]
+    word = re.match(r"[a-z]*", re.split(r"[:/]", model)[-1].casefold())
+    return (word and word[0]) or model

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from passband.errors import InvalidInput
-from passband.readers.judge_scores import BY_HAND, JudgeScores, Labels
+from passband.readers.judge_scores import BY_HAND, JudgeScores, Labels, title_of
 
 if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
@@ -47,6 +47,11 @@ class JudgeResult:
     agreement: Agreement | None = None
     split: JudgedSplit | None = None  #: of the variance of the corrected value
     labellers: tuple[Labeller, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What tables call it."""
+        return title_of(self.scorer, self.model)
 
 
 def rests_on_labels(estimate: Estimate) -> bool:
