@@ -214,7 +214,9 @@ def test_a_second_verdict_has_another_hash_seed_and_the_same_limits(scorer: Code
     code = f"```\nimport os\ndef double(x): return x * ({asks})\n```"
     assert scorer.score(code, reference).value == 0.0
     assert scorer.score_again(code, reference, hash_seed=2).value == 1.0
-    late = "```\nimport threading as t\ndef double(x):\n    t.Event().wait(1.1)\n    return 2 * x\n```"
+    late = (
+        "```\nimport threading as t\ndef double(x):\n    t.Event().wait(1.1)\n    return 2 * x\n```"
+    )
     assert outcome_in(scorer.score(late, reference).detail) == "timed_out"
     again = scorer.score_again(late, reference, hash_seed=1, times=2.0)
     assert again.value == 0.0
