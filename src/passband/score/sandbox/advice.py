@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["advice"]
 
 _ADVICE = (
-    ("No space left on device", "user namespaces are used up or off: see user.max_user_namespaces"),
+    ("ENOSPC", "user namespaces are off: see user.max_user_namespaces"),
     ("uid map", "user namespaces are forbidden: see kernel.apparmor_restrict_unprivileged_userns"),
     ("namespace", "this kernel, or the container around, forbids user namespaces"),
     ("Unknown option", "bubblewrap 0.8 or newer is needed"),
