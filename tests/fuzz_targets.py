@@ -37,6 +37,8 @@ from passband.score.builtin.exact_match import exact_match
 from passband.score.builtin.f1 import f1
 from passband.score.builtin.math import normalise
 from passband.score.builtin.numeric import numeric
+from passband.score.code.problem_tests import read_tests
+from passband.score.code.program import find_program_here
 from passband.score.extract import RULES, extract
 from passband.score.filters import make_step
 from passband.score.parse_number import read_number
@@ -231,6 +233,28 @@ def _show(data: bytes) -> object:
     return lines, list(diff_lines(completion, completion[::-1], Style(30)))
 
 
+PROGRAMS = (
+    b"So:\n```python\ndef f(x):\n    return x\n```\nUse:\n```\nf(1)\n```", b"    return (x\n",
+    b"Sure.\n\nimport math\n\ndef f(x):\n    return x\n\nDone.", b"~~~py\nreturn 1\n",
+)  # fmt: skip
+CASES = ({"inputs": ["1"], "outputs": ["2"], "fn_name": "f"}, {"test": "x", "entry_point": "f"},
+         {"public_test_cases": '[{"input": "1", "output": "2"}]', "metadata": "{}"})  # fmt: skip
+
+
+def _program(data: bytes) -> object:
+    prompt = "import re\n\ndef f(x):\n"
+    return find_program_here(text(data), prompt, "f"), find_program_here(text(data))
+
+
+def _tests(data: bytes) -> object:
+    try:
+        doc = json.loads(data)
+    except (ValueError, RecursionError):
+        doc = {"public_test_cases": text(data)}
+    named = {str(name): value for name, value in doc.items()} if isinstance(doc, dict) else {}
+    return read_tests({name: named[name] for name in named if name != "test_list"})
+
+
 def _of_answers(folder: Path) -> list[Target]:
     numbers = (b"1,234.50", b"\\frac{1}{2}", b"1 1/2", b"-3e5", b"50\\%", "−½".encode(), b"1.5e-3")
     patterns = (
@@ -245,6 +269,8 @@ def _of_answers(folder: Path) -> list[Target]:
         Target("scorers", _score, PAIRS),
         Target("filter steps", _filter, encoded(*STEPS), "json"),
         Target("regular expressions", _pattern, patterns),
+        Target("programs in answers", _program, PROGRAMS),
+        Target("tests of programs", _tests, encoded(*CASES), "json"),
     ]
 
 
