@@ -26,9 +26,8 @@ def test_a_sandbox_that_holds() -> None:
 
 def test_one_that_does_not() -> None:
     bad = Diagnosis("docker", (*GOOD, Finding("leak", "files", False, "the next trial found it")))
-    lines = list(
-        doctor_lines([Diagnosis("bubblewrap", (Finding("setup", "start", False, "no"),)), bad])
-    )
+    missing = Diagnosis("bubblewrap", (Finding("setup", "start", False, "no"),))
+    lines = list(doctor_lines([missing, bad]))
     assert "    start                              no    no" in lines
     assert "    files                              GOT THROUGH the next trial found it" in lines
     assert lines[-1].startswith("No sandbox holds here: programs of models are refused.")

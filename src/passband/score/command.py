@@ -159,8 +159,7 @@ def read_reply(finished: Finished) -> tuple[float, str | None]:
     except (ValueError, RecursionError):
         reply = None
     score = reply.get("score") if isinstance(reply, dict) else None
-    is_number = isinstance(score, (bool, int, float)) and math.isfinite(score) and 0 <= score <= 1
-    if not is_number:
+    if not (isinstance(score, (bool, int, float)) and math.isfinite(score) and 0 <= score <= 1):
         shown = finished.stdout.strip()[:_SHOWN] or "nothing"
         raise InvalidInput(f'the command must write {{"score": a number from 0 to 1}}; got {shown}')
     detail = reply.get("detail")

@@ -20,7 +20,7 @@ sandbox = make_sandbox({name!r}, size=1)
 sandbox.facts()
 (_, worker), = sandbox.pool._idle
 print(worker._process.pid, flush=True)
-program = "import os, signal, time\\nif os.fork() == 0:\\n    os.setsid()\\nwhile True: time.sleep(9)"
+program = "import os, signal\\nif os.fork() == 0:\\n    os.setsid()\\nsignal.pause()"
 sandbox.run_program(program, "", Limits(wall=600))
 """
 

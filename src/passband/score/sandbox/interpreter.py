@@ -14,6 +14,7 @@ __all__ = ["SETTING", "Interpreter", "find_interpreter", "is_visible"]
 
 SETTING = "PASSBAND_SANDBOX_PYTHON"  # the path of another one
 _OF_SYSTEM = ("/usr/bin/python3", "/usr/local/bin/python3")
+_HIDDEN = tuple(map(Path, ("/tmp", "/dev", "/proc")))
 _SHOWN = Path("/usr")  # what every sandbox shows
 
 
@@ -34,8 +35,7 @@ def find_interpreter(user: int | None) -> Interpreter:
             raise InvalidInput(f"{SETTING}={setting} is not a file that {who} can run.")
         return Interpreter(setting, _outside([str(Path(setting).parent.parent)]))
     folders = [sys.prefix, sys.base_prefix]
-    own = [Path(sys.executable), *map(Path, folders)]
-    if sys.executable and all(is_visible(path, user) for path in own):
+    if sys.executable and all(_can_show(Path(path), user) for path in (sys.executable, *folders)):
         return Interpreter(sys.executable, _outside(folders))
     for path in _OF_SYSTEM:
         if is_visible(Path(path), user):
@@ -50,6 +50,14 @@ def _outside(folders: list[str]) -> tuple[str, ...]:
     """Return the folders that are not shown anyway, each once."""
     paths = dict.fromkeys(Path(folder).resolve() for folder in folders)
     return tuple(str(path) for path in paths if _SHOWN not in (path, *path.parents))
+
+
+def _can_show(path: Path, user: int | None) -> bool:
+    """Return whether a sandbox can show a path: it has its own /tmp, and links stay links."""
+    places = (path, path.resolve())
+    return is_visible(path, user) and not any(
+        hidden in place.parents for place in places for hidden in _HIDDEN
+    )
 
 
 def is_visible(path: Path, user: int | None) -> bool:

@@ -142,8 +142,8 @@ def start(
         raise ValueError(f"{command[0]} is no absolute path")
     return subprocess.Popen(
         list(command),
-        stdin=control,
-        stdout=control if answers else subprocess.DEVNULL,
+        stdin=control.fileno(),
+        stdout=control.fileno() if answers else subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         bufsize=0,
         env=dict(variables),

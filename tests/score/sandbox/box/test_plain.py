@@ -1,5 +1,6 @@
 """Values that cross between a program and its tests."""
 
+import contextlib
 import decimal
 import json
 import math
@@ -122,7 +123,5 @@ def test_whatever_else_equals_nothing() -> None:
 )
 def test_anything_is_read_or_refused(message: Any) -> None:
     """A program can send whatever it wants."""
-    try:
+    with contextlib.suppress(ValueError):
         decode(message)
-    except ValueError:
-        pass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -72,7 +71,6 @@ def exec_command(job: dict[str, Any]) -> int:
     """Run a command in the working folder with its files; return its exit status."""
     for name, text in job["files"].items():
         _write(name, text.encode("latin-1"))
-    sys.stdout = sys.stderr = None  # type: ignore[assignment]
     pid = os.fork()
     if pid == 0:
         words = job["command"]

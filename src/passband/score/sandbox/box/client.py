@@ -102,9 +102,12 @@ def _ran(
     return report
 
 
-def _drained(control: socket.socket, pipes: list[int], most: int) -> Any:
+def _drained(
+    control: socket.socket, pipes: list[int], most: int
+) -> tuple[dict[str, Any], list[bytearray], bool]:
     """Read output, keeping the first bytes of it, until the zygote reports the end."""
-    texts, is_cut, report = [bytearray(), bytearray()], False, None
+    texts, is_cut = [bytearray(), bytearray()], False
+    report: dict[str, Any] | None = None
     with selectors.DefaultSelector() as selector:
         for place, pipe in enumerate(pipes):
             os.set_blocking(pipe, False)

@@ -11,8 +11,11 @@ import functools
 import os
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
+from passband.score.sandbox.bubblewrap import user_of_trials
+from passband.score.sandbox.interpreter import find_interpreter
 from passband.score.sandbox.limits import Limits
 from passband.score.sandbox.probes.probe import Probe
 from passband.score.sandbox.result import Finished
@@ -26,7 +29,7 @@ _LONG = Limits(wall=60, cpu=1)  # so that the processor time ends it, on a busy 
 
 # Of the host; an image of a container may have its own.
 _FOLDERS = (
-    "/etc/passwd", "/etc/shadow", "/root", "/home", "/var", "/run", "/sys", "/boot", "/mnt",
+    "/etc/passwd", "/etc/shadow", "/home", "/var", "/run", "/sys", "/boot", "/mnt",
     "/proc/1", "/proc/self",
 )  # fmt: skip
 
@@ -225,8 +228,16 @@ def _network(sandbox: Zygotes) -> str | None:
 def _files(sandbox: Zygotes) -> str | None:
     with tempfile.NamedTemporaryFile(prefix="passband-probe-") as canary:
         os.chmod(canary.name, 0o644)
-        paths = [canary.name, __file__, *(_FOLDERS if sandbox.name == "bubblewrap" else ())]
+        paths = [canary.name]
+        if sandbox.name == "bubblewrap":
+            # The Python of programs may be in one of them, which then holds the way to it.
+            shown = _parents(find_interpreter(user_of_trials()).folders)
+            paths += [path for path in _FOLDERS if path not in shown]
         return _printed(f"PATHS = {paths!r}\n{_FILES}", sandbox)
+
+
+def _parents(folders: Iterable[str]) -> set[str]:
+    return {str(parent) for folder in folders for parent in Path(folder).parents}
 
 
 def _processes(sandbox: Zygotes) -> str | None:
