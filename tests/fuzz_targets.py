@@ -39,10 +39,13 @@ from passband.score.builtin.math import normalise
 from passband.score.builtin.numeric import numeric
 from passband.score.code.problem_tests import read_tests
 from passband.score.code.program import find_program_here
+from passband.score.command import read_reply as read_command_reply
 from passband.score.extract import RULES, extract
 from passband.score.filters import make_step
 from passband.score.parse_number import read_number
 from passband.score.patterns import compile_pattern
+from passband.score.sandbox.box import plain
+from passband.score.sandbox.result import Finished
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
 from passband.stats.decision.plan.plan import Plan
@@ -255,6 +258,32 @@ def _tests(data: bytes) -> object:
     return read_tests({name: named[name] for name in named if name != "test_list"})
 
 
+VALUES = (
+    [1, 2.5, {"tuple": [None, True]}, {"dict": [["a", {"set": [1]}]]}, {"int": "0xff"}],
+    [{"bytes": "ff"}, {"complex": [1, 2]}, {"range": [1, 9, 2]}, {"fraction": [1, 3]}],
+    [{"decimal": "1.5"}, {"iterator": [1]}, {"opaque": ["object", True]}, {"array": [[1], "i4"]}],
+)
+COMMAND_REPLIES = ({"score": 1, "detail": "right"}, {"score": True}, {"score": 0.5, "detail": [1]})
+
+
+def _value(data: bytes) -> object:
+    """Read what a program sent to its tests, as frames do."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidInput("not JSON, which a frame always is") from None
+    try:
+        return repr(plain.decode(value))
+    except (ValueError, RecursionError):
+        raise InvalidInput("no value") from None
+
+
+def _command_reply(data: bytes) -> object:
+    score, _ = read_command_reply(Finished(0, stdout=text(data)))
+    assert 0 <= score <= 1
+    return score
+
+
 def _of_answers(folder: Path) -> list[Target]:
     numbers = (b"1,234.50", b"\\frac{1}{2}", b"1 1/2", b"-3e5", b"50\\%", "−½".encode(), b"1.5e-3")
     patterns = (
@@ -271,6 +300,8 @@ def _of_answers(folder: Path) -> list[Target]:
         Target("regular expressions", _pattern, patterns),
         Target("programs in answers", _program, PROGRAMS),
         Target("tests of programs", _tests, encoded(*CASES), "json"),
+        Target("values of programs", _value, encoded(*VALUES), "json"),
+        Target("replies of commands", _command_reply, encoded(*COMMAND_REPLIES), "json"),
     ]
 
 

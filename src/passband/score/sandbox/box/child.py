@@ -5,29 +5,47 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Callable
 from typing import Any
+
+from . import confine
 
 __all__ = ["exec_command", "start"]
 
 _NEW_PID, _NEW_MOUNT, _NEW_IPC = 0x20000000, 0x00020000, 0x08000000
 _CLONE = {"x86_64": 56, "aarch64": 220}
+_MOST_FILES = 1024  # more than a zygote ever has open
+
+_signal: Any = sys.modules["_signal"]  # without the enumerations that `signal` makes of answers
+_python = ctypes.PyDLL(None, use_errno=True)
+_python.syscall.restype = ctypes.c_long
+_FLAGS = _NEW_PID | _NEW_MOUNT | _NEW_IPC | signal.SIGCHLD
+_ARGUMENTS = (
+    ctypes.c_long(_CLONE.get(os.uname().machine, -1)), ctypes.c_ulong(_FLAGS), 0, 0, 0, 0,
+)  # fmt: skip
 
 
-def start(namespaces: bool, main: Callable[[], int], files: list[int]) -> int:
-    """Start a child that calls a function and exits with what it returns; return its number.
+def start(namespaces: bool, steps: list[Any], main: Callable[[], int], files: list[int]) -> int:
+    """Start a child that carries out steps and exits with what a function returns.
 
-    The child keeps the given files as 0, 1, 2 and so on, and no other.
+    The child keeps the given files as 0, 1, 2 and so on, and no other; all of them must have higher
+    numbers than that, or the right one. Returns the number of the child.
     """
     pid = _clone() if namespaces else os.fork()
     if pid == 0:
         status = 125
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+            _signal.set_wakeup_fd(-1)
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
             os.setsid()  # or kill(0) would reach the zygote, even from another namespace
-            _keep(files)
+            place = 0
+            for number in files:
+                os.dup2(number, place)
+                place += 1
+            os.closerange(place, _MOST_FILES)
+            confine.carry_out(steps)
             status = main()
         finally:
             os._exit(status)
@@ -40,31 +58,16 @@ def _clone() -> int:
     os.fork has no flags, and unshare(2) can put the children of a process into a new namespace of
     processes only once.
     """
-    python = ctypes.PyDLL(None, use_errno=True)
-    python.syscall.restype = ctypes.c_long
-    flags = _NEW_PID | _NEW_MOUNT | _NEW_IPC | signal.SIGCHLD
-    python.PyOS_BeforeFork()
-    pid = python.syscall(
-        ctypes.c_long(_CLONE[os.uname().machine]), ctypes.c_ulong(flags), 0, 0, 0, 0
-    )
+    _python.PyOS_BeforeFork()
+    pid = _python.syscall(*_ARGUMENTS)
     if pid == 0:
-        python.PyOS_AfterFork_Child()
+        _python.PyOS_AfterFork_Child()
         return 0
     number = ctypes.get_errno()
-    python.PyOS_AfterFork_Parent()
+    _python.PyOS_AfterFork_Parent()
     if pid < 0:
         raise OSError(number, f"clone: {os.strerror(number)}")
     return int(pid)
-
-
-def _keep(files: list[int]) -> None:
-    """Make the given files 0, 1, 2 and so on, and close all others."""
-    above = [os.dup(number) for number in files]
-    spare = max([*above, len(files)]) + 1
-    above = [os.dup2(number, spare + place, False) for place, number in enumerate(above)]
-    for place, number in enumerate(above):
-        os.dup2(number, place, True)
-    os.closerange(len(files), 1024)
 
 
 def exec_command(job: dict[str, Any]) -> int:

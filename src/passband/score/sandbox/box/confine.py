@@ -1,7 +1,10 @@
 """What a child gives up before it takes a program: everything but its own few files.
 
-The order matters. Namespaces and mounts need a capability, which goes next; limits are set after
-the namespaces, so that making them does not count; the filter of system calls comes last.
+The order matters. Mounts need a capability, which goes next; limits are set after the namespaces,
+so that making them does not count; the filter of system calls comes last.
+
+All of it is prepared in the zygote as steps, each the call of one function, so that a child has
+little left to do: each page of memory that it touches is copied for it.
 """
 
 from __future__ import annotations
@@ -11,51 +14,84 @@ import math
 import os
 import resource
 import struct
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["apply_limits", "drop_capabilities", "filter_calls", "fresh_folders"]
+__all__ = [
+    "capability_steps", "carry_out", "filter_steps", "folder_steps", "hide_processes",
+    "limit_steps", "user_steps",
+]  # fmt: skip
+
 
 _NOSUID, _NODEV, _READ_ONLY, _PRIVATE = 0x2, 0x4, 0x1, 0x4000 | 0x40000
+_NEW_MOUNT = 0x00020000
 _NO_NEW_PRIVILEGES, _SECCOMP, _FILTER = 38, 22, 2
 _CAPABILITIES = 0x20080522  # the version of the structure that capset takes
 _STACK = 8 << 20  # bytes
 
 libc = ctypes.CDLL(None, use_errno=True)
+_kept: list[Any] = []  # memory that the kernel is given addresses of
 
 
-def fresh_folders(disk: int) -> None:
-    """Give this process an empty /tmp and /dev/shm of its own, and nothing in /proc."""
-    _mount("none", "/", None, _PRIVATE, None)
-    size = f"size={disk},nr_inodes=1024,mode=1777"
-    _mount("tmpfs", "/tmp", "tmpfs", _NOSUID | _NODEV, size)
-    _mount("tmpfs", "/dev/shm", "tmpfs", _NOSUID | _NODEV, "size=1048576,nr_inodes=64,mode=1777")
-    _mount("tmpfs", "/proc", "tmpfs", _NOSUID | _NODEV | _READ_ONLY, "size=4096,nr_inodes=1")
-    os.chdir("/tmp")
+def carry_out(steps: Iterable[Any]) -> None:
+    """Carry out steps; raise for the first one that fails."""
+    for name, function, arguments in steps:
+        if function(*arguments):
+            number = ctypes.get_errno()
+            raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
-def _mount(source: str, place: str, kind: Any, flags: int, options: Any) -> None:
-    texts = [None if text is None else text.encode() for text in (source, place, kind, options)]
-    first, second, third, last = texts
-    _checked(libc.mount(first, second, third, ctypes.c_ulong(flags), last), f"mount {place}")
+def hide_processes() -> int:
+    """Put nothing in the place of /proc, for all children; return the true one, open."""
+    proc = os.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+    flags = _NOSUID | _NODEV | _READ_ONLY
+    carry_out(
+        [
+            ("unshare", libc.unshare, (_NEW_MOUNT,)),
+            _mount("none", "/", None, _PRIVATE, None),
+            _mount("tmpfs", "/proc", "tmpfs", flags, "size=4096,nr_inodes=1"),
+        ]
+    )
+    return proc
 
 
-def _checked(status: int, what: str) -> None:
-    if status != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+def folder_steps(disk: int) -> list[Any]:
+    """Return steps to an empty /tmp and /dev/shm of one's own."""
+    flags = _NOSUID | _NODEV
+    return [
+        _mount("tmpfs", "/tmp", "tmpfs", flags, f"size={disk},nr_inodes=1024,mode=1777"),
+        _mount("tmpfs", "/dev/shm", "tmpfs", flags, "size=1048576,nr_inodes=64,mode=1777"),
+        ("chdir", os.chdir, ("/tmp",)),
+    ]
 
 
-def drop_capabilities() -> None:
-    """Give up every capability, for good."""
+def _mount(source: str, place: str, kind: Any, flags: int, options: Any) -> Any:
+    first, second, third, last = (
+        None if text is None else text.encode() for text in (source, place, kind, options)
+    )
+    arguments = (first, second, third, ctypes.c_ulong(flags), last)
+    return f"mount {place}", libc.mount, arguments
+
+
+def capability_steps() -> list[Any]:
+    """Return the step that gives up every capability, for good."""
     header = struct.pack("Ii", _CAPABILITIES, 0)
-    _checked(libc.capset(header, bytes(24)), "capset")
+    return [("capset", libc.capset, (header, bytes(24)))]
 
 
-def apply_limits(limits: dict[str, Any], others: int) -> None:
-    """Set the kernel's limits; `others` are the processes of the sandbox itself."""
-    seconds = math.ceil(limits["cpu"])
+def user_steps(user: int) -> list[Any]:
+    """Return steps to being another user, for good."""
+    return [
+        ("setgroups", os.setgroups, ([],)),
+        ("setgid", os.setgid, (user,)),
+        ("setuid", os.setuid, (user,)),
+    ]
+
+
+def limit_steps(limits: dict[str, Any], others: int) -> list[Any]:
+    """Return steps that set the kernel's limits; `others` are processes of the sandbox itself."""
     values = {
-        "CPU": seconds,
+        "CPU": math.ceil(limits["cpu"]),
         "AS": limits["memory"],
         "FSIZE": limits["disk"],
         "NOFILE": limits["files"],
@@ -65,28 +101,29 @@ def apply_limits(limits: dict[str, Any], others: int) -> None:
         "MEMLOCK": 0,
         "MSGQUEUE": 0,
     }
-    for name, most in values.items():
-        _set_limit(name, int(most))
+    known = {name: most for name, most in values.items() if hasattr(resource, f"RLIMIT_{name}")}
+    return [_limit(name, int(most)) for name, most in known.items()]
 
 
-def _set_limit(name: str, most: int) -> None:
-    """Set one limit, where the system has it, or leave it at what is already less."""
-    number = getattr(resource, f"RLIMIT_{name}", None)
-    if number is None:
-        return
+def _limit(name: str, most: int) -> Any:
+    """Return the step of one limit, which stays at what is already less."""
+    number = getattr(resource, f"RLIMIT_{name}")
     _, hard = resource.getrlimit(number)
-    if hard != resource.RLIM_INFINITY:
-        most = min(most, hard)
-    resource.setrlimit(number, (most, most))
+    most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    return name, resource.setrlimit, (number, (most, most))
 
 
-def filter_calls(program: bytes) -> None:
-    """Install a filter of system calls, and give up ever gaining privileges."""
-    libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
-    _checked(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "no new privileges")
+def filter_steps(program: bytes) -> list[Any]:
+    """Return steps that give up gaining privileges, and install a filter of system calls."""
     if not program:
-        return
-    steps = ctypes.create_string_buffer(program)
-    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(steps))
+        return []
+    buffer = ctypes.create_string_buffer(program)
+    header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     pointer = ctypes.create_string_buffer(header)
-    _checked(libc.prctl(_SECCOMP, _FILTER, ctypes.addressof(pointer), 0, 0), "seccomp")
+    _kept.extend((buffer, pointer))
+    libc.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+    address = ctypes.addressof(pointer)
+    return [
+        ("no new privileges", libc.prctl, (_NO_NEW_PRIVILEGES, 1, 0, 0, 0)),
+        ("seccomp", libc.prctl, (_SECCOMP, _FILTER, address, 0, 0)),
+    ]

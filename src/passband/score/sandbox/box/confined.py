@@ -21,15 +21,18 @@ _OTHERS = 4  # processes of the sandbox itself: its first one, the zygote, the t
 class Confinement:
     """What a sandbox does to the processes of its trials.
 
-    namespaces: each program gets namespaces and folders of its own.
+    namespaces: each process gets namespaces and folders of its own.
     filter: a filter of system calls in hexadecimal digits, perhaps none.
-    user: whom programs run as, where the zygote is root; tests run as the next one.
+    user: whom programs run as, where the zygote is root; tests run as the one before.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self.namespaces = bool(settings["namespaces"])
-        self._filter = bytes.fromhex(settings["filter"])
+        self._filter = confine.filter_steps(bytes.fromhex(settings["filter"]))
         self._user: int | None = settings.get("user")
+        self._steps: dict[Any, list[Any]] = {}  # by user and limits
+        # The true /proc, of which programs see nothing.
+        self.proc = confine.hide_processes() if self.namespaces else None
 
     def start_program(
         self, main: Callable[[], int], files: list[int], limits: dict[str, Any], folder: str | None
@@ -52,36 +55,32 @@ class Confinement:
         folder: str | None,
         user: int | None,
     ) -> int:
-        def run() -> int:
-            if self.namespaces:
-                confine.fresh_folders(limits["disk"])
-            self._give_up(limits, folder, user)
-            return main()
+        key = (user, *limits.values())
+        steps = self._steps.get(key)
+        if steps is None:
+            steps = self._steps[key] = self._prepared(limits, user)
+        if folder is not None:
+            os.chmod(folder, 0o700 if user is None else 0o777)
+            steps = [("chdir", os.chdir, (folder,)), *steps]
+        return child.start(self.namespaces, steps, main, files)
 
-        return child.start(self.namespaces, run, files)
+    def _prepared(self, limits: dict[str, Any], user: int | None) -> list[Any]:
+        """Return the steps by which a child is confined, in their order."""
+        steps = confine.folder_steps(limits["disk"]) if self.namespaces else []
+        steps += [] if user is None else confine.user_steps(user)
+        steps += confine.capability_steps() if self.namespaces else []
+        return [*steps, *confine.limit_steps(limits, _OTHERS), *self._filter]
 
     def sweep(self) -> None:
         """End what a program left running, and remove its files, where no namespace does."""
         user = self._user
         if user is not None:
-            pid = child.start(False, lambda: _swept(user), [0, 1, 2])
+            pid = child.start(False, confine.user_steps(user), lambda: _swept(user), [0, 1, 2])
             os.waitpid(pid, 0)
-
-    def _give_up(self, limits: dict[str, Any], folder: str | None, user: int | None) -> None:
-        if folder is not None:
-            os.chdir(folder)
-        if user is not None:
-            _become(user, folder)
-        if self.namespaces:
-            confine.drop_capabilities()
-        confine.apply_limits(limits, _OTHERS)
-        if self._filter:
-            confine.filter_calls(self._filter)
 
 
 def _swept(user: int) -> int:
     """As the user of programs, kill everything that user runs and remove what it made."""
-    _become(user, None)
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)  # whatever this user may signal, but not this process
     for folder in ("/tmp", "/dev/shm"):
@@ -92,12 +91,3 @@ def _swept(user: int) -> int:
                 else:
                     os.remove(entry.path)
     return 0
-
-
-def _become(user: int, folder: str | None) -> None:
-    """Give the working folder to a user, and be that user for good."""
-    if folder is not None:
-        os.chmod(folder, 0o777)
-    os.setgroups([])
-    os.setgid(user)
-    os.setuid(user)

@@ -7,6 +7,7 @@ not.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
@@ -30,7 +31,8 @@ def main(settings: dict[str, Any]) -> None:
         return 0
 
     with theirs:
-        child.start(False, run, [theirs.fileno(), null, 2])
+        null, stderr = (fcntl.fcntl(number, fcntl.F_DUPFD, 10) for number in (null, 2))
+        child.start(False, [], run, [theirs.fileno(), null, stderr])
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # what trials leave behind is reaped
     channel = Streams()
     wire.send(channel, wire.receive(ours))

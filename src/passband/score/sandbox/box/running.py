@@ -32,12 +32,12 @@ class Running:
         self._ended: dict[str, Any] = {}
 
     def until_ended(
-        self, woken: int, control: socket.socket, owns_all: bool
+        self, woken: int, control: socket.socket, proc: int | None
     ) -> dict[str, Any] | None:
         """Return how the trial ended; None if the host is gone.
 
         woken: becomes readable when a child ends. control: the host, which says nothing meanwhile.
-        owns_all: every process that can be seen, but the first and this one, belongs to the trial.
+        proc: the /proc of a sandbox, where every process but the first and this one is a trial's.
         """
         channels: list[Any] = [woken, control]
         if self._judge is not None:
@@ -51,7 +51,7 @@ class Running:
             if woken in readable:
                 os.read(woken, 4096)
             if not readable and not self._timed_out:
-                self._end_by_time(owns_all)
+                self._end_by_time(proc)
             self._look(channels)
         return self._report()
 
@@ -75,8 +75,8 @@ class Running:
                 del self._alive[pid]
                 self._ended[role] = _ending(status, usage)
 
-    def _end_by_time(self, owns_all: bool) -> None:
-        self._timed_out, self._waited = True, self._times(owns_all)
+    def _end_by_time(self, proc: int | None) -> None:
+        self._timed_out, self._waited = True, self._times(proc)
         self._kill()
         self._deadline += 60.0
 
@@ -86,17 +86,17 @@ class Running:
                 with contextlib.suppress(OSError):
                     kill(pid, signal.SIGKILL)
 
-    def _times(self, owns_all: bool) -> dict[str, float] | None:
+    def _times(self, proc: int | None) -> dict[str, float] | None:
         """Return how long the program has run, and was ready to run but had to wait.
 
         Seconds over all of its processes; None where the kernel does not say.
         """
         pids = {self._program}
         try:
-            if owns_all:
-                pids |= {int(name) for name in os.listdir("/proc") if name.isdigit()}
+            if proc is not None:
+                pids |= {int(name) for name in os.listdir(proc) if name.isdigit()}
             pids -= {1, os.getpid(), self._judge.pid if self._judge else 0}
-            times = [_times(pid) for pid in pids]
+            times = [_times(pid, proc) for pid in pids]
         except (OSError, ValueError):
             return None
         return {"cpu": sum(ran for ran, _ in times), "delay": max(waited for _, waited in times)}
@@ -107,10 +107,14 @@ class Running:
         return {**report, **self._ended}
 
 
-def _times(pid: int) -> tuple[float, float]:
+def _times(pid: int, proc: int | None) -> tuple[float, float]:
     """Return how long a process ran, and how long it waited for a processor."""
-    with open(f"/proc/{pid}/schedstat") as file:
-        ran, waited, _ = file.read().split()
+    name = f"/proc/{pid}/schedstat" if proc is None else f"{pid}/schedstat"
+    number = os.open(name, os.O_RDONLY, dir_fd=proc)
+    try:
+        ran, waited, _ = os.read(number, 100).split()
+    finally:
+        os.close(number)
     return int(ran) / 1e9, int(waited) / 1e9
 
 

@@ -7,6 +7,7 @@ next child finds nothing of them in its memory.
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import signal
@@ -29,12 +30,16 @@ _PRELOADED = (
     "json", "math", "numbers", "operator", "re", "string", "time", "traceback", "typing",
 )  # fmt: skip
 
+_RESERVED = 10  # files below this number are those of a child; the zygote's own are above
+
 
 def main(settings: dict[str, Any]) -> None:
     """Serve trials until the other end of standard input is closed."""
-    control = socket.socket(fileno=os.dup(0))
+    control = socket.socket(fileno=fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, _RESERVED))
     null = os.open("/dev/null", os.O_RDWR)
-    os.dup2(null, 0)
+    for number in (0, *range(3, _RESERVED)):
+        os.dup2(null, number)
+    null = os.dup(null)
     for name in _PRELOADED:
         __import__(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -141,4 +146,4 @@ class Zygote:
         return self._ended(running)
 
     def _ended(self, running: Running) -> dict[str, Any] | None:
-        return running.until_ended(self._woken, self._control, self._confinement.namespaces)
+        return running.until_ended(self._woken, self._control, self._confinement.proc)
