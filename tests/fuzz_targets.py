@@ -37,6 +37,8 @@ from passband.score.builtin.exact_match import exact_match
 from passband.score.builtin.f1 import f1
 from passband.score.builtin.math import normalise
 from passband.score.builtin.numeric import numeric
+from passband.score.code.problem_tests import read_tests
+from passband.score.code.program import find_program_here
 from passband.score.command import read_reply as read_command_reply
 from passband.score.extract import RULES, extract
 from passband.score.filters import make_step
@@ -234,6 +236,28 @@ def _show(data: bytes) -> object:
     return lines, list(diff_lines(completion, completion[::-1], Style(30)))
 
 
+PROGRAMS = (
+    b"So:\n```python\ndef f(x):\n    return x\n```\nUse:\n```\nf(1)\n```", b"    return (x\n",
+    b"Sure.\n\nimport math\n\ndef f(x):\n    return x\n\nDone.", b"~~~py\nreturn 1\n",
+)  # fmt: skip
+CASES = ({"inputs": ["1"], "outputs": ["2"], "fn_name": "f"}, {"test": "x", "entry_point": "f"},
+         {"public_test_cases": '[{"input": "1", "output": "2"}]', "metadata": "{}"})  # fmt: skip
+
+
+def _program(data: bytes) -> object:
+    prompt = "import re\n\ndef f(x):\n"
+    return find_program_here(text(data), prompt, "f"), find_program_here(text(data))
+
+
+def _tests(data: bytes) -> object:
+    try:
+        doc = json.loads(data)
+    except (ValueError, RecursionError):
+        doc = {"public_test_cases": text(data)}
+    named = {str(name): value for name, value in doc.items()} if isinstance(doc, dict) else {}
+    return read_tests({name: named[name] for name in named if name != "test_list"})
+
+
 VALUES = (
     [1, 2.5, {"tuple": [None, True]}, {"dict": [["a", {"set": [1]}]]}, {"int": "0xff"}],
     [{"bytes": "ff"}, {"complex": [1, 2]}, {"range": [1, 9, 2]}, {"fraction": [1, 3]}],
@@ -274,6 +298,8 @@ def _of_answers(folder: Path) -> list[Target]:
         Target("scorers", _score, PAIRS),
         Target("filter steps", _filter, encoded(*STEPS), "json"),
         Target("regular expressions", _pattern, patterns),
+        Target("programs in answers", _program, PROGRAMS),
+        Target("tests of programs", _tests, encoded(*CASES), "json"),
         Target("values of programs", _value, encoded(*VALUES), "json"),
         Target("replies of commands", _command_reply, encoded(*COMMAND_REPLIES), "json"),
     ]

@@ -14,6 +14,7 @@ import pytest
 
 from human_eval_data import human_eval_file, mutants, read_rows
 from passband.errors import InvalidInput
+from passband.score.builtin.code import code
 from passband.score.code.outcome import outcome_in
 from passband.score.code.scorer import CodeScorer
 from passband.score.pipeline import make_scorer
@@ -57,8 +58,8 @@ def scorer(sandbox: Any) -> CodeScorer:
     return scorer_in(sandbox, timeout=1)
 
 
-def scored(scorer: CodeScorer, code: str, doc: dict[str, Any]) -> Score:
-    return scorer.score(f"```python\n{code}\n```", Reference((), (), doc))
+def scored(scorer: CodeScorer, program: str, doc: dict[str, Any]) -> Score:
+    return scorer.score(f"```python\n{program}\n```", Reference((), (), doc))
 
 
 def test_a_right_program_passes(scorer: CodeScorer) -> None:
@@ -67,7 +68,7 @@ def test_a_right_program_passes(scorer: CodeScorer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "outcome", "said"),
+    ("program", "outcome", "said"),
     [
         ("def double(x):\n    return x * x", "failed", "candidate(-1) == -2"),
         ("def double(x):\n    return y", "failed", "NameError"),
@@ -84,8 +85,8 @@ def test_a_right_program_passes(scorer: CodeScorer) -> None:
         ("def double(x):\n    print('x' * 10**7)\n    return 2 * x", "passed", None),
     ],
 )  # fmt: skip
-def test_outcomes(scorer: CodeScorer, code: str, outcome: str, said: str | None) -> None:
-    score = scored(scorer, code, DOUBLE)
+def test_outcomes(scorer: CodeScorer, program: str, outcome: str, said: str | None) -> None:
+    score = scored(scorer, program, DOUBLE)
     assert score.status == "ok"
     assert score.value == (outcome == "passed")
     assert outcome_in(score.detail) == (None if outcome == "passed" else outcome)
@@ -124,7 +125,7 @@ def test_inputs_and_outputs(scorer: CodeScorer, doc: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "outcome"),
+    ("program", "outcome"),
     [
         ("input()\nraise SystemExit(3)", "failed"),
         ("input()\n1 / 0", "failed"),
@@ -134,8 +135,8 @@ def test_inputs_and_outputs(scorer: CodeScorer, doc: dict[str, Any]) -> None:
         ("x = (input()", "did_not_compile"),
     ],
 )
-def test_outcomes_of_programs_that_read(scorer: CodeScorer, code: str, outcome: str) -> None:
-    score = scored(scorer, code, SUMS)
+def test_outcomes_of_programs_that_read(scorer: CodeScorer, program: str, outcome: str) -> None:
+    score = scored(scorer, program, SUMS)
     assert (score.value, outcome_in(score.detail)) == (0.0, outcome)
 
 
@@ -211,9 +212,9 @@ def test_reference_solutions_are_checked(scorer: CodeScorer) -> None:
 def test_a_second_verdict_has_another_hash_seed_and_the_same_limits(scorer: CodeScorer) -> None:
     reference = Reference((), (), DOUBLE)
     asks = "2 if os.environ['PYTHONHASHSEED'] == '2' else 0"
-    code = f"```\nimport os\ndef double(x): return x * ({asks})\n```"
-    assert scorer.score(code, reference).value == 0.0
-    assert scorer.score_again(code, reference, hash_seed=2).value == 1.0
+    text = f"```\nimport os\ndef double(x): return x * ({asks})\n```"
+    assert scorer.score(text, reference).value == 0.0
+    assert scorer.score_again(text, reference, hash_seed=2).value == 1.0
     late = (
         "```\nimport threading as t\ndef double(x):\n    t.Event().wait(1.1)\n    return 2 * x\n```"
     )
@@ -231,6 +232,11 @@ def test_a_second_verdict_has_another_hash_seed_and_the_same_limits(scorer: Code
 def test_options_are_checked(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         make_scorer("code", options=options)
+
+
+def test_the_function_of_that_name_is_no_scorer() -> None:
+    with pytest.raises(InvalidInput, match="make_scorer"):
+        code("answer", Reference(()))
 
 
 def test_the_scorer_can_be_made_again() -> None:
