@@ -40,6 +40,9 @@ from passband.score.builtin.exact_match import exact_match
 from passband.score.builtin.f1 import f1
 from passband.score.builtin.math import normalise
 from passband.score.builtin.numeric import numeric
+from passband.score.code.problem_tests import read_tests
+from passband.score.code.program import find_program_here
+from passband.score.command import read_reply as read_command_reply
 from passband.score.extract import RULES, extract
 from passband.score.filters import make_step
 from passband.score.judge.fence import fenced
@@ -48,6 +51,8 @@ from passband.score.judge.rubric import ANSWERS, read_rubric
 from passband.score.judge.verdict import read_verdict
 from passband.score.parse_number import read_number
 from passband.score.patterns import compile_pattern
+from passband.score.sandbox.box import plain
+from passband.score.sandbox.result import Finished
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
 from passband.stats.decision.plan.plan import Plan
@@ -272,6 +277,54 @@ def _rubric(data: bytes) -> object:
     return turn
 
 
+PROGRAMS = (
+    b"So:\n```python\ndef f(x):\n    return x\n```\nUse:\n```\nf(1)\n```", b"    return (x\n",
+    b"Sure.\n\nimport math\n\ndef f(x):\n    return x\n\nDone.", b"~~~py\nreturn 1\n",
+)  # fmt: skip
+CASES = ({"inputs": ["1"], "outputs": ["2"], "fn_name": "f"}, {"test": "x", "entry_point": "f"},
+         {"public_test_cases": '[{"input": "1", "output": "2"}]', "metadata": "{}"})  # fmt: skip
+
+
+def _program(data: bytes) -> object:
+    prompt = "import re\n\ndef f(x):\n"
+    return find_program_here(text(data), prompt, "f"), find_program_here(text(data))
+
+
+def _tests(data: bytes) -> object:
+    try:
+        doc = json.loads(data)
+    except (ValueError, RecursionError):
+        doc = {"public_test_cases": text(data)}
+    named = {str(name): value for name, value in doc.items()} if isinstance(doc, dict) else {}
+    return read_tests({name: named[name] for name in named if name != "test_list"})
+
+
+VALUES = (
+    [1, 2.5, {"tuple": [None, True]}, {"dict": [["a", {"set": [1]}]]}, {"int": "0xff"}],
+    [{"bytes": "ff"}, {"complex": [1, 2]}, {"range": [1, 9, 2]}, {"fraction": [1, 3]}],
+    [{"decimal": "1.5"}, {"iterator": [1]}, {"opaque": ["object", True]}, {"array": [[1], "i4"]}],
+)
+COMMAND_REPLIES = ({"score": 1, "detail": "right"}, {"score": True}, {"score": 0.5, "detail": [1]})
+
+
+def _value(data: bytes) -> object:
+    """Read what a program sent to its tests, as frames do."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidInput("not JSON, which a frame always is") from None
+    try:
+        return repr(plain.decode(value))
+    except (ValueError, RecursionError):
+        raise InvalidInput("no value") from None
+
+
+def _command_reply(data: bytes) -> object:
+    score, _ = read_command_reply(Finished(0, stdout=text(data)))
+    assert 0 <= score <= 1
+    return score
+
+
 def _of_answers(folder: Path) -> list[Target]:
     numbers = (b"1,234.50", b"\\frac{1}{2}", b"1 1/2", b"-3e5", b"50\\%", "−½".encode(), b"1.5e-3")
     patterns = (
@@ -288,6 +341,10 @@ def _of_answers(folder: Path) -> list[Target]:
         Target("regular expressions", _pattern, patterns),
         Target("verdicts", _verdict, VERDICTS),
         Target("rubrics", _rubric, encoded(*RUBRICS), "json"),
+        Target("programs in answers", _program, PROGRAMS),
+        Target("tests of programs", _tests, encoded(*CASES), "json"),
+        Target("values of programs", _value, encoded(*VALUES), "json"),
+        Target("replies of commands", _command_reply, encoded(*COMMAND_REPLIES), "json"),
     ]
 
 

@@ -38,5 +38,7 @@ def opened(name: str, size: int = 1) -> Iterator[Zygotes]:
     if name == "bubblewrap" and (reason := reason_for_none()):
         pytest.skip(reason)
     sandbox = make_sandbox(name, size)
-    yield sandbox
-    sandbox.close()
+    try:
+        yield sandbox
+    finally:
+        sandbox.close()

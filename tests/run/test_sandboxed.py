@@ -9,6 +9,7 @@ from commands import run
 from passband.errors import InvalidInput
 from passband.run.sandboxed import used_sandboxes
 from passband.score.pipeline import make_scorer
+from passband.score.sandbox.result import SandboxFailed
 from passband.trials.reader import Trials
 
 pytestmark = pytest.mark.process
@@ -50,7 +51,7 @@ def test_unsafe_code_is_recorded_and_said(tmp_path: Path) -> None:
     finished = run_functions(tmp_path, Model(), n=2)
     (sandbox,) = config(tmp_path)["sandboxes"]  # type: ignore[misc, attr-defined]
     assert sandbox["backend"] == "none"
-    assert sandbox["python"].startswith("CPython 3.")
+    assert sandbox["python"].lower().startswith("cpython 3.")
     summary = finished.summarize()
     assert summary is not None
     codes = [note.code for note in summary.groups[0].notes]
@@ -96,3 +97,30 @@ def test_bad_tests_are_refused_before_asking(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="problem 'p0' cannot be scored: its test is no Python"):
         run_functions(tmp_path, model)
     assert model.calls == 0
+
+
+def test_a_sandbox_that_failed_owes_a_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_functions(tmp_path, problems=2)
+    model = Model()
+
+    def fails(*_: object, **__: object) -> None:
+        raise SandboxFailed("it was taken away.")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("passband.score.code.scorer.check_program", fails)
+        run_functions(tmp_path, model, n=2)
+    assert statuses(tmp_path) == {"error": 4}
+    finished = run_functions(tmp_path, model, n=2)
+    assert statuses(tmp_path) == {"ok": 4}
+    assert model.calls == 4
+    summary = finished.summarize()
+    assert summary is not None
+    assert summary.groups[0].lines[0].estimate is not None
+
+
+def statuses(folder: Path) -> dict[str, int]:
+    with Trials(folder / "run") as trials:
+        (only,) = trials.runs()
+        return {s: n for s, n in trials.score_statuses(only.scorers[0].number).items() if n}

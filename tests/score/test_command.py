@@ -1,6 +1,7 @@
 """The scorer `command`: a checker in the sandbox, and all the ways in which it can fail."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.run.grade import Grader
+from passband.score.builtin.command import command
 from passband.score.command import CommandScorer, read_reply, request
 from passband.score.pipeline import make_scorer
 from passband.score.sandbox.recipe import Recipe
@@ -27,6 +29,11 @@ print(json.dumps({"score": right, "detail": f"{trial['doc']['id']} {trial['text'
 FOUR = Reference(("4",), doc={"id": "sum-1"})
 
 
+@pytest.fixture(scope="module")
+def confined() -> Iterator[Zygotes]:
+    yield from opened("bubblewrap")
+
+
 def scorer(*command: str, **options: Any) -> CommandScorer:
     made = make_scorer("command", options={"command": list(command), **options})
     assert isinstance(made, CommandScorer)
@@ -34,19 +41,18 @@ def scorer(*command: str, **options: Any) -> CommandScorer:
 
 
 @pytest.mark.process
-def test_a_checker_in_python() -> None:
+def test_a_checker_in_python(confined: Zygotes) -> None:
     checking = scorer("python3", "check.py", files={"check.py": CHECKER})
-    for sandbox in opened("bubblewrap"):
-        checking._sandbox = sandbox
-        right = checking.score("4", FOUR, ScoredTrial("It is 4."))
-        assert (right.value, right.status, right.detail) == (1.0, "ok", "sum-1 It is 4.")
-        wrong = checking.score("5", FOUR)
-        assert (wrong.value, wrong.status, wrong.detail) == (0.0, "ok", "sum-1 5")
-        assert checking.score(" ", FOUR).status == "no_answer"
-        _try_what_fails(sandbox)
+    checking._sandbox = confined
+    right = checking.score("4", FOUR, ScoredTrial("It is 4."))
+    assert (right.value, right.status, right.detail) == (1.0, "ok", "sum-1 It is 4.")
+    wrong = checking.score("5", FOUR)
+    assert (wrong.value, wrong.status, wrong.detail) == (0.0, "ok", "sum-1 5")
+    assert checking.score(" ", FOUR).status == "no_answer"
 
 
-def _try_what_fails(sandbox: Zygotes) -> None:
+@pytest.mark.process
+def test_checkers_that_fail(confined: Zygotes) -> None:
     for script, status, words in (
         ("echo yes", "error", "must write"),
         ("echo '{\"score\": 2}'", "error", "got {"),
@@ -56,7 +62,7 @@ def _try_what_fails(sandbox: Zygotes) -> None:
         ("cat /etc/passwd && echo '{\"score\": 1}'", "error", "No such file"),
     ):
         failing = scorer("sh", "-c", script, timeout=1)
-        failing._sandbox = sandbox
+        failing._sandbox = confined
         score = failing.score("4", FOUR)
         assert (score.value, score.status) == (None, status), script
         assert words in str(score.detail), script
@@ -112,6 +118,11 @@ def test_what_the_command_reads() -> None:
 def test_options_that_are_wrong(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidInput, match=words):
         make_scorer("command", options=options)
+
+
+def test_the_function_alone_runs_nothing() -> None:
+    with pytest.raises(InvalidInput, match="make_scorer"):
+        command("4", FOUR, command=["true"])
 
 
 def test_the_content_of_files_is_part_of_the_identity() -> None:

@@ -18,7 +18,7 @@ from passband.run.blocks import count_missing
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
 from passband.run.references import References
-from passband.run.sandboxed import used_sandboxes
+from passband.run.sandboxed import has_failures, used_sandboxes
 from passband.run.settings import Settings
 from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.unread import UnreadProblems, enter, known_numbers
@@ -262,8 +262,12 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
             if row.outcome in TURNED_AWAY and row.problem in places
         )
         unasked = len(masks) - len(recorded)
-        seen = [trials.has_scored(task_run.number, scorer, task_run.grader.scored_statuses)
-                for scorer, _ in task_run.grader.scorers]  # fmt: skip
+        statuses = task_run.grader.scored_statuses
+        seen = [
+            trials.has_scored(task_run.number, number, statuses)
+            and not has_failures(trials, number, scorer)
+            for number, scorer in task_run.grader.scorers
+        ]
         return replace(
             task_run,
             recorded=recorded,

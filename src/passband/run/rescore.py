@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from passband.run.aside import grade_in_loop, graded_in_threads, loop_for
 from passband.run.grade import SLOW_THREADS, Grader, is_async, scorer_entry, truncated_of
 from passband.run.judge.rescoring import Judging
 from passband.run.recheck import recheck
-from passband.run.sandboxed import open_sandbox, used_sandboxes
+from passband.run.sandboxed import open_sandbox, trials_without_verdict, used_sandboxes
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
 from passband.score.judge.scorer import JudgeScorer
@@ -276,9 +276,10 @@ def score_recorded(
         run = trials.run_numbered(number)
         for scorer_number, scorer in grader.scorers:
             one = Grader([(scorer_number, scorer)], grader.references, grader.truncated)
+            unseen = trials.trials(run, unscored_by=scorer_number)
             rows = (
                 replace(row, problem=places[row.problem])
-                for row in trials.trials(run, unscored_by=scorer_number)
+                for row in chain(unseen, trials_without_verdict(trials, run, scorer_number, scorer))
                 if row.status in one.scored_statuses and row.problem in places
             )
 

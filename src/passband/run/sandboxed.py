@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from passband.score.scorer import Scorer
+from passband.trials.chosen import Choice
+from passband.trials.reader import RunRecord, Trials
+from passband.trials.rows import TrialRow
 
-__all__ = ["SANDBOXES", "open_sandbox", "used_sandboxes"]
+__all__ = ["SANDBOXES", "has_failures", "open_sandbox", "trials_without_verdict", "used_sandboxes"]
 
+_FAILED = "SandboxFailed"  # begins the detail of a score that a sandbox owes
 SANDBOXES = "sandboxes"  # the key of a run's config
 
 
@@ -37,6 +42,25 @@ def used_sandboxes(
         now = dict(find_sandbox().identity)
         earlier = [*(one for one in earlier if one != now), now]
     return {SANDBOXES: earlier} if earlier else {}
+
+
+def has_failures(trials: Trials, number: int, scorer: Scorer) -> bool:
+    """Return whether a scorer may owe a verdict because a sandbox failed."""
+    return _needs_sandbox(scorer) and trials.score_statuses(number).get("error", 0) > 0
+
+
+def trials_without_verdict(
+    trials: Trials, run: RunRecord, number: int, scorer: Scorer
+) -> Iterator[TrialRow]:
+    """Yield the trials on which the sandbox failed, which says nothing about their programs."""
+    if not has_failures(trials, number, scorer):
+        return
+    chosen = trials.chosen(run, Choice(statuses=("scorer_error",), scorer=number))
+    for problem, trial in list(chosen.places()):
+        row = chosen.trial(problem, trial)
+        mine = [score for score in row.scores if score.scorer == number]
+        if any((score.detail or "").startswith(_FAILED) for score in mine):
+            yield replace(row, scores=[])
 
 
 def _needs_sandbox(scorer: Scorer) -> bool:

@@ -177,8 +177,7 @@ def run_session(
         with _recorded(runner, settings.concurrency, getattr(subjects[0], "address", None)):
             ending = _completed(runner, on_start)
             if ending == "finished":
-                for task_run in runner.task_runs:
-                    recheck(store, task_run.number, task_run.grader, task_run.numbers)
+                _recheck(runner, watcher)
             for task_run in runner.task_runs:
                 record_subject(store, task_run)
     except StoreLost as lost:
@@ -199,6 +198,14 @@ def run_session(
     if finished.failure is not None:
         watcher.warn(finished.failure)
     return finished
+
+
+def _recheck(runner: Runner, watcher: Watcher) -> None:
+    """Give some verdicts on programs again, where programs were scored."""
+    for run in runner.task_runs:
+        if any(hasattr(scorer, "score_again") for _, scorer in run.grader.scorers):
+            watcher.note(f"{run.task.name}: some programs are run again, under other hash seeds")
+            recheck(runner.store, run.number, run.grader, run.numbers)
 
 
 @contextmanager

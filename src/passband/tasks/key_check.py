@@ -21,7 +21,8 @@ def check_keys(task: Task, problems: Sequence[Problem]) -> None:
     faults = list(_faults(task, problems))
     if faults:
         key, fault = faults[0]
-        others = f" So have {len(faults) - 1} more." if len(faults) > 1 else ""
+        more = len(faults) - 1
+        others = f" Nor can {more} more problem{'s' * (more > 1)}." if more else ""
         raise InvalidInput(f"{task.name}: problem {key!r} cannot be scored: {fault}{others}")
 
 

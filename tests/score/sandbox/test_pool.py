@@ -52,7 +52,7 @@ def test_starved_trials_are_tried_alone_and_never_scored(monkeypatch: pytest.Mon
     ask = sandbox.pool.ask
 
     def note(job: dict[str, object], hash_seed: int = 0, alone: bool = False) -> object:
-        asked.append(alone)
+        asked.append((alone, job["limits"]["wall"]))  # type: ignore[index]
         return ask(job, hash_seed, alone)
 
     def starved(report: object, limits: Limits) -> None:
@@ -62,5 +62,5 @@ def test_starved_trials_are_tried_alone_and_never_scored(monkeypatch: pytest.Mon
     monkeypatch.setattr(zygotes, "verdict", starved)
     with pytest.raises(SandboxFailed, match="too busy: it waited"):
         sandbox.check(square(), AMPLE)
-    assert asked == [False, True, True]
+    assert asked == [(False, 60), (True, 300), (True, 1500)]
     sandbox.close()

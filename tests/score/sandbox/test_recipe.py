@@ -2,9 +2,11 @@
 
 import ast
 import sys
+from pathlib import Path
 
 import pytest
 
+from passband.score.sandbox.box import client, front, zygote
 from passband.score.sandbox.recipe import BOOT, Recipe, variables
 
 SOURCES = dict(Recipe((), is_remote=True).first_frame()["sources"])
@@ -32,6 +34,16 @@ def test_every_module_comes_after_those_it_imports() -> None:
                 wanted = {node.module} if node.module else {alias.name for alias in node.names}
                 assert wanted <= before, name
         before.add(name)
+
+
+def test_every_module_of_the_box_is_sent() -> None:
+    folder = Path(zygote.__file__).parent
+    assert set(SOURCES) == {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert list(SOURCES)[-1] == front.__name__.rpartition(".")[2]  # the one that is called
+    local = dict(Recipe(()).first_frame()["sources"])
+    assert set(SOURCES) - set(local) == {"client", "front"}
+    assert list(local)[-1] == "zygote"
+    assert SOURCES["client"] == Path(client.__file__).read_text()
 
 
 def test_the_environment_has_nothing_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,12 @@ def test_a_trial_that_others_kept_waiting(cpu: float, delay: float, is_starved: 
         assert finished(late, LIMITS).timed_out
 
 
+def test_a_command_that_is_killed_for_its_time() -> None:
+    """Its first process lives, and reports the signal as shells do."""
+    assert finished(report(READY, exit=137, cpu=2.9), LIMITS).timed_out
+    assert not finished(report(READY, exit=137, cpu=0.1), LIMITS).timed_out
+
+
 def test_where_the_kernel_does_not_say_who_waited() -> None:
     assert verdict(report(READY, timed_out=True), LIMITS).status == "timed_out"
 

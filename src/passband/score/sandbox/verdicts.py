@@ -14,6 +14,8 @@ __all__ = ["NoVerdict", "Starved", "finished", "verdict"]
 
 _WAITED = 0.5  # share of the wall clock; a trial that waited longer for a processor was starved
 _USED = 0.5  # share of its processor time after which a killed program was killed for it
+# How a program ends that is killed for its time, and how a command does.
+_KILLED = (-signal.SIGKILL, -signal.SIGXCPU, 128 + signal.SIGKILL, 128 + signal.SIGXCPU)
 
 
 class NoVerdict(Exception):
@@ -103,8 +105,7 @@ def _processor_time(report: dict[str, Any], limits: Limits) -> str | None:
     reports it: the two differ on a busy machine.
     """
     program, seconds = report["program"], math.ceil(limits.cpu)
-    is_killed = program["exit"] in (-signal.SIGKILL, -signal.SIGXCPU)
-    if is_killed and program["cpu"] > _USED * seconds:
+    if program["exit"] in _KILLED and program["cpu"] > _USED * seconds:
         return f"took more than {seconds} s of processor time"
     return None
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
+from passband.score.sandbox.advice import advice
 from passband.score.sandbox.box.client import ZygoteGone
 from passband.score.sandbox.job import Command, UnitTests
 from passband.score.sandbox.limits import Limits
@@ -17,6 +18,7 @@ from passband.score.sandbox.verdicts import NoVerdict, Starved, finished, verdic
 __all__ = ["ATTEMPTS", "Zygotes"]
 
 ATTEMPTS = 3
+_PATIENCE = 5  # times the wall clock, for a trial that others kept waiting
 VERSION = "1"  # goes up when the same program and tests get another verdict
 
 Result = TypeVar("Result", Verdict, Finished)
@@ -55,7 +57,8 @@ class Zygotes:
         try:
             return self.pool.facts()
         except ZygoteGone as gone:
-            raise SandboxFailed(f"the sandbox {self.name} does not start: {gone}.") from None
+            reason = advice(str(gone))
+            raise SandboxFailed(f"the sandbox {self.name} does not start: {reason}.") from None
 
     def check(self, tests: UnitTests, limits: Limits, hash_seed: int = 0) -> Verdict:
         """Run unit tests."""
@@ -86,13 +89,18 @@ class Zygotes:
         hash_seed: int,
         read: Callable[[dict[str, Any], Limits], Result],
     ) -> Result:
-        job |= {"kind": kind, "limits": asdict(limits)}
-        alone, reason = False, ""
+        alone, reason, given = False, "", limits
         for _ in range(ATTEMPTS):
             try:
-                return read(self.pool.ask(job, hash_seed, alone), limits)
+                asked = {**job, "kind": kind, "limits": asdict(given)}
+                result = read(self.pool.ask(asked, hash_seed, alone), given)
+                return (
+                    replace(result, seconds=min(result.seconds, limits.wall)) if alone else result
+                )
             except Starved as starved:
+                # Alone, and with time enough for the limit on processor time to decide.
                 alone, reason = True, f"the machine is too busy: {starved}"
+                given = replace(given, wall=_PATIENCE * given.wall)
             except (NoVerdict, ZygoteGone) as failure:
                 reason = str(failure)
         raise SandboxFailed(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import _signal  # without the enumerations that `signal` makes of every answer
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +17,7 @@ _NEW_PID, _NEW_MOUNT, _NEW_IPC = 0x20000000, 0x00020000, 0x08000000
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _MOST_FILES = 1024  # more than a zygote ever has open
 
+_signal: Any = sys.modules["_signal"]  # without the enumerations that `signal` makes of answers
 _python = ctypes.PyDLL(None, use_errno=True)
 _python.syscall.restype = ctypes.c_long
 _FLAGS = _NEW_PID | _NEW_MOUNT | _NEW_IPC | signal.SIGCHLD

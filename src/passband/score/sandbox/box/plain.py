@@ -126,7 +126,7 @@ def decode(value: Any) -> Any:
         raise ValueError("there is no such tag")
     try:
         return _READERS[tag](inner)
-    except (TypeError, ArithmeticError) as error:
+    except (TypeError, ArithmeticError, LookupError, AttributeError) as error:
         raise ValueError(str(error)) from None
 
 
