@@ -262,9 +262,9 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
             if row.outcome in TURNED_AWAY and row.problem in places
         )
         unasked = len(masks) - len(recorded)
-        statuses = task_run.grader.scored_statuses
+        scored = task_run.grader.scored_statuses
         seen = [
-            trials.has_scored(task_run.number, number, statuses)
+            trials.has_scored(task_run.number, number, scored)
             and not has_failures(trials, number, scorer)
             for number, scorer in task_run.grader.scorers
         ]

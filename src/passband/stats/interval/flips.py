@@ -77,7 +77,7 @@ class Reruns:
         """Return Jeffreys' interval of the share of verdicts that change.
 
         >>> [round(end, 4) for end in Reruns(2000, 131).limits()]
-        [0.0, 0.0189]
+        [0.0, 0.019]
         """
         from scipy.special import betaincinv
 
