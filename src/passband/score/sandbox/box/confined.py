@@ -81,6 +81,8 @@ class Confinement:
 
 def _swept(user: int) -> int:
     """As the user of programs, kill everything that user runs and remove what it made."""
+    if os.getuid() != user or os.geteuid() != user:
+        return 1  # as anyone else the signal would reach what is not a program's
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, signal.SIGKILL)  # whatever this user may signal, but not this process
     for folder in ("/tmp", "/dev/shm"):
