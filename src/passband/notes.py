@@ -1558,7 +1558,7 @@ OTHER_SCORER_VERSION = Note(
 WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
-        "many-flaky-verdicts", "unsafe-code",
+        "many-flaky-verdicts", "missing-modules", "unsafe-code",
     }
 )  # fmt: skip
 
@@ -1762,6 +1762,30 @@ def several_sandboxes(sandboxes: Sequence[str]) -> Note:
         "several-sandboxes",
         f"verdicts are from {len(sandboxes)} sandboxes, which need not agree: "
         f"{'; '.join(sandboxes)}",
+    )
+
+
+def missing_modules(counts: Mapping[str, int]) -> Note:
+    """Return the note on programs that import what the sandbox's Python does not have.
+
+    >>> print(missing_modules({"numpy": 3, "sympy": 1}))
+    4 programs failed because the sandbox's Python has no numpy (3), sympy (1); see passband doctor
+    """
+    total = _count(sum(counts.values()), "program")
+    named = ", ".join(f"{name} ({count})" for name, count in counts.items())
+    return Note(
+        "missing-modules",
+        f"{total} failed because the sandbox's Python has no {named}; see passband doctor",
+    )
+
+
+def opaque_results(kinds: Mapping[str, int]) -> Note:
+    """Return the note on results that did not cross from the programs to the tests."""
+    total = _count(sum(kinds.values()), "program")
+    return Note(
+        "opaque-results",
+        f"{total} failed on a result that is no plain data and equals nothing "
+        f"({', '.join(kinds)}); tests of such objects need 'verdict: same'",
     )
 
 

@@ -60,6 +60,21 @@ def test_outcomes_are_counted() -> None:
     )
 
 
+def test_what_the_sandbox_lacks_is_said() -> None:
+    numpy = "line 1: ModuleNotFoundError: No module named 'numpy.linalg'"
+    programs = measured(
+        {
+            (0, 0): row(0.0, f"failed: {numpy}"),
+            (0, 1): row(0.0, f"failed: test 1 of 2: exit status 1: {numpy}"),
+            (0, 2): row(0.0, "failed: line 2: assert f(1).top() == 1; f(1) returned <a Stack>"),
+            (0, 3): row(None, f"InvalidInput: the test fails: {numpy}", "error"),
+        }
+    )
+    _, modules, opaque = programs.notes()
+    assert "2 programs failed because the sandbox's Python has no numpy (2)" in str(modules)
+    assert "1 program failed on a result that is no plain data" in str(opaque)
+
+
 def test_changes_have_the_weight_of_their_stratum() -> None:
     second = {
         (0, 0): row(0.0, "failed: x"),  # one of 2 re-runs of 3 that passed: 1.5

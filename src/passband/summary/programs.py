@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -23,6 +24,9 @@ from passband.trials.rows import ScoreRow
 __all__ = ["Programs", "outcome_words", "programs_of"]
 
 Scores = dict[tuple[int, int], ScoreRow]  # by problem and trial
+_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
+_OPAQUE = re.compile(r" returned <a ([^<>]{1,60})>$")
+_NAMED = 5  # modules or classes in a note, those of most programs
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Programs:
     late: tuple[int, int]  #: timeouts that pass in twice the time, of those given it
     most_trials: int  #: of a problem
     sandboxes: tuple[Mapping[str, str], ...]
+    modules: Mapping[str, int]  #: programs that failed for want of a module
+    opaque: Mapping[str, int]  #: programs that failed on a result that did not cross
 
     def notes(self) -> Iterator[Note]:
         """Yield the notes on a group of such verdicts."""
@@ -47,6 +53,10 @@ class Programs:
                 break
         if len(names) > 1:
             yield notes.several_sandboxes(names)
+        if self.modules:
+            yield notes.missing_modules(self.modules)
+        if self.opaque:
+            yield notes.opaque_results(self.opaque)
         if self.reruns is not None and self.reruns.again:
             flips, again = len(self.reruns.flips), self.reruns.again
             yield notes.flaky_verdicts(flips, again, *self.reruns.limits())
@@ -87,7 +97,9 @@ def programs_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Program
     sandboxes = tuple(one for one in _sandboxes(run.config) if isinstance(one, Mapping))
     reruns = None if second is None else _reruns(first, second)
     most = max(Counter(problem for problem, _ in first).values(), default=1)
-    return Programs(listed, missing, reruns, _late(first, second or {}), most, sandboxes)
+    late = _late(first, second or {})
+    modules, opaque = _found(_MODULE, first), _found(_OPAQUE, first)
+    return Programs(listed, missing, reruns, late, most, sandboxes, modules, opaque)
 
 
 def outcome_words(scorer: ScorerRecord, score: ScoreRow) -> str | None:
@@ -99,6 +111,13 @@ def outcome_words(scorer: ScorerRecord, score: ScoreRow) -> str | None:
 
 def _outcome(score: ScoreRow) -> VerdictStatus:
     return "passed" if score.value else outcome_in(score.detail) or "failed"
+
+
+def _found(pattern: re.Pattern[str], scores: Scores) -> dict[str, int]:
+    """Return what the details of programs that did not pass have in common, and how often."""
+    details = (score.detail or "" for score in scores.values() if score.status == "ok")
+    found = Counter(match[1] for detail in details if (match := pattern.search(detail)))
+    return dict(found.most_common(_NAMED))
 
 
 def _sandboxes(config: Mapping[str, Any]) -> Iterable[Any]:

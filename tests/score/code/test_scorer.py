@@ -156,6 +156,11 @@ def test_tests_of_a_function_in_json(scorer: CodeScorer) -> None:
     assert scored(scorer, right, doc).value == 1.0
     wrong = scored(scorer, right.replace("+ y", "- y"), doc)
     assert "the result is -1, expected 3" in (wrong.detail or "")
+    pair = {**doc, "private_test_cases": "", "starter_code": "def add(xs, y):\n"}
+    case = {"input": "[1]\n2", "output": "[1, 2]", "testtype": "functional"}
+    pair["public_test_cases"] = json.dumps([case])
+    assert scored(scorer, "def add(xs, y):\n  return [*xs, y]", pair).value == 1.0
+    assert scored(scorer, "def add(xs, y):\n  return 1", pair).value == 0.0
     apps = {"input_output": json.dumps({"fn_name": "add", "inputs": [[1, 2]], "outputs": [[3]]})}
     assert scored(scorer, MBPP["code"], apps).value == 1.0
 

@@ -89,6 +89,44 @@ def test_arguments_that_the_program_changes(anywhere: Zygotes) -> None:
     assert anywhere.check(square(program, test), AMPLE).passed
 
 
+@pytest.mark.parametrize(
+    ("program", "test"),
+    [
+        (
+            "def square(x):\n    x.sort()\n    return x",
+            "a = [2, 1]\nassert square(a) is a == [1, 2]",
+        ),
+        ("def square(x):\n    return sorted(x)", "a = [1, 2]\nassert square(a) is not a"),
+        ("def square(x):\n    x.append(1)", "a = []\nsquare(x=a)\nassert a == [1]"),
+        ("def square(x, y):\n    x.append(1)", "a = []\nsquare(a, a)\nassert a == [1]"),
+    ],
+)
+def test_which_object_a_result_is(anywhere: Zygotes, program: str, test: str) -> None:
+    assert anywhere.check(square(program, test), AMPLE).passed
+    other = "a = [1, 2]\nassert square(a) is not a"
+    in_place = square("def square(x):\n    x.sort()\n    return x", other)
+    assert anywhere.check(in_place, AMPLE).status == "failed"
+
+
+def test_calls_from_several_threads(anywhere: Zygotes) -> None:
+    test = (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor(3) as threads:\n"
+        "    assert list(threads.map(square, range(40))) == [n * n for n in range(40)]"
+    )
+    assert anywhere.check(square(test=test), AMPLE).passed
+
+
+@pytest.mark.parametrize("kind", ["Exception", "Own", "ZeroDivisionError"])
+def test_the_text_of_an_exception(anywhere: Zygotes, kind: str) -> None:
+    program = f"class Own(Exception):\n    pass\ndef square(x):\n    raise {kind}('negative')"
+    test = "try:\n    square(-1)\nexcept Exception as error:\n    assert str(error) == 'negative'\n"
+    assert anywhere.check(square(program, test + "else:\n    assert False"), AMPLE).passed
+    decoding = "def square(x):\n    return b'\\xff'.decode()"
+    test = "try:\n    square(1)\nexcept UnicodeError:\n    pass"
+    assert anywhere.check(square(decoding, test), AMPLE).passed
+
+
 def test_exceptions_that_tests_expect(anywhere: Zygotes) -> None:
     program = "class Own(ValueError):\n    pass\ndef square(x):\n    raise Own('negative')"
     test = (
@@ -106,6 +144,22 @@ def test_tests_that_are_none(anywhere: Zygotes) -> None:
         anywhere.check(square(test="try:\n    square(lambda: 1)\nexcept Exception: pass"), AMPLE)
     same = square("def square(f):\n    return f()", "assert square(lambda: 1) == 1", verdict="same")
     assert anywhere.check(same, AMPLE).passed
+
+
+@pytest.mark.parametrize(
+    ("test", "said"),
+    [
+        ("import no_such_module\nassert square(2) == 4", "No module named 'no_such_module'"),
+        ("def check(candidate):\n    assert candidate(helper(2)) == 4", "name 'helper'"),
+        ("def check(candidate):\n    pass", "never calls the program"),
+    ],
+)
+def test_a_test_at_fault_is_no_verdict(anywhere: Zygotes, test: str, said: str) -> None:
+    """No program could have done anything about it."""
+    with pytest.raises(InvalidInput, match=said):
+        anywhere.check(square(test=test), AMPLE)
+    raising = square("def square(x):\n    import no_such_module")
+    assert anywhere.check(raising, AMPLE).status == "failed"
 
 
 def test_programs_with_input_and_output(anywhere: Zygotes) -> None:

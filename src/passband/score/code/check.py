@@ -85,7 +85,7 @@ def _faults(
     if finished.is_cut:
         yield "failed", "it wrote too much"
     if tests.entry_point is not None:
-        difference = _different_result(finished.stdout, case.expected)
+        difference = _different_result(finished.stdout, case.expected, tests.is_wrapped)
     else:
         difference = first_difference(
             finished.stdout, case.expected, rules.comparison, rules.tolerance
@@ -94,7 +94,7 @@ def _faults(
         yield "failed", difference
 
 
-def _different_result(stdout: str, expected: str) -> str | None:
+def _different_result(stdout: str, expected: str, is_wrapped: bool) -> str | None:
     """Return how the result of a call differs from the expected one, both in JSON."""
     _, mark, result = stdout.rpartition(_MARK)
     if not mark:
@@ -103,8 +103,7 @@ def _different_result(stdout: str, expected: str) -> str | None:
         found, wanted = json.loads(result), json.loads(expected)
     except (ValueError, RecursionError):
         return f"the result {result.strip()!r:.120} cannot be compared with {expected!r:.120}"
-    wrapped = isinstance(wanted, list) and wanted and found == wanted[0]  # as APPS writes them
-    if found == wanted or wrapped:
+    if found == wanted or (is_wrapped and [found] == wanted):
         return None
     return f"the result is {result.strip():.120}, expected {expected:.120}"
 

@@ -54,6 +54,7 @@ class ProgramTests:
     cases: tuple[Case, ...]
     prompt: str = ""  # a class or function that was to be completed
     entry_point: str | None = None  # the function; None: the program reads standard input
+    is_wrapped: bool = False  # an expected result may stand in a list, as APPS writes them
 
 
 Tests = FunctionTests | ProgramTests
@@ -123,7 +124,7 @@ def _listed(doc: Doc) -> Tests:
     name, starter = doc.get("fn_name"), doc.get("starter_code")
     write = _written if name is None else json.dumps
     cases = tuple(Case(write(i), write(o)) for i, o in zip(inputs, outputs, strict=True))
-    return ProgramTests(cases, starter if isinstance(starter, str) else "", name)
+    return ProgramTests(cases, starter if isinstance(starter, str) else "", name, name is not None)
 
 
 def _live_code_bench(doc: Doc) -> Tests:

@@ -105,7 +105,7 @@ class Zygotes:
                 reason = str(failure)
         raise SandboxFailed(
             f"the sandbox {self.name} failed {ATTEMPTS} times on a trial, which gets no score: "
-            f"{reason}. See passband doctor."
+            f"{reason}. The same command tries it again; see passband doctor."
         )
 
 

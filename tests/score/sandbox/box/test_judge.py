@@ -22,7 +22,8 @@ LEAVING = {
     "a decimal context": "import decimal\ndecimal.getcontext().prec = 3",
     "a signal handler": "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)",
 }
-LOOK = (
+CALL = "square(2)\n"  # without which it would be no test
+LOOK = CALL + (
     "import builtins, decimal, math, os, signal, sys\n"
     "assert not hasattr(builtins, 'left') and math.floor(1.9) == 1 and 'LEFT' not in os.environ\n"
     "assert not os.path.exists('left') and sys.getrecursionlimit() < 5000\n"
@@ -34,7 +35,7 @@ LOOK = (
 
 @pytest.mark.parametrize("leave", LEAVING.values(), ids=LEAVING.keys())
 def test_what_tests_leave_is_gone_for_the_next(anywhere: Zygotes, leave: str) -> None:
-    assert anywhere.check(square(test=leave), AMPLE).passed
+    assert anywhere.check(square(test=CALL + leave), AMPLE).passed
     after = anywhere.check(square(test=LOOK), AMPLE)
     assert after.passed, after.detail
 
@@ -43,7 +44,7 @@ def test_the_process_is_kept_while_nothing_is_left(anywhere: Zygotes) -> None:
     """A list that nobody compares counts the trials of the process."""
     test = "import sys\nsys.argv.append('')\nassert square(2) == 5, f'{len(sys.argv)} trials'"
     details = [anywhere.check(square(test=test), AMPLE).detail for _ in range(2)]
-    anywhere.check(square(test="import this"), AMPLE)
+    anywhere.check(square(test=CALL + "import this"), AMPLE)
     details.append(anywhere.check(square(test=test), AMPLE).detail)
     counts = [int(re.findall(r"AssertionError: (\d+)", str(detail))[0]) for detail in details]
     assert counts[1] == counts[0] + 1

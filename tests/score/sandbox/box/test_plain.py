@@ -1,10 +1,12 @@
 """Values that cross between a program and its tests."""
 
 import contextlib
+import datetime
 import decimal
+import enum
 import json
 import math
-from collections import Counter, OrderedDict, namedtuple
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from typing import Any
 
 import numpy as np
@@ -77,8 +79,7 @@ def test_subclasses_become_plain() -> None:
     assert type(crossed(Liar(5))) is int
     point = namedtuple("point", "x y")
     for value, plain in [
-        (Counter("aab"), {"a": 2, "b": 1}),
-        (OrderedDict(a=1), {"a": 1}),
+        (defaultdict(int, a=1), {"a": 1}),
         (point(1, 2), (1, 2)),
         (np.float64(0.5), 0.5),
         (np.int64(3), 3),
@@ -86,6 +87,48 @@ def test_subclasses_become_plain() -> None:
     ]:
         assert crossed(value) == plain
         assert type(crossed(value)) is type(plain)
+
+
+def test_containers_of_the_standard_library() -> None:
+    numbers = {"b": 1, "a": 2}
+    for value in (
+        OrderedDict(b=1, a=[2]),
+        Counter("aab"),
+        deque([1, (2,)], maxlen=3),
+        datetime.date(2020, 2, 29),
+        datetime.datetime(2020, 2, 29, 1, 2, 3, 4),
+        datetime.time(1, 2),
+        datetime.timedelta(days=-1, microseconds=5),
+        int,
+        ValueError,
+    ):
+        assert crossed(value) == value
+        assert type(crossed(value)) is type(value)
+        assert encode(value, strict=True) == encode(value)
+    assert crossed(OrderedDict(b=1, a=2)) != OrderedDict(a=2, b=1)
+    assert crossed(numbers.keys()) == {"a", "b"}
+    assert list(crossed(numbers.values())) == [1, 2]
+    assert list(crossed(numbers.items())) == [("b", 1), ("a", 2)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        namedtuple("point", "x y")(1, 2),
+        defaultdict(list),
+        enum.IntEnum("Kind", "one").one,
+        enum.Enum,
+        datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc),
+    ],
+)
+def test_arguments_that_would_lose_their_methods_are_refused(value: Any) -> None:
+    with pytest.raises(NotPlain):
+        encode([value], strict=True)
+
+
+def test_what_a_program_returned_may_be_an_argument() -> None:
+    for value in (map(str, [1, 2]), np.arange(2), np.float64(0.5)):
+        encode(crossed(value), strict=True)
 
 
 def test_arrays_and_iterators() -> None:
@@ -113,7 +156,25 @@ def test_whatever_else_equals_nothing() -> None:
         lambda inner: (
             st.lists(inner)
             | st.dictionaries(
-                st.sampled_from(["int", "set", "dict", "range", "complex", "opaque", "array", "no"])
+                st.sampled_from(
+                    [
+                        "int",
+                        "set",
+                        "dict",
+                        "range",
+                        "complex",
+                        "opaque",
+                        "array",
+                        "deque",
+                        "type",
+                        "keys",
+                        "items",
+                        "Counter",
+                        "date",
+                        "timedelta",
+                        "no",
+                    ]
+                )
                 | st.text(),
                 inner,
                 max_size=2,

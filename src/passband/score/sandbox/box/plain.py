@@ -12,6 +12,9 @@ False
 
 from __future__ import annotations
 
+import builtins
+import collections
+import datetime
 import decimal
 import fractions
 from collections.abc import Callable
@@ -59,8 +62,12 @@ def encode(value: Any, strict: bool = False) -> Any:
         return value if -_LONG < value < _LONG else _whole(value)
     if kind is list:
         return [encode(item, strict) for item in value]
+    if kind in _EXACT:
+        return _EXACT[kind](value, strict)
     for base, write in _WRITERS.items():
         if isinstance(value, base):
+            if strict and kind is not base and kind.__module__ != "numpy":
+                break  # its other methods would be missed
             return write(value, strict)
     return _other(value, strict)
 
@@ -80,9 +87,7 @@ _WRITERS: dict[type, Callable[[Any, bool], Any]] = {
     str: lambda value, strict: str.__str__(value),
     list: lambda value, strict: _items(list.__iter__(value), strict),
     tuple: lambda value, strict: {"tuple": _items(tuple.__iter__(value), strict)},
-    dict: lambda value, strict: {
-        "dict": [[encode(k, strict), encode(v, strict)] for k, v in dict.items(value)]
-    },
+    dict: lambda value, strict: {"dict": _pairs(value, strict)},
     set: lambda value, strict: {"set": _items(set.__iter__(value), strict)},
     frozenset: lambda value, strict: {"frozenset": _items(frozenset.__iter__(value), strict)},
     bytes: lambda value, strict: {"bytes": bytes.hex(value)},
@@ -96,16 +101,51 @@ _WRITERS: dict[type, Callable[[Any, bool], Any]] = {
 }
 
 
+def _pairs(value: Any, strict: bool) -> Any:
+    return [[encode(k, strict), encode(v, strict)] for k, v in dict.items(value)]
+
+
+def _date(value: Any, strict: bool) -> Any:
+    """Write a date or a time; one with a time zone of whatever class is not plain."""
+    if getattr(value, "tzinfo", None) is not None:
+        return _other(value, strict)
+    return {type(value).__name__: value.isoformat()}
+
+
+def _type(value: type, strict: bool) -> Any:
+    is_builtin = vars(builtins).get(value.__name__) is value
+    return {"type": value.__name__} if is_builtin else _other(value, strict)
+
+
+# Those of which a subclass is something else.
+_EXACT: dict[type, Callable[[Any, bool], Any]] = {
+    type({}.keys()): lambda value, strict: {"keys": _items(value, strict)},
+    type({}.values()): lambda value, strict: {"values": _items(value, strict)},
+    type({}.items()): lambda value, strict: {"items": [_items(pair, strict) for pair in value]},
+    collections.OrderedDict: lambda value, strict: {"OrderedDict": _pairs(value, strict)},
+    collections.Counter: lambda value, strict: {"Counter": _pairs(value, strict)},
+    collections.deque: lambda value, strict: {"deque": [_items(value, strict), value.maxlen]},
+    type(iter([])): lambda value, strict: {"iterator": _items(value, strict)},
+    type: _type,
+    datetime.date: _date,
+    datetime.datetime: _date,
+    datetime.time: _date,
+    datetime.timedelta: lambda value, strict: {
+        "timedelta": [value.days, value.seconds, value.microseconds]
+    },
+}
+
+
 def _other(value: Any, strict: bool) -> Any:
     """Write numpy's values and iterators; anything else is opaque."""
     kind = type(value)
     if isinstance(value, Opaque):
         return {"opaque": [value.kind, value.truth]}
+    if kind.__module__ == "numpy" and hasattr(value, "tolist"):
+        plain = encode(value.tolist(), strict)
+        return {"array": [plain, str(value.dtype)]} if value.ndim else plain
     if strict:
         raise NotPlain(f"{kind.__module__}.{kind.__qualname__}")
-    if kind.__module__ == "numpy" and hasattr(value, "tolist"):
-        plain = encode(value.tolist())
-        return {"array": [plain, str(value.dtype)]} if value.ndim else plain
     if hasattr(kind, "__next__"):
         items = [item for item, _ in zip(value, range(_MOST_ITEMS))]  # noqa: B905 (Python 3.8)
         return {"iterator": [encode(item) for item in items]}
@@ -140,10 +180,32 @@ def _array(inner: Any) -> Any:
     return numpy.array(decode(plain), dtype=dtype)
 
 
+def _builtin(name: Any) -> type:
+    value = vars(builtins).get(name)
+    if not isinstance(value, type):
+        raise ValueError("there is no such type")
+    return value
+
+
+def _dict(pairs: Any) -> dict[Any, Any]:
+    return {decode(key): decode(item) for key, item in pairs}
+
+
 _READERS: dict[str, Callable[[Any], Any]] = {
     "int": lambda inner: int(inner, 16),
     "tuple": lambda inner: tuple(map(decode, inner)),
-    "dict": lambda inner: {decode(key): decode(item) for key, item in inner},
+    "dict": _dict,
+    "OrderedDict": lambda inner: collections.OrderedDict(_dict(inner)),
+    "Counter": lambda inner: collections.Counter(_dict(inner)),
+    "keys": lambda inner: dict.fromkeys(map(decode, inner)).keys(),
+    "values": lambda inner: dict(enumerate(map(decode, inner))).values(),
+    "items": lambda inner: _dict(inner).items(),
+    "deque": lambda inner: collections.deque(map(decode, inner[0]), inner[1]),
+    "type": _builtin,
+    "date": datetime.date.fromisoformat,
+    "datetime": datetime.datetime.fromisoformat,
+    "time": datetime.time.fromisoformat,
+    "timedelta": lambda inner: datetime.timedelta(*inner),
     "set": lambda inner: set(map(decode, inner)),
     "frozenset": lambda inner: frozenset(map(decode, inner)),
     "bytes": bytes.fromhex,

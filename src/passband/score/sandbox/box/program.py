@@ -18,6 +18,8 @@ from . import plain, wire
 
 __all__ = ["called", "describe", "function_of", "load", "run_script", "serve", "text_of"]
 
+_MUTABLE = (list, dict, set, bytearray)  # of which a test can tell the same one from an equal one
+
 
 def serve(calls: socket.socket) -> None:
     """Load a program and answer calls of its function until the tests close the socket."""
@@ -67,18 +69,30 @@ def load(code: types.CodeType, name: str) -> dict[str, Any]:
 
 
 def called(function: Any, call: dict[str, Any]) -> dict[str, Any]:
-    """Call the function; return its result, and the arguments where it changed them."""
-    arguments = plain.decode(call["args"])
+    """Call the function; return its result, and the arguments that it changed."""
+    arguments = [plain.decode(value) for value in call["args"]]
     keywords = {name: plain.decode(value) for name, value in call["kwargs"].items()}
+    given = [*arguments, *keywords.values()]
     try:
-        result = {"result": plain.encode(function(*arguments, **keywords))}
+        answer = _returned(function(*arguments, **keywords), given)
     except BaseException as error:
-        result = _raised(error)
+        answer = _raised(error)
     with contextlib.suppress(Exception):
-        after = [plain.encode(argument) for argument in arguments]
-        if after != call["args"]:
-            result["args"] = after
-    return result
+        before = [*call["args"], *call["kwargs"].values()]
+        after = [plain.encode(value) for value in given]
+        changed = [[i, new] for i, new in enumerate(after) if new != before[i]]
+        if changed:
+            answer["changed"] = changed
+    return answer
+
+
+def _returned(result: Any, given: list[Any]) -> dict[str, Any]:
+    """Return a result, or the place of the argument that it is."""
+    if isinstance(result, _MUTABLE):
+        for place, value in enumerate(given):
+            if value is result:
+                return {"same": place}
+    return {"result": plain.encode(result)}
 
 
 def _raised(error: BaseException) -> dict[str, Any]:
