@@ -70,6 +70,18 @@ def test_reports_have_a_section_on_the_judge(truth: Truth) -> None:
         assert text in page
 
 
+def test_a_report_on_two_judged_models_says_whose_verdicts_they_are(truth: Truth) -> None:
+    other = judged_run(Path("other"), model="other", lenient=0.6)
+    passband("report", "run", "other", "-o", "alone.html", "--no-transcripts")
+    assert "verdicts on sums are those of quality alone" in Path("alone.html").read_text("utf-8")
+    for name, right in (("run", truth), ("other", other)):
+        passband("label", name, "-m", "40", "-o", f"{name}.csv")
+        fill(Path(f"{name}.csv"), right)
+        passband("label", name, "--read", f"{name}.csv")
+    passband("report", "run", "other", "-o", "both.html", "--no-transcripts")
+    assert "corrected by labels" in Path("both.html").read_text("utf-8")
+
+
 def test_json_of_both_steps(truth: Truth) -> None:
     drawn = json.loads(passband("label", "run", "-m", "20", "--json").out)
     assert (drawn["rows"], drawn["design"], drawn["path"]) == (20, "spread", "labels.csv")

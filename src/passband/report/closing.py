@@ -38,11 +38,11 @@ def step_lines(steps: Sequence[tuple[str, str]]) -> list[str]:
 def command_to_go_on(command: Sequence[str], finished: Finished) -> list[str]:
     """Return the command that goes on with a run; one stopped at --max-cost gets a larger one."""
     words = list(command)
-    if finished.ending != "max_cost" or not finished.cost:
+    if finished.ending != "max_cost" or not finished.total_cost:
         return words
     done = sum(run.counters.done for run in finished.task_runs)
     planned = sum(run.counters.planned for run in finished.task_runs)
-    limit = _rounded_up(1.1 * finished.cost * planned / max(1, done))
+    limit = _rounded_up(1.1 * finished.total_cost * planned / max(1, done))
     for place, word in enumerate(words):
         if word == "--max-cost":
             words[place + 1] = limit

@@ -42,13 +42,18 @@ class RunReport:
     def headline(self) -> str:
         """Return in one line how the run ended and what it took."""
         trials = self._counts()
-        spent = self.finished.cost
-        cost = f", cost {money(spent)}" if spent else ""
         return (
             f"{_ENDINGS[self.finished.ending]}: {trials['recorded']}/{trials['planned']} trials "
-            f"recorded ({trials['asked']} new) in {duration(self.finished.seconds)}{cost}"
-            f"{self._reasoning()}{self._brackets()}"
+            f"recorded ({trials['asked']} new) in {duration(self.finished.seconds)}"
+            f"{self._cost()}{self._reasoning()}{self._brackets()}"
         )
+
+    def _cost(self) -> str:
+        """Return what the model cost and, apart from it, what its judges did."""
+        model, judges = self.finished.cost, self.finished.judge_cost
+        parts = [money(model)] if model else []
+        parts += [f"{money(judges)} for judging"] if judges else []
+        return f", cost {' and '.join(parts)}" if parts else ""
 
     def _reasoning(self) -> str:
         """Return how many of the tokens were reasoning, where servers count them."""
@@ -127,9 +132,13 @@ class RunReport:
             "seconds": self.finished.seconds,
             "cost": self.finished.cost,
             "tokens": self._tokens(),
-            **({"judges": [asdict(judge) for judge in judges]} if judges else {}),
+            **(_judges_json(judges, self.finished.judge_cost) if judges else {}),
             "summary": None if self.summary is None else self.summary.as_json(),
         }
+
+
+def _judges_json(judges: Sequence[JudgeReport], cost: float | None) -> dict[str, Any]:
+    return {"judge_cost": cost, "judges": [asdict(judge) for judge in judges]}
 
 
 def _judge_line(judge: JudgeReport) -> str:

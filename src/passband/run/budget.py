@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -13,7 +13,7 @@ from passband.generate.providers import is_local
 from passband.run.counters import Price
 from passband.run.task_run import TaskRun
 from passband.trials.call_totals import CallTotals
-from passband.trials.rows import FAILED, TrialRow
+from passband.trials.rows import FAILED, CallRow, TrialRow
 
 __all__ = ["Budget", "CallCosts", "NoTokenCounts", "Verdict", "find_price", "price_files"]
 
@@ -36,26 +36,34 @@ class CallCosts:
     cost: float = 0.0
     most: float = 0.0  # of one call
     replies: int = 0
+    unpriced: int = 0  # replies that cost nobody knows what
     is_counted: bool = True
 
-    def begin(self, totals: CallTotals) -> None:
-        """Start from the calls that are recorded already."""
-        tokens = totals.prompt_tokens, totals.completion_tokens
-        unpriced = self.price.of(*tokens) if self.price is not None and totals.unpriced else 0.0
-        self.cost += totals.cost + unpriced
+    def begin(self, totals: CallTotals, unpriced: Iterable[CallRow] = ()) -> None:
+        """Start from the calls that are recorded already; those without a cost get today's."""
+        costs = [self.price_of(row) for row in unpriced]
+        self.cost += totals.cost + sum(cost for cost in costs if cost is not None)
+        self.unpriced += sum(cost is None for cost in costs)
         self.replies += totals.calls - totals.failed - totals.cached
 
     def add(self, row: TrialRow) -> None:
         """Count a reply as it comes."""
-        prompt, completion = row.prompt_tokens, row.completion_tokens
-        cost = row.cost
-        if cost is None and self.price is not None:
-            cost = self.price.of(prompt or 0, completion or 0)
+        cost = self.price_of(row)
         self.cost += cost or 0.0
         self.most = max(self.most, cost or 0.0)
         self.replies += row.text is not None
-        if row.status == "ok" and row.cost is prompt is completion is None:
+        self.unpriced += cost is None and row.text is not None
+        if row.status == "ok" and row.cost is row.prompt_tokens is row.completion_tokens is None:
             self.is_counted = False
+
+    def price_of(self, row: TrialRow | CallRow) -> float | None:
+        """Return what a reply cost; None where neither server nor price and tokens say it."""
+        prompt, completion = row.prompt_tokens, row.completion_tokens
+        if row.cost is not None or self.price is None:
+            return row.cost
+        if prompt is completion is None and self.price != _FREE:
+            return None
+        return self.price.of(prompt or 0, completion or 0)
 
     @property
     def is_free(self) -> bool:
@@ -65,7 +73,7 @@ class CallCosts:
     @property
     def is_known(self) -> bool:
         """Whether the cost is all that was spent."""
-        return self.price is not None or bool(self.cost) or not self.replies
+        return not self.unpriced
 
     @property
     def next(self) -> float:
@@ -97,11 +105,6 @@ class Budget:
         costs = [run.counters.cost(self.price) for run in task_runs]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
-
-    def total(self, task_runs: Sequence[TaskRun]) -> float | None:
-        """Return the cost of trials and judges; None if some of it needs a price."""
-        trials, judging = self.spent(task_runs), self.judging
-        return None if trials is None or judging is None else trials + judging
 
     def begin(self, task_runs: Sequence[TaskRun]) -> None:
         """Start from the trials that are recorded already."""

@@ -68,9 +68,10 @@ class Finished:
     ending: Ending
     task_runs: Sequence[TaskRun]
     seconds: float
-    cost: float | None
+    cost: float | None  # of the trials; None if some of it needs a price
     max_failed: float | None = None  # share of trials without an answer that is no failure
     judges: Sequence[JudgeReport] = ()
+    judge_cost: float | None = None  # of all calls of judges; None if some of it needs a price
 
     def summarize(
         self,
@@ -103,6 +104,11 @@ class Finished:
         code = _EXIT_CODES[self.ending]
         has_failed = self.failure is not None or bool(self.unscored) or self.is_unjudged
         return ExitCode.FAILED if code is ExitCode.OK and has_failed else code
+
+    @property
+    def total_cost(self) -> float:
+        """The cost of trials and judges together, as far as it is known."""
+        return (self.cost or 0.0) + (self.judge_cost or 0.0)
 
     @property
     def is_unjudged(self) -> bool:
@@ -191,9 +197,10 @@ def run_session(
         ending,
         runner.task_runs,
         seconds,
-        budget.total(runner.task_runs),
+        budget.spent(runner.task_runs),
         settings.max_failed,
         tuple(judge.report() for judge in judges),
+        budget.judging,
     )
     if finished.failure is not None:
         watcher.warn(finished.failure)

@@ -9,6 +9,8 @@ import pytest
 from fault_server import FaultServer, held, missing_usage, says, unauthorized_401
 from judges import PASS, JudgedBench, both, calls_to_judge, numbered
 from passband.errors import ExitCode, InvalidInput
+from passband.report.run import RunReport
+from passband.report.words import money
 from passband.run.budget import NoTokenCounts
 from passband.run.counters import Price
 from passband.run.judge.judge import JudgeFailed
@@ -62,13 +64,50 @@ def test_the_budget_counts_calls(bench: JudgedBench, tmp_path: object) -> None:
     prices.write_text("judge-model: {prompt: 100, completion: 100}\n")
     with FaultServer(both(PASS)) as server:
         finished = bench.judge(server, n=8, price=FREE, prices=prices, max_cost=0.3, concurrency=2)
-    spent = finished.cost
+    spent = finished.judge_cost
+    assert finished.cost == 0.0
     assert spent is not None
     assert 0 < spent <= 0.3
     tokens = sum((row.prompt_tokens or 0) + (row.completion_tokens or 0) for row in bench.calls)
     assert spent == pytest.approx(tokens * 100 / 1e6)
     assert finished.exit_code == ExitCode.FAILED
     assert len(bench.calls) < 24
+
+
+def test_the_cost_of_judges_is_said_apart_and_recorded_with_their_calls(bench: JudgedBench) -> None:
+    prices = bench.directory.with_name("prices.yaml")
+    prices.write_text("judge-model: {prompt: 100, completion: 100}\n")
+    with FaultServer(both(PASS)) as server:
+        finished = bench.judge(server, price=Price(1.0, 1.0), prices=prices, canaries=1)
+        again = bench.judge(server, price=Price(1.0, 1.0), prices=prices, canaries=1)
+    tokens = [(row.prompt_tokens or 0) + (row.completion_tokens or 0) for row in bench.rows]
+    assert finished.cost == pytest.approx(sum(tokens) / 1e6)
+    for call in bench.calls:
+        assert call.cost == pytest.approx(
+            ((call.prompt_tokens or 0) + (call.completion_tokens or 0)) * 100 / 1e6
+        )
+    assert finished.judge_cost is not None
+    assert finished.judge_cost > sum(call.cost or 0.0 for call in bench.calls)  # and canaries
+    assert again.judge_cost == pytest.approx(finished.judge_cost)
+    said = RunReport(finished, None)
+    assert f" and {money(finished.judge_cost)} for judging" in said.headline()
+    assert said.as_json()["cost"] == finished.cost
+    assert said.as_json()["judge_cost"] == finished.judge_cost
+
+
+def test_calls_with_a_cost_are_not_paid_again_for_those_without(bench: JudgedBench) -> None:
+    prices = bench.directory.with_name("prices.yaml")
+    prices.write_text("judge-model: {prompt: 100, completion: 100}\n")
+    with FaultServer(both(PASS)) as server:
+        unknown = bench.judge(server, n=1)
+        finished = bench.judge(server, n=2, prices=prices)
+        again = bench.judge(server, n=2, prices=prices)
+    assert unknown.judge_cost is None
+    assert unknown.judges[0].cost is None
+    assert [call.cost is None for call in bench.calls].count(True) == 3
+    tokens = sum((row.prompt_tokens or 0) + (row.completion_tokens or 0) for row in bench.calls)
+    assert finished.judge_cost == pytest.approx(tokens * 100 / 1e6)
+    assert again.judge_cost == pytest.approx(tokens * 100 / 1e6)
 
 
 def test_a_limit_needs_the_price_of_the_judge(bench: JudgedBench) -> None:

@@ -197,7 +197,10 @@ def _changed(several: SeveralText, task: ComparedTask, place: int) -> str:
         f'<div class="panel" id="panel-{place}" hidden></div>'
         f"{caption(_change_caption(changes))}"
     )
-    return section(f"Flipped problems{where}", _change_finding(changes, a, b), body)
+    finding = _change_finding(changes, a, b)
+    if task.judge:
+        finding = f"By the verdicts of {task.judge}: {finding[:1].lower()}{finding[1:]}"
+    return section(f"Flipped problems{where}", finding, body)
 
 
 def _change_finding(changes: Changes, a: str, b: str) -> str:
@@ -338,6 +341,8 @@ def _method_sentences(several: SeveralText) -> Iterator[str]:
         "(Miller 2024, arXiv 2411.00640); for these very problems the models' own intervals are "
         "joined by square-and-add (Newcombe 1998)."
     )
+    if any(task.is_corrected for task in found.tasks):
+        yield "Differences of a judge's verdicts are corrected by labels (docs/judged.md)."
     if found.contest.margin is not None:
         yield (
             f"Equivalence within {found.contest.margin:g} is two one-sided tests at once "

@@ -125,7 +125,13 @@ class SeveralText:
         return f"{sign}{text}".replace("-", "−"), "points" if _counts(tasks[0]) else ""
 
     def lead(self) -> Iterator[str]:
-        """Yield the sentences that lead: the verdict first."""
+        """Yield the sentences that lead: the verdict first, and whose it is if it is a judge's."""
+        yield from self._verdicts()
+        for task in self.findings.tasks:
+            if task.judge:
+                yield _judged_sentence(task)
+
+    def _verdicts(self) -> Iterator[str]:
         if self.findings.pair is None:
             for task in self.findings.tasks:
                 yield from self._ranked(task)
@@ -257,6 +263,14 @@ class SeveralText:
         if len(decided) == total:
             return f"All {total} are decided.{by}"
         return f"{len(decided) or 'None'} of {total} {'is' if not decided else 'are'} decided.{by}"
+
+
+def _judged_sentence(task: ComparedTask) -> str:
+    """Return what a difference of judged scores is."""
+    where = f" on {task.task}" if task.task else ""
+    if task.is_corrected:
+        return f"The verdicts{where} are those of {task.judge}, corrected by labels. "
+    return f"The verdicts{where} are those of {task.judge} alone: a judge's, and not the task's. "
 
 
 def _counts(task: ComparedTask) -> bool:

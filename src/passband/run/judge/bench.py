@@ -111,8 +111,8 @@ class JudgeBench:
             self.scorer, *self._place(call), attempt, bytes.fromhex(call.key), _now(),
             "no_verdict" if status == "ok" and verdict.word is None else status,
             None if verdict.word is None else call.scale[verdict.word], row.text,
-            row.prompt_tokens, row.completion_tokens, row.cost, row.latency_ms, row.seed,
-            detail=verdict.reason,
+            row.prompt_tokens, row.completion_tokens, self.judge.costs.price_of(row),
+            row.latency_ms, row.seed, detail=verdict.reason,
         )  # fmt: skip
         await self._kept(self.log.add(kept))
         return Heard(reply, verdict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple, TypeVar
 
@@ -29,8 +29,7 @@ class CallLog:
 
     def __init__(self, store: Store, thread: Executor | None = None) -> None:
         self._store, self.thread = store, thread
-        self._rows: list[CallRow] = []
-        self._saved: asyncio.Future[None] | None = None
+        self._waiting: list[tuple[CallRow, asyncio.Future[None]]] = []
         self._flushing: set[asyncio.Task[None]] = set()
 
     async def look(self, scorer: int, problem: int, trial: int, call: int, key: bytes) -> Recorded:
@@ -50,12 +49,12 @@ class CallLog:
     def add(self, row: CallRow) -> asyncio.Future[None]:
         """Take a call; what is returned is done when it is on disk, and raises if it is not."""
         loop = asyncio.get_running_loop()
-        self._rows.append(row)
-        if self._saved is None:
-            self._saved = loop.create_future()
-            self._saved.add_done_callback(_retrieve)
+        if not self._waiting:
             loop.call_later(_EVERY, self._start)
-        return self._saved
+        saved: asyncio.Future[None] = loop.create_future()
+        saved.add_done_callback(_retrieve)
+        self._waiting.append((row, saved))
+        return saved
 
     async def close(self) -> None:
         """Write what is left."""
@@ -63,21 +62,35 @@ class CallLog:
         await asyncio.gather(*self._flushing, return_exceptions=True)
 
     def _start(self) -> None:
-        if self._saved is not None:
+        if self._waiting:
             task = asyncio.ensure_future(self._flush())
             self._flushing.add(task)
             task.add_done_callback(self._flushing.discard)
 
     async def _flush(self) -> None:
-        (rows, self._rows), (saved, self._saved) = (self._rows, []), (self._saved, None)
-        if saved is None:
-            return
+        waiting, self._waiting = self._waiting, []
+        errors = await self._in_thread(lambda: self._write([row for row, _ in waiting]))
+        for (_, saved), error in zip(waiting, errors, strict=True):
+            if saved.done():  # whoever waited for it was cancelled
+                continue
+            if error is None:
+                saved.set_result(None)
+            else:
+                saved.set_exception(error)
+
+    def _write(self, rows: Sequence[CallRow]) -> list[Exception | None]:
+        """Record calls together, or else one by one; return what is wrong with each."""
+        error = self._refusal(rows)
+        if error is None or len(rows) == 1:
+            return [error] * len(rows)
+        return [self._refusal([row]) for row in rows]
+
+    def _refusal(self, rows: Sequence[CallRow]) -> Exception | None:
         try:
-            await self._in_thread(lambda: self._store.add_calls(rows))
+            self._store.add_calls(rows)
         except Exception as error:
-            saved.set_exception(error)
-        else:
-            saved.set_result(None)
+            return error
+        return None
 
     async def _in_thread(self, work: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self.thread, work)

@@ -37,7 +37,7 @@ class JudgeReport:
     model: str
     replies: int
     reused: int  # votes that took the reply to the same answer of another trial
-    cost: float
+    cost: float | None  # None where some of it needs a price
     is_out: bool  # whether it was asked no more before all was judged
 
 
@@ -115,7 +115,8 @@ class Judge:
 
     def report(self) -> JudgeReport:
         """Return what it was asked, by this process."""
-        return JudgeReport(self.name, self.replies, self.reused, self.costs.cost, self.is_out)
+        cost = self.costs.cost if self.costs.is_known else None
+        return JudgeReport(self.name, self.replies, self.reused, cost, self.is_out)
 
     async def _answer(self, batch: PendingBatch, note: _Note) -> TrialRow:
         if self.is_out:

@@ -30,6 +30,7 @@ from passband.score.scorer import Scorer
 from passband.tasks.task import Task
 from passband.trials.identity import MOVED_SERVER, is_moved
 from passband.trials.reader import RunRecord, Trials
+from passband.trials.rows import CallRow
 from passband.trials.store import Store
 
 __all__ = ["CHECKED", "Judged", "Judges", "check_rubrics"]
@@ -113,10 +114,7 @@ class Judges:
         if not isinstance(scorer, JudgeScorer):
             return scorer
         judge, options = self._judge(scorer.options), scorer.options
-        with Trials(store.directory, trusted=True) as trials:
-            totals = trials.call_totals(number)
-        judge.costs.begin(totals)
-        judge.answered_before |= totals.calls > totals.failed
+        _begin(judge, store, number)
         self._log = self._log or CallLog(store)
         bench = JudgeBench(
             judge, self._log, number, judged.task, judged.seed, judged.problems, judged.numbers,
@@ -126,6 +124,7 @@ class Judges:
             bench.others = OtherRun(options.against, judged.task)
         elif self.choice.canaries:
             entry = store.put_scorer(judged.run, canary_entry(scorer))
+            _begin(judge, store, entry)
             apart = replace(bench, scorer=entry, name=f"{scorer.name} canaries")
             self.canaries.append(Canaries(scorer, apart, self.choice.canaries))
         self.benches.append((bench, options.rubric.form == "pairwise"))
@@ -205,6 +204,19 @@ class Judges:
             await self._log.close()
         for subject in self._subjects.values():
             await subject.close()
+
+
+def _begin(judge: Judge, store: Store, scorer: int) -> None:
+    """Let a judge start from the calls that are recorded of a scorer."""
+    with Trials(store.directory, trusted=True) as trials:
+        totals = trials.call_totals(scorer)
+        calls = trials.calls(scorer) if totals.unpriced else ()
+        judge.costs.begin(totals, filter(_is_unpriced, calls))
+    judge.answered_before |= totals.calls > totals.failed
+
+
+def _is_unpriced(row: CallRow) -> bool:
+    return row.cost is None and not row.is_cached and row.status != "failed"
 
 
 def check_rubrics(scorers: Sequence[Scorer], problems: Sequence[Problem]) -> None:

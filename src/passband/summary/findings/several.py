@@ -72,6 +72,8 @@ class ComparedTask:
     asked: tuple[Asked, ...]
     is_share: bool  #: whether scores are from 0 to 1
     changes: Changes | None = None  #: of two models
+    judge: str = ""  #: by whose verdicts, where scores are a judge's
+    is_corrected: bool = False  #: whether labels correct the difference of two
 
     @property
     def first(self) -> ComparedMetric:
@@ -238,6 +240,10 @@ def _task(
         asked=tuple(_asked(contestants, name, models[name]) for name in models),
         is_share=task in contestants.shares,
         changes=_changes(contestants, task, models, contest, budget),
+        judge=next((scores.title for scores in judges.values()), ""),
+        is_corrected=any(
+            note.code == "corrected-by-labels" for one in summary.comparisons for note in one.notes
+        ),
     )
 
 
