@@ -116,6 +116,7 @@ __all__ = [
     "held_slopes",
     "joined",
     "judge_adds_nothing",
+    "judge_canaries",
     "judge_only",
     "judge_reduced",
     "judge_shares_name",
@@ -666,6 +667,18 @@ narrow the interval to about ±0.045
         f"with this judge a label is worth {worth:.1f} labels without; next, {bought[0]}: "
         f"{bought[1]}{price}{width}",
     )
+
+
+def judge_canaries(judge: str, passed: int, judged: int) -> Note:
+    """Return the note on a judge that was shown answers without content.
+
+    >>> print(judge_canaries("openai:large", 5, 9))
+    the judge openai:large passes 5 of 9 null answers (empty, a mere claim, the answer to another \
+problem): do not trust its rate
+    """
+    said = f"the judge {judge} passes {passed} of {judged} null answers"
+    why = " (empty, a mere claim, the answer to another problem): do not trust its rate"
+    return Note("judge-canaries", said + (why if passed else ""))
 
 
 def judge_shares_name(judge: str, name: str) -> Note:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from judged_runs import JUDGE, fill, judged_run
@@ -13,7 +14,7 @@ from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
 from passband.trials.reader import Trials
 from passband.trials.rows import ScorerEntry, ScoreRow
-from stores import writing
+from stores import call, writing
 
 TABLE = {
     "problem": ["a", "a", "b", "b"],
@@ -42,6 +43,27 @@ def test_verdicts_and_labels_of_a_run(run: Path) -> None:
     assert (found.judged.n_trials, found.n_labels, found.judged.design) == (24, 10, "spread")
     assert found.labels is not None
     assert set(found.labels.probabilities.values()) == {10 / 24}
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "majority"])
+def test_votes_are_those_that_were_cast(tmp_path: Path, aggregate: str) -> None:
+    spec = {**JUDGE, "votes": 2, "options": {"aggregate": aggregate}}
+    judged_run(tmp_path / "run", problems=2, trials=2, spec=spec)
+    votes = {(0, 0): (1.0, 0.5), (0, 1): (0.5, 0.5), (1, 0): (1.0, None)}
+    with writing(tmp_path / "run") as store:
+        store.add_calls(
+            call(1, *place, 2 * number, value=value)
+            for place, values in votes.items()
+            for number, value in enumerate(values)
+        )
+    with Trials(tmp_path / "run") as trials:
+        judged = judge_scores(trials, trials.run(), trials.run().scorer()).judged
+    if aggregate == "majority":  # which is no mean of votes
+        assert judged.votes is judged.vote_variance is None
+        return
+    assert judged.votes is not None
+    assert judged.votes.tolist() == [2, 2, 1, 1]
+    np.testing.assert_allclose(judged.vote_variance, [0.125, 0.0, np.nan, np.nan])
 
 
 def test_labels_make_a_judge_of_the_scorer_that_they_were_drawn_for(tmp_path: Path) -> None:

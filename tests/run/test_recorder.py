@@ -18,6 +18,7 @@ from passband.score.scorer import Reference
 from passband.score.workers.pool import pool
 from passband.trials.rows import TrialRow
 from runs import Bench, sums
+from stores import writing
 
 HARD = {"function": "regex", "regex_pattern": r"answer is (.*?)\."}
 REFERENCE = Reference(("42",))
@@ -101,3 +102,20 @@ def test_scores_of_hard_rows_arrive(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert each.text is not None
         assert each.scores[0].status == ("ok" if re.search(source, each.text) else "no_answer")
         assert each.scores[0].value is not None
+
+
+def test_nobody_waits_for_scores_that_nobody_will_commit(tmp_path: Path) -> None:
+    async def wait() -> None:
+        with writing(tmp_path) as store:
+            keeper = recorder.Recorder(store)
+            keeper.start()
+            assert keeper._task is not None
+            keeper._task.cancel()
+            await asyncio.sleep(0)
+            keeper._slow.add(asyncio.ensure_future(asyncio.Event().wait()))  # type: ignore[arg-type]
+            waiting = asyncio.ensure_future(keeper.scored())
+            for _ in range(3):
+                await asyncio.sleep(0)
+            assert waiting.done()
+
+    asyncio.run(wait())

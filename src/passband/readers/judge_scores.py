@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import variance
 from typing import TYPE_CHECKING, cast
 
 from passband.errors import InvalidInput
@@ -86,12 +87,13 @@ def judge_of(
     judge: str,
     identity: str = "",
     model: str | None = None,
-    votes: int | None = None,
+    votes: int | Mapping[Place, Sequence[float]] | None = None,
     threshold: float | None = None,
 ) -> JudgeScores:
     """Put verdicts and labels side by side; the labels of the first labeller are those that count.
 
-    Labels of trials that the judge has not been asked about are left out.
+    Labels of trials that the judge has not been asked about are left out. `votes` is how many
+    there are of every trial, or what they were.
     """
     from passband.stats.judged import Judged
 
@@ -108,10 +110,27 @@ def judge_of(
         [values.get(place) for place in places],
         design=_design(first),
         probability=[chances.get(place) for place in places] if is_known else None,
-        votes=votes,
+        votes=_vote_counts(votes, places),
+        vote_variance=_variances(votes, places) if isinstance(votes, Mapping) else None,
         threshold=0.5 if threshold is None else threshold,
     )
     return JudgeScores(judge, judged, first, tuple(labels[1:]), identity, model)
+
+
+def _vote_counts(
+    votes: int | Mapping[Place, Sequence[float]] | None, places: Sequence[Place]
+) -> int | list[int] | None:
+    if not isinstance(votes, Mapping):
+        return votes
+    return [len(votes.get(place, ())) or 1 for place in places]
+
+
+def _variances(
+    votes: Mapping[Place, Sequence[float]], places: Sequence[Place]
+) -> list[float | None]:
+    """Return the variance among the votes of each trial; None for a single one."""
+    given = (votes.get(place, ()) for place in places)
+    return [variance(values) if len(values) > 1 else None for values in given]
 
 
 def _design(labels: Labels | None) -> Design:
@@ -184,9 +203,22 @@ def judge_scores(
         judge=scorer.name,
         identity=scorer.identity,
         model=spec.get("model") if isinstance(spec.get("model"), str) else None,
-        votes=spec.get("votes") if isinstance(spec.get("votes"), int) else None,
+        votes=_votes(trials, scorer, keys),
         threshold=threshold,
     )
+
+
+def _votes(
+    trials: Trials, scorer: ScorerRecord, keys: Mapping[int, str]
+) -> int | dict[Place, tuple[float, ...]] | None:
+    """Return the votes that scores are the means of, or how many, where the calls are not here."""
+    spec = scorer.spec or {}
+    number, options = spec.get("votes"), spec.get("options")
+    aggregate = options.get("aggregate", "mean") if isinstance(options, Mapping) else "mean"
+    if not isinstance(number, int) or aggregate != "mean":
+        return None
+    votes = trials.votes(scorer.number) if number > 1 else ()
+    return {(keys[one.problem], one.trial): one.values for one in votes} or number
 
 
 def _within(labels: Labels, verdicts: Verdicts) -> Labels:

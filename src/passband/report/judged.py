@@ -11,7 +11,7 @@ from passband.summary.summary import Summary
 if TYPE_CHECKING:
     from passband.stats.judged import Agreement, Purchase, Rate
 
-__all__ = ["agreement_rows", "judge_lines", "label_text", "purchase_text", "share_rows"]
+__all__ = ["agreement_rows", "judge_lines", "label_text", "named", "purchase_text", "share_rows"]
 
 _DESIGNS = {
     "spread": "drawn evenly over problems",
@@ -37,18 +37,23 @@ def _lines(judge: JudgeResult) -> list[str]:
     lines = []
     if judge.agreement is not None:
         pairs = [f"{name} {value}" for name, value in agreement_rows(judge.agreement)]
-        lines.append(f"judge {judge.title}, {label_text(judge)}: {'; '.join(pairs)}")
+        lines.append(f"{named(judge)}, {label_text(judge)}: {'; '.join(pairs)}")
     if judge.bracket is not None:
         low, high = judge.bracket
         lines.append(
-            f"judge {judge.title}: {judge.n_failed:,} of {counted(judge.n_trials, 'trial')} have "
+            f"{named(judge)}: {judge.n_failed:,} of {counted(judge.n_trials, 'trial')} have "
             f"no verdict; its pass rate is between {low:.3f} (all failed) and {high:.3f} (all "
             "passed)"
         )
     if shares := share_rows(judge):
         parts = ", ".join(f"{share:.0%} {name}" for name, share in shares)
-        lines.append(f"judge {judge.title}: where the variance comes from: {parts}")
+        lines.append(f"{named(judge)}: where the variance comes from: {parts}")
     return lines
+
+
+def named(judge: JudgeResult) -> str:
+    """Return a judge by its name, which may be no more than that it is one."""
+    return judge.title if judge.title == "judge" else f"judge {judge.title}"
 
 
 def label_text(judge: JudgeResult) -> str:

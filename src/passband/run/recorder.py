@@ -125,10 +125,15 @@ class Recorder:
 
     async def scored(self) -> None:
         """Wait until all that came is on disk with its scores, or scores are no longer wanted."""
-        while not self.is_idle and self._scores_wanted and self.failure is None:
+        while not self.is_idle and self._scores_wanted and self._is_working:
             self._emptied.clear()
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._emptied.wait(), _LOOK)
+
+    @property
+    def _is_working(self) -> bool:
+        """Whether anybody is there to commit; not after an error, or when all is cancelled."""
+        return self.failure is None and self._task is not None and not self._task.done()
 
     def leave_scores(self) -> None:
         """Do not wait for slow scorers; a resumed run scores what they have not."""

@@ -25,6 +25,7 @@ from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
 from passband.summary.group import group_of, metric_lines, with_tally
+from passband.summary.judged.canaries import canary_notes
 from passband.summary.judged.correction import Correction
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.known_bad import known_bad_notes
@@ -36,7 +37,7 @@ from passband.summary.share import is_share
 from passband.summary.summary import Combined, Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
-from passband.tasks.task import MetricEntry
+from passband.tasks.task import NO_FILTER, MetricEntry
 from passband.trials.reader import RunRecord, Trials
 
 __all__ = [
@@ -230,6 +231,7 @@ class RunSummary:
         group = replace(group, lines=tuple(lines), notes=remarks, until=until)
         group = with_bracket(group, outcomes, self._scorer.name)
         group = with_judge(group, self._correction(self._scorer.name), self._run.model)
+        group = replace(group, notes=(*group.notes, *canary_notes(self._trials, self._run)))
         column = column_of(self._run)
         if column is not None and group.judge is not None and group.judge.is_corrected:
             group = replace(group, notes=(*group.notes, notes.no_corrected_macro(column)))
@@ -322,7 +324,11 @@ class RunSummary:
         curve = self._clipped(outcomes, self._default(outcomes))
         if not outcomes.n_trials and results:
             curve = []  # the metric list gives the reason
-        return [*_labelled(results), *_unlisted(curve, results, self._scorer.name)]
+        return [*_labelled(results, self._judges), *_unlisted(curve, results, self._scorer.name)]
+
+    @property
+    def _judges(self) -> list[str]:
+        return [scorer.name for scorer in self._run.scorers if scorer.is_judge]
 
     def _default(self, outcomes: Outcomes) -> list[str]:
         correction = self._correction(self._scorer.name)
@@ -336,13 +342,17 @@ class RunSummary:
         return clipped(lines, self._scorer.bounds)
 
 
-def _labelled(results: Sequence[EntryResult]) -> list[Line]:
-    """Return the lines of a metric list, labelled by name, reduction and, if several, filter."""
+def _labelled(results: Sequence[EntryResult], judges: Sequence[str]) -> list[Line]:
+    """Return the lines of a metric list, labelled by name, reduction and, if several, filter.
+
+    A judge that sees answers as they are has no filter to be named by.
+    """
     several = len({result.entry.filter for result in results}) > 1
     lines = []
     for result in results:
         entry = result.entry
-        label = f"{entry.name},{entry.filter}" if several else entry.name
+        is_plain = entry.scorer in judges and entry.filter == NO_FILTER
+        label = f"{entry.name},{entry.filter}" if several and not is_plain else entry.name
         if entry.name != entry.repeat_aggregation:
             label += f" ({entry.repeat_aggregation})"
         lines.append(result.line(label))

@@ -13,7 +13,9 @@ from passband.generate.subject import SubjectFactory
 from passband.score.scorer import Scorer
 from passband.tasks.group import TaskGroup
 
-__all__ = ["MetricEntry", "Problem", "Task"]
+__all__ = ["NO_FILTER", "MetricEntry", "Problem", "Task"]
+
+NO_FILTER = "none"  # the name of the pipeline that leaves answers as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class MetricEntry:
 
     name: str  # "exact_match"; the same metric again is "exact_match_1"
     scorer: str  # the name of the task's scorer whose trial scores it reads
-    filter: str = "none"  # name of the filter pipeline, the part after the comma in results
+    filter: str = NO_FILTER  # name of the filter pipeline, the part after the comma in results
     repeat_aggregation: str = "first"  # or mean, majority, pass@8, ...
     repeat_options: Mapping[str, Any] = field(default_factory=dict)
     aggregation: str = "mean"

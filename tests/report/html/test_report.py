@@ -81,7 +81,7 @@ def test_what_judges_took_is_kept_apart(tmp_path: Path) -> None:
     assert rows["tokens, in and out"] == "20 + 28"
     assert rows["cost, without judges"] == "unknown (no price given)"
     counts = "5, of which 1 failed and 1 found their reply recorded"
-    assert rows["calls of exact to its judge"] == counts
+    assert rows["calls to exact, the judge"] == counts
     assert rows["tokens of exact, in and out"] == "150 + 27"
     assert rows["cost of exact"] == "0.75"
 

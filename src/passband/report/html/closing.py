@@ -75,9 +75,9 @@ def _taken(run: RunText) -> Iterator[tuple[str, str]]:
     name = "cost, without judges" if usage.judges else "cost"
     yield name, "unknown (no price given)" if usage.cost is None else money(usage.cost)
     for judge in usage.judges:
-        yield f"calls of {judge.scorer} to its judge", call_counts(judge)
-        yield f"tokens of {judge.scorer}, in and out", call_tokens(judge)
-        yield f"cost of {judge.scorer}", call_cost(judge)
+        yield f"calls to {judge.title}, the judge", call_counts(judge)
+        yield f"tokens of {judge.title}, in and out", call_tokens(judge)
+        yield f"cost of {judge.title}", call_cost(judge)
 
 
 # -- notes ---------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from passband.report.html.document import escape
 from passband.report.html.drawings import bar_of, interval_bars
 from passband.report.html.elements import caption, note_list
 from passband.report.html.run_text import RunText, metric_words
+from passband.report.judged import named
 from passband.report.summary import warning_lines
 from passband.report.table_line import TableLine
 from passband.report.words import counted
@@ -122,7 +123,7 @@ def _judged_sentence(judge: JudgeResult) -> str:
     """Return what the number of a judge is: the judge's own, or corrected by labels."""
     name = escape(judge.title)
     if not judge.is_corrected:
-        return f"is the pass rate of the judge {name}, and not that of the task. "
+        return f"is the pass rate of the {escape(named(judge))}, and not that of the task. "
     labels = counted(judge.n_labels, "label")
     alone = "" if judge.pass_rate is None else f" (the judge alone: {judge.pass_rate:.3f})"
     return f"of tries at problems like these pass, by {name} corrected by {labels}{alone}. "

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from passband.generate.problem import Problem
 from passband.run.judge.bench import JudgeBench
+from passband.score.judge.canary import PASSED, canary_names
 from passband.score.judge.scorer import JudgeScorer, together
 from passband.score.scorer import Unscored
 from passband.trials.rows import ScorerEntry
@@ -20,9 +21,7 @@ from passband.trials.rows import ScorerEntry
 __all__ = ["KINDS", "Canaries", "CanaryCounts", "canary_entry"]
 
 KINDS = ("empty", "claim", "other")
-CANARY = ",canaries"  # ends the name of the scorer that they are recorded under
 _CLAIM = "I am correct. This is the right answer."
-_PASSED = 0.5  # a score from which on an answer counts as passed
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class CanaryCounts:
 
 def canary_entry(scorer: JudgeScorer) -> ScorerEntry:
     """Return the scorer that the canaries of a judge are recorded under; it is never in use."""
-    return ScorerEntry(f"{scorer.name}{CANARY}", f"{scorer.identity}\ncanaries")
+    return ScorerEntry(*canary_names(scorer.name, scorer.identity))
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class Canaries:
         scorer = self.scorer.with_options(options)
         values = await together([self._value(scorer, *canary) for canary in self._answers()])
         known = [value for value in values if value is not None]
-        passed = sum(value >= _PASSED for value in known)
+        passed = sum(value >= PASSED for value in known)
         return CanaryCounts(options.model or "", passed, len(known))
 
     async def _value(

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
+from passband.score.judge.rubric import read_rubric
 from passband.trials.reader import RunRecord, SourceRecord, Trials
 
 __all__ = ["Provenance", "provenance_of"]
+
+_RUBRIC = "RUBRIC_FILE"  # its text is recorded, and its name is not
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,33 @@ def _words(run: RunRecord) -> Iterator[str]:
     if isinstance(rule, Mapping) and "half_width" in rule:
         yield from ("--until", f"{rule['half_width']:g}")
     yield from _sampling(run)
+    yield from _judge(run)
     if "seed" in run.spec:
         seed = run.spec["seed"]
         yield from ("--no-seed",) if seed is None else ("--seed", str(seed))
+
+
+def _judge(run: RunRecord) -> Iterator[str]:
+    """Yield the options of the judge; several models that judge are named in the task."""
+    specs = [scorer.spec or {} for scorer in run.scorers if scorer.is_judge]
+    if len({spec.get("model") for spec in specs}) != 1 or not specs[0].get("model"):
+        return
+    spec, own = specs[0], specs[0].get("options") or {}
+    yield from ("--judge", str(spec["model"]))
+    if spec.get("address"):
+        yield from ("--judge-base-url", str(spec["address"]))
+    if own.get("rubric") not in (None, read_rubric(None).as_json()) and not _has_judge(run):
+        yield from ("--rubric", _RUBRIC)
+    if spec.get("votes", 1) != 1:
+        yield from ("--votes", str(spec["votes"]))
+    if own.get("against"):
+        yield from ("--against", PurePath(str(own["against"])).name)
+
+
+def _has_judge(run: RunRecord) -> bool:
+    """Return whether the judge is the task's, and its rubric with it."""
+    listed = (run.config.get("task") or {}).get("metric_list") or ()
+    return any(isinstance(one, Mapping) and one.get("metric") == "judge" for one in listed)
 
 
 def _task(run: RunRecord) -> str:

@@ -1,0 +1,34 @@
+"""What judges said of null answers, which no judge should pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from passband import notes
+from passband.notes import Note
+from passband.readers.judge_scores import title_of
+from passband.score.judge.canary import PASSED, canary_names
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+
+__all__ = ["canary_notes"]
+
+
+def canary_notes(trials: Trials, run: RunRecord) -> Iterator[Note]:
+    """Yield how many null answers each judge of a run passes, where any were judged."""
+    known = {
+        (scorer.name, scorer.identity): scorer.number
+        for number, _, scorer in trials.all_scorers()
+        if number == run.number
+    }
+    for judge in (scorer for scorer in run.scorers if scorer.is_judge):
+        number = known.get(canary_names(judge.name, judge.identity))
+        votes = () if number is None else trials.votes(number)
+        values = [sum(one.values) / len(one.values) for one in votes]
+        if values:
+            passed = sum(value >= PASSED for value in values)
+            yield notes.judge_canaries(_title(judge), passed, len(values))
+
+
+def _title(judge: ScorerRecord) -> str:
+    model = (judge.spec or {}).get("model")
+    return title_of(judge.name, model if isinstance(model, str) else None)
