@@ -241,6 +241,30 @@ def test_a_full_column_of_labels_is_used_alone() -> None:
     assert summarize(cells, judge="judge", label="human").estimate("pass@1").value == 0.5
 
 
+def test_the_judge_alone_is_the_mean_over_problems() -> None:
+    counts = [1] * 40 + [5] * 20
+    problem = np.repeat(np.arange(60), counts)
+    judge_scores = [float(at < 40) for at in problem]
+    first = np.flatnonzero(np.diff(problem, prepend=-1))
+    labels: list[float | None] = [None] * 140
+    for at in first:
+        labels[at] = judge_scores[at]
+    cells = {"problem": problem.tolist(), "judge": judge_scores, "human": labels}
+    summary = summarize(cells, "pass@1", judge="judge", label="human")
+    assert judge(summary).pass_rate == pytest.approx(2 / 3)  # of trials it would be 2 / 7
+    assert "(judge alone: 0.667;" in summary.estimate("pass@1").notes[0].text
+
+
+def test_a_judge_that_grades_has_a_mean_and_no_pass_rate() -> None:
+    scores = [float(20 * (at % 5)) for at in range(200)]
+    cells = table(lambda at, score: score + at % 3 if at < 60 else None, scores)
+    summary = summarize(cells, judge="judge", label="human")
+    assert judge(summary).pass_rate is None
+    assert "(judge alone: 40.000)" in summary.estimate("avg").notes[0].text
+    percent = summarize(table(lambda at, score: None, scores), judge="judge")
+    assert judge(percent).pass_rate is None
+
+
 # -- the JSON ------------------------------------------------------------------------------
 
 

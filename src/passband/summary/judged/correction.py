@@ -14,7 +14,7 @@ from passband.score.judge.kin import is_kin
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
 from passband.stats.judged import Judged, corrected
-from passband.summary.judged.result import JudgeResult, judge_result
+from passband.summary.judged.result import JudgeResult, alone, judge_result
 from passband.summary.metric_list import EntryResult
 from passband.summary.summary import Line, Request
 
@@ -128,9 +128,10 @@ class Correction:
         """Return a corrected estimate with the sentence on its judge."""
         if estimate.metric != self.mean or self.scores.judged.is_fully_labelled:
             return estimate
-        result = self.result
+        own = alone(self.scores.judged)
         return replace(
-            estimate, notes=(notes.corrected_by_labels(*_sentence(result)), *estimate.notes)
+            estimate,
+            notes=(notes.corrected_by_labels(*_sentence(self.result, own)), *estimate.notes),
         )
 
     # -- notes on all of it ----------------------------------------------------------------
@@ -198,15 +199,17 @@ def _metric_of(line: Line) -> str | None:
     return reduction if reduction in _MEANS or "@" in reduction or "^" in reduction else None
 
 
-def _sentence(result: JudgeResult) -> tuple[str, int, float | None, float | None, float | None]:
-    """Return the judge, the labels, its own pass rate, and its two shares of errors."""
+def _sentence(
+    result: JudgeResult, own: float | None
+) -> tuple[str, int, float | None, float | None, float | None]:
+    """Return the judge, the labels, its own value, and its two shares of errors."""
     found = result.agreement
     passes = misses = None
     if found is not None and found.specificity.value is not None:
         passes = 1.0 - found.specificity.value
     if found is not None and found.sensitivity.value is not None:
         misses = 1.0 - found.sensitivity.value
-    return result.title, result.n_labels, result.pass_rate, passes, misses
+    return result.title, result.n_labels, own, passes, misses
 
 
 def shared_name(judge: str | None, model: str | None) -> str:
