@@ -12,8 +12,8 @@ from judged_runs import JUDGE, Truth, fill, judged_run
 from passband.errors import InvalidInput, UnknownName
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
-from passband.stats.judged import Agreement, JudgedSplit, Prices
-from passband.summary.judged.correction import shared_name
+from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices
+from passband.summary.judged.correction import one_sided, shared_name
 from passband.summary.judged.prices import parse_prices, read_prices
 from passband.summary.judged.result import JudgeResult
 from passband.summary.judged.wire import judge_json
@@ -234,6 +234,23 @@ def test_labels_of_failures_alone_are_refused() -> None:
     summary = summarize(cells, "pass@1", judge="judge", label="human")
     (note, *_) = summary.estimate("pass@1 (judged by judge)").notes
     assert "they were not drawn at random" in note.text
+    assert judge(summary).agreement is None  # of failures alone, it would miss every pass
+
+
+def test_labels_of_mostly_failures_are_refused() -> None:
+    cells = table(lambda at, score: float(at % 5 == 0) if not score or at % 70 == 3 else None)
+    summary = summarize(cells, "pass@1", judge="judge", label="human")
+    (note, *_) = summary.estimate("pass@1 (judged by judge)").notes
+    assert "labels are of trials that the judge passes, which are 7" in note.text
+    assert judge(summary).agreement is None
+
+
+def test_labels_of_few_whole_problems_are_no_reason_to_refuse() -> None:
+    problem = np.repeat(np.arange(100), 10)
+    scores = [float(at % 2) for at in problem]  # all trials of a problem alike
+    labels = [float(at % 2) if at in (0, 2, 4, 6, 8, 9) else None for at in problem]
+    judged = Judged.of(problem, np.tile(np.arange(10), 100), scores, labels)
+    assert one_sided(judged) == ""
 
 
 def test_a_full_column_of_labels_is_used_alone() -> None:

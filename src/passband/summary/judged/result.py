@@ -62,8 +62,10 @@ def rests_on_labels(estimate: Estimate) -> bool:
     return is_corrected or any(note.code == "fully-labelled" for note in estimate.notes)
 
 
-def judge_result(scores: JudgeScores, request: Request, *, is_corrected: bool) -> JudgeResult:
-    """Return what is known of a judge."""
+def judge_result(
+    scores: JudgeScores, request: Request, *, is_corrected: bool, is_random: bool = True
+) -> JudgeResult:
+    """Return what is known of a judge; labels that are not random say nothing of its errors."""
     judged, labels = scores.judged, scores.labels
     is_rate = _is_rate(judged)
     labelled = {int(problem) for problem in judged.problem[judged.is_labelled]}
@@ -81,7 +83,7 @@ def judge_result(scores: JudgeScores, request: Request, *, is_corrected: bool) -
         design=None if labels is None else judged.design,
         n_drawn=None if labels is None or judged.design == BY_HAND else labels.drawn,
         is_corrected=is_corrected,
-        agreement=_agreement(scores, request.level),
+        agreement=_agreement(scores, request.level) if is_random else None,
         split=_split(scores, request, request.prices) if is_corrected else None,
         labellers=tuple(_labeller(scores, other, request.level) for other in scores.others),
     )
