@@ -100,7 +100,8 @@ def share_rows(judge: JudgeResult) -> list[tuple[str, float]]:
         ("sampling", split.share_within),
         ("judge", split.share_judge),
     )
-    return [(name, share) for name, share in shares if share is not None]
+    known = [(name, share) for name, share in shares if share is not None]
+    return known if any(share for _, share in known) else []  # labels all alike show no variance
 
 
 def purchase_text(one: Purchase) -> str:

@@ -12,8 +12,8 @@ from judged_runs import JUDGE, Truth, fill, judged_run
 from passband.errors import InvalidInput, UnknownName
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
-from passband.stats.judged import Agreement, JudgedSplit, Prices
-from passband.summary.judged.correction import shared_name
+from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices
+from passband.summary.judged.correction import one_sided, shared_name
 from passband.summary.judged.prices import parse_prices, read_prices
 from passband.summary.judged.result import JudgeResult
 from passband.summary.judged.wire import judge_json
@@ -234,11 +234,52 @@ def test_labels_of_failures_alone_are_refused() -> None:
     summary = summarize(cells, "pass@1", judge="judge", label="human")
     (note, *_) = summary.estimate("pass@1 (judged by judge)").notes
     assert "they were not drawn at random" in note.text
+    assert judge(summary).agreement is None  # of failures alone, it would miss every pass
+
+
+def test_labels_of_mostly_failures_are_refused() -> None:
+    cells = table(lambda at, score: float(at % 5 == 0) if not score or at % 70 == 3 else None)
+    summary = summarize(cells, "pass@1", judge="judge", label="human")
+    (note, *_) = summary.estimate("pass@1 (judged by judge)").notes
+    assert "labels are of trials that the judge passes, which are 7" in note.text
+    assert judge(summary).agreement is None
+
+
+def test_labels_of_few_whole_problems_are_no_reason_to_refuse() -> None:
+    problem = np.repeat(np.arange(100), 10)
+    scores = [float(at % 2) for at in problem]  # all trials of a problem alike
+    labels = [float(at % 2) if at in (0, 2, 4, 6, 8, 9) else None for at in problem]
+    judged = Judged.of(problem, np.tile(np.arange(10), 100), scores, labels)
+    assert one_sided(judged) == ""
 
 
 def test_a_full_column_of_labels_is_used_alone() -> None:
     cells = table(lambda at, score: at % 2)
     assert summarize(cells, judge="judge", label="human").estimate("pass@1").value == 0.5
+
+
+def test_the_judge_alone_is_the_mean_over_problems() -> None:
+    counts = [1] * 40 + [5] * 20
+    problem = np.repeat(np.arange(60), counts)
+    judge_scores = [float(at < 40) for at in problem]
+    first = np.flatnonzero(np.diff(problem, prepend=-1))
+    labels: list[float | None] = [None] * 140
+    for at in first:
+        labels[at] = judge_scores[at]
+    cells = {"problem": problem.tolist(), "judge": judge_scores, "human": labels}
+    summary = summarize(cells, "pass@1", judge="judge", label="human")
+    assert judge(summary).pass_rate == pytest.approx(2 / 3)  # of trials it would be 2 / 7
+    assert "(judge alone: 0.667;" in summary.estimate("pass@1").notes[0].text
+
+
+def test_a_judge_that_grades_has_a_mean_and_no_pass_rate() -> None:
+    scores = [float(20 * (at % 5)) for at in range(200)]
+    cells = table(lambda at, score: score + at % 3 if at < 60 else None, scores)
+    summary = summarize(cells, judge="judge", label="human")
+    assert judge(summary).pass_rate is None
+    assert "(judge alone: 40.000)" in summary.estimate("avg").notes[0].text
+    percent = summarize(table(lambda at, score: None, scores), judge="judge")
+    assert judge(percent).pass_rate is None
 
 
 # -- the JSON ------------------------------------------------------------------------------

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+
+import numpy as np
 
 from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
@@ -14,13 +17,13 @@ from passband.score.judge.kin import is_kin
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
 from passband.stats.judged import Judged, corrected
-from passband.summary.judged.result import JudgeResult, judge_result
+from passband.summary.judged.result import JudgeResult, alone, judge_result
 from passband.summary.metric_list import EntryResult
 from passband.summary.summary import Line, Request
 
 __all__ = ["Correction", "one_sided", "shared_name"]
 
-_UNLIKELY = 0.001  # chance of labels that miss a verdict altogether
+_UNLIKELY = 0.001  # chance of so few labels of a verdict, if they are drawn at random
 _MEANS = ("mean", "avg", "pass@1", "pass^1", "maj@1")
 
 
@@ -31,8 +34,11 @@ class Correction:
         self.scores = scores
         self._request = request
         self._estimates: dict[str, Estimate | Note] = {}
+        self._one_sided = one_sided(scores.judged)
         self.refusal = self._refusal()
-        self.result: JudgeResult = judge_result(scores, request, is_corrected=self.refusal is None)
+        self.result: JudgeResult = judge_result(
+            scores, request, is_corrected=self.refusal is None, is_random=not self._one_sided
+        )
 
     @property
     def mean(self) -> str:
@@ -52,7 +58,7 @@ class Correction:
         if not labels:
             by_hand = 0 if self.scores.labels is None else self.scores.labels.by_hand
             return notes.judge_only(self.scores.title, by_hand)
-        if reason := self._unsuited() or one_sided(self.scores.judged):
+        if reason := self._unsuited() or self._one_sided:
             return notes.judge_uncorrected(self.scores.title, reason)
         found = self._estimate(self.mean)
         if isinstance(found, Note):
@@ -128,9 +134,10 @@ class Correction:
         """Return a corrected estimate with the sentence on its judge."""
         if estimate.metric != self.mean or self.scores.judged.is_fully_labelled:
             return estimate
-        result = self.result
+        own = alone(self.scores.judged)
         return replace(
-            estimate, notes=(notes.corrected_by_labels(*_sentence(result)), *estimate.notes)
+            estimate,
+            notes=(notes.corrected_by_labels(*_sentence(self.result, own)), *estimate.notes),
         )
 
     # -- notes on all of it ----------------------------------------------------------------
@@ -173,16 +180,25 @@ class Correction:
 
 
 def one_sided(judged: Judged) -> str:
-    """Return why labels cannot have been drawn at random: none of them is of a common verdict."""
-    if judged.design != "unknown":
+    """Return why labels cannot have been drawn at random: hardly any is of a common verdict.
+
+    The chance of so few is that of a binomial number, of as many draws as problems have labels:
+    the verdicts of one problem may all be alike.
+    """
+    from scipy.special import bdtr
+
+    if judged.design != "unknown" or not judged.n_labels:
         return ""
     labelled = judged.verdict[judged.is_labelled]
+    draws = len(np.unique(judged.problem[judged.is_labelled]))
     for verdict, word in ((1, "passes"), (0, "fails")):
         share = float((judged.verdict == verdict).mean())
-        if share and not (labelled == verdict).any() and (1 - share) ** len(labelled) < _UNLIKELY:
+        seen = int((labelled == verdict).sum())
+        if bdtr(math.ceil(seen * draws / len(labelled)), draws, share) < _UNLIKELY:
+            are = "is of a trial" if seen < 2 else "are of trials"
             return (
-                f"none of the {len(labelled)} labels is of a trial that the judge {word}, which "
-                f"are {share:.0%} of all: they were not drawn at random"
+                f"{seen or 'none'} of the {len(labelled)} labels {are} that the judge {word}, "
+                f"which are {share:.0%} of all: they were not drawn at random"
             )
     return ""
 
@@ -198,15 +214,17 @@ def _metric_of(line: Line) -> str | None:
     return reduction if reduction in _MEANS or "@" in reduction or "^" in reduction else None
 
 
-def _sentence(result: JudgeResult) -> tuple[str, int, float | None, float | None, float | None]:
-    """Return the judge, the labels, its own pass rate, and its two shares of errors."""
+def _sentence(
+    result: JudgeResult, own: float | None
+) -> tuple[str, int, float | None, float | None, float | None]:
+    """Return the judge, the labels, its own value, and its two shares of errors."""
     found = result.agreement
     passes = misses = None
     if found is not None and found.specificity.value is not None:
         passes = 1.0 - found.specificity.value
     if found is not None and found.sensitivity.value is not None:
         misses = 1.0 - found.sensitivity.value
-    return result.title, result.n_labels, result.pass_rate, passes, misses
+    return result.title, result.n_labels, own, passes, misses
 
 
 def shared_name(judge: str | None, model: str | None) -> str:

@@ -10,10 +10,11 @@ from passband.readers.judge_scores import BY_HAND, JudgeScores, Labels, title_of
 
 if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
-    from passband.stats.judged import Agreement, JudgedSplit, Prices
+    from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices
     from passband.summary.summary import Request
+    from passband.types import Bools, Floats
 
-__all__ = ["JudgeResult", "Labeller", "judge_result", "rests_on_labels"]
+__all__ = ["JudgeResult", "Labeller", "alone", "judge_result", "rests_on_labels"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class JudgeResult:
     model: str | None  #: that judges, where it is recorded
     n_trials: int  #: that it was asked about
     n_failed: int  #: of them, without a verdict
-    pass_rate: float | None  #: the judge's own, of its verdicts
+    #: the judge's own, a mean over problems; None where it grades, and passes nothing
+    pass_rate: float | None
     #: with every trial without a verdict failed, and passed; None where all have one
     bracket: tuple[float, float] | None
     labels: str | None = None  #: the scorer, or column, that holds the labels that count
@@ -60,19 +62,20 @@ def rests_on_labels(estimate: Estimate) -> bool:
     return is_corrected or any(note.code == "fully-labelled" for note in estimate.notes)
 
 
-def judge_result(scores: JudgeScores, request: Request, *, is_corrected: bool) -> JudgeResult:
-    """Return what is known of a judge."""
+def judge_result(
+    scores: JudgeScores, request: Request, *, is_corrected: bool, is_random: bool = True
+) -> JudgeResult:
+    """Return what is known of a judge; labels that are not random say nothing of its errors."""
     judged, labels = scores.judged, scores.labels
-    passed, failed = int((judged.verdict == 1).sum()), judged.n_failed
-    asked = judged.n_trials
+    is_rate = _is_rate(judged)
     labelled = {int(problem) for problem in judged.problem[judged.is_labelled]}
     return JudgeResult(
         scorer=scores.judge,
         model=scores.model,
-        n_trials=asked,
-        n_failed=failed,
-        pass_rate=passed / (asked - failed) if asked > failed else None,
-        bracket=(passed / asked, (passed + failed) / asked) if failed else None,
+        n_trials=judged.n_trials,
+        n_failed=judged.n_failed,
+        pass_rate=_mean(judged, judged.verdict == 1, judged.verdict < 2) if is_rate else None,
+        bracket=_bracket(judged) if is_rate and judged.n_failed else None,
         labels=None if labels is None else labels.name,
         n_labels=scores.n_labels,
         n_labelled_problems=len(labelled) if scores.n_labels else 0,
@@ -80,10 +83,48 @@ def judge_result(scores: JudgeScores, request: Request, *, is_corrected: bool) -
         design=None if labels is None else judged.design,
         n_drawn=None if labels is None or judged.design == BY_HAND else labels.drawn,
         is_corrected=is_corrected,
-        agreement=_agreement(scores, request.level),
+        agreement=_agreement(scores, request.level) if is_random else None,
         split=_split(scores, request, request.prices) if is_corrected else None,
         labellers=tuple(_labeller(scores, other, request.level) for other in scores.others),
     )
+
+
+def alone(judged: Judged) -> float | None:
+    """Return what the judge says by itself of what the labels are about.
+
+    It is the judge's pass rate beside labels of pass and fail, else the mean of its scores.
+    """
+    values = judged.verdict == 1 if judged.has_binary_labels else judged.score
+    return _mean(judged, values, judged.verdict < 2)
+
+
+def _is_rate(judged: Judged) -> bool:
+    """Return whether verdicts pass or fail: not beside grades, nor of scores such as percent."""
+    scores = judged.score[judged.verdict < 2]
+    in_range = bool(((scores >= 0.0) & (scores <= 1.0)).all()) or judged.threshold != 0.5
+    return judged.has_binary_labels and in_range
+
+
+def _bracket(judged: Judged) -> tuple[float, float]:
+    """Return the pass rate with every trial without a verdict failed, and passed."""
+    everything = judged.verdict >= 0
+    low = _mean(judged, judged.verdict == 1, everything)
+    high = _mean(judged, judged.verdict >= 1, everything)
+    assert low is not None
+    assert high is not None
+    return low, high
+
+
+def _mean(judged: Judged, values: Floats | Bools, rows: Bools) -> float | None:
+    """Return the mean over problems of the mean of some of their trials, as estimates have it."""
+    import numpy as np
+
+    problem = judged.problem[rows]
+    counts = np.bincount(problem)
+    if not len(problem):
+        return None
+    sums = np.bincount(problem, weights=np.asarray(values, dtype=np.float64)[rows])
+    return float((sums[counts > 0] / counts[counts > 0]).mean())
 
 
 def _agreement(scores: JudgeScores, level: float) -> Agreement | None:
