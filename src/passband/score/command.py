@@ -10,59 +10,31 @@ from typing import Any
 from passband.errors import InvalidInput, PassbandError, describe
 from passband.score.command_files import check_files, file_bytes
 from passband.score.filters import INVALID, FilterStep
-from passband.score.sandbox.find import find_sandbox
 from passband.score.sandbox.job import Command
 from passband.score.sandbox.limits import Limits
-from passband.score.sandbox.protocol import Sandbox
 from passband.score.sandbox.result import Finished
+from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Reference, Score, ScoredTrial
 
 __all__ = ["CommandScorer", "read_reply", "request"]
 
-VERSION = 1  # goes up when a command is asked or read in another way
 _MEGABYTE = 1 << 20
 _SHOWN = 160  # characters of a reply or an error
 
 
-class CommandScorer:
+class CommandScorer(SandboxedScorer):
     """Asks a command for every score; see `passband.score.builtin.command`."""
 
-    slow = True
-    is_async = False
     takes_trial = True
-    needs_sandbox = True
+    function = "command"
 
     def __init__(
         self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
     ) -> None:
-        self.name = name
-        self._options, self._steps = dict(options), tuple(steps)
+        super().__init__(name, options, steps)
         self._command = _words(options.get("command"))
         self._files = check_files(options.get("files") or {})
         self._limits = _limits(options.get("timeout", 10.0), options.get("memory", 4096))
-        self._sandbox: Sandbox | None = None
-        self.identity = self._identity()
-
-    @property
-    def spec(self) -> Mapping[str, Any] | None:
-        """The arguments of `make_scorer` for this scorer, with the content of its files."""
-        steps = [step.spec for step in self._steps]
-        if None in steps:
-            return None
-        return {
-            "name": self.name,
-            "function": "command",
-            "options": self._options,
-            "steps": steps,
-            "bounds": [0.0, 1.0],
-        }
-
-    @property
-    def sandbox(self) -> Sandbox:
-        """The sandbox that the command runs in; raises `InvalidInput` where none holds."""
-        if self._sandbox is None:
-            self._sandbox = find_sandbox()
-        return self._sandbox
 
     def score(
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
@@ -82,21 +54,6 @@ class CommandScorer:
             return Score(None, "error", answer, rule, describe(error))
         return Score(value, "ok", answer, rule, detail_of_reply)
 
-    async def score_async(
-        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
-    ) -> Score:
-        """Score one answer, at once."""
-        return self.score(text, reference, trial)
-
-    def same(self, one: str, other: str) -> bool:
-        """Return whether two answers are the same text."""
-        return one == other
-
-    def close(self) -> None:
-        """End the processes that wait for work; they start again when needed."""
-        if self._sandbox is not None:
-            self._sandbox.close()
-
     def _extracted(self, text: str | None, reference: Reference) -> tuple[str | None, str | None]:
         rule = None
         for step in self._steps:
@@ -111,18 +68,12 @@ class CommandScorer:
         files = {name: file_bytes(content) for name, content in self._files.items()}
         return self.sandbox.run(Command(self._command, files, stdin, self._limits))
 
-    def _identity(self) -> str:
+    def _identity_options(self) -> Mapping[str, Any]:
         digests = {
             name: hashlib.sha256(file_bytes(content)).hexdigest()
             for name, content in self._files.items()
         }
-        parts = {
-            "passband": VERSION,
-            "steps": [step.identity for step in self._steps],
-            "function": "command",
-            "options": {**self._options, "files": digests},
-        }
-        return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return {**self._options, "files": digests}
 
 
 def request(answer: str, reference: Reference, trial: ScoredTrial) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -17,60 +16,26 @@ from passband.score.code.program import find_program, header_of
 from passband.score.code.solution import solution_of
 from passband.score.filters import FilterStep
 from passband.score.rules import Extracted
-from passband.score.sandbox.find import find_sandbox
-from passband.score.sandbox.protocol import Sandbox
 from passband.score.sandbox.result import Verdict
+from passband.score.sandboxed import SandboxedScorer
 from passband.score.scorer import Reference, Score, ScoredTrial
 from passband.score.workers.pool import pool
 
 __all__ = ["CodeScorer"]
 
 _SECONDS = 10.0  # to read one test
-VERSION = 1  # goes up when a program may get another verdict
 
 
-class CodeScorer:
-    """Runs programs in a sandbox; see `passband.score.builtin.code`.
+class CodeScorer(SandboxedScorer):
+    """Runs programs in a sandbox; see `passband.score.builtin.code`."""
 
-    The sandbox is none of its identity: it is recorded with the run. Without one that it was given
-    it looks for one, and never for one that isolates nothing.
-    """
-
-    slow = True
-    is_async = False
-    takes_trial = False
-    needs_sandbox = True
+    function = "code"
 
     def __init__(
         self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
     ) -> None:
-        self.name = name
-        self._options, self._steps = dict(options), tuple(steps)
+        super().__init__(name, options, steps)
         self._rules = rules_of(**options)
-        self._sandbox: Sandbox | None = None
-        self.identity = self._identity()
-
-    @property
-    def spec(self) -> Mapping[str, Any] | None:
-        """The arguments of `make_scorer` for this scorer."""
-        return {
-            "name": self.name,
-            "function": "code",
-            "options": self._options,
-            "steps": [step.spec for step in self._steps],
-            "bounds": [0.0, 1.0],
-        }
-
-    @property
-    def sandbox(self) -> Sandbox:
-        """The sandbox that programs run in; raises `InvalidInput` where none holds."""
-        if self._sandbox is None:
-            self._sandbox = find_sandbox()
-        return self._sandbox
-
-    def use_sandbox(self, sandbox: Sandbox) -> None:
-        """Run programs in this sandbox from now on."""
-        self._sandbox = sandbox
 
     def score(
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
@@ -111,20 +76,9 @@ class CodeScorer:
             return describe(error)
         return detail_of(verdict.status, verdict.detail)
 
-    async def score_async(
-        self, text: str | None, reference: Reference, trial: ScoredTrial | None = None
-    ) -> Score:
-        """Score one answer, at once."""
-        return self.score(text, reference, trial)
-
-    def same(self, one: str, other: str) -> bool:
-        """Return whether two programs are the same text."""
-        return one == other
-
     def close(self) -> None:
         """End the processes that wait for work; they start again when needed."""
-        if self._sandbox is not None:
-            self._sandbox.close()
+        super().close()
         pool.close()
 
     def _scored(
@@ -158,15 +112,6 @@ class CodeScorer:
         if text is None or not text.strip():
             return Extracted(None, None)
         return find_program(text, tests.prompt, tests.entry_point)
-
-    def _identity(self) -> str:
-        parts = {
-            "passband": VERSION,
-            "steps": [step.identity for step in self._steps],
-            "function": "code",
-            "options": self._options,
-        }
-        return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def _test_fault(tests: FunctionTests) -> str | None:
