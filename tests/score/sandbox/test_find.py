@@ -58,7 +58,7 @@ def test_unsafe_code(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SETTING, "none")
     assert find_sandbox(unsafe=True).name == "none"
-    with pytest.raises(InvalidInput, match="none holds"):
+    with pytest.raises(InvalidInput, match="needs --unsafe-code"):
         find_sandbox(unsafe=False)
     monkeypatch.setenv(SETTING, "bublewrap")
     with pytest.raises(InvalidInput, match="Did you mean 'bubblewrap'"):

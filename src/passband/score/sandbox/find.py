@@ -51,6 +51,10 @@ def _wanted(is_unsafe_allowed: bool) -> list[str]:
             f"{SETTING}={setting} is no sandbox.{nearest(setting, BACKENDS)} "
             f"Known: {', '.join(BACKENDS)}."
         )
+    if setting == "none" and not is_unsafe_allowed:
+        raise InvalidInput(
+            f"{SETTING}=none runs programs without a sandbox, which needs --unsafe-code."
+        )
     names = [setting] if setting else list(BACKENDS)
     return [name for name in names if name != "none" or is_unsafe_allowed]
 
