@@ -37,6 +37,7 @@ def find_sandbox(unsafe: bool | None = None) -> Zygotes:
             return _held(name)
         except PassbandError as error:
             reasons.append(f"{name}: {str(error).rstrip('.')}")
+    reasons = reasons or [f"{SETTING}=none asks for none"]
     raise InvalidInput(
         f"code needs a sandbox, and none holds here ({'; '.join(reasons)}). See passband doctor; "
         "--unsafe-code runs programs without one, with all that you may do."
@@ -50,10 +51,6 @@ def _wanted(is_unsafe_allowed: bool) -> list[str]:
         raise InvalidInput(
             f"{SETTING}={setting} is no sandbox.{nearest(setting, BACKENDS)} "
             f"Known: {', '.join(BACKENDS)}."
-        )
-    if setting == "none" and not is_unsafe_allowed:
-        raise InvalidInput(
-            f"{SETTING}=none runs programs without a sandbox, which needs --unsafe-code."
         )
     names = [setting] if setting else list(BACKENDS)
     return [name for name in names if name != "none" or is_unsafe_allowed]
