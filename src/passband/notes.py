@@ -1768,11 +1768,14 @@ def several_sandboxes(sandboxes: Sequence[str]) -> Note:
 def missing_modules(counts: Mapping[str, int]) -> Note:
     """Return the note on programs that import what the sandbox's Python does not have.
 
+    >>> print(missing_modules({"numpy": 3}))
+    3 programs failed because the sandbox's Python has no numpy; see passband doctor
     >>> print(missing_modules({"numpy": 3, "sympy": 1}))
     4 programs failed because the sandbox's Python has no numpy (3), sympy (1); see passband doctor
     """
     total = _count(sum(counts.values()), "program")
     named = ", ".join(f"{name} ({count})" for name, count in counts.items())
+    named = named if len(counts) > 1 else next(iter(counts))
     return Note(
         "missing-modules",
         f"{total} failed because the sandbox's Python has no {named}; see passband doctor",

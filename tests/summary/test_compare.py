@@ -10,8 +10,11 @@ from commands import run
 from inspect_logs import sample, write_eval
 from passband import InvalidInput, Outcomes, compare
 from passband.errors import UnknownName
-from passband.readers import read
+from passband.readers import Groups, read
+from passband.readers.groups import Group
+from passband.readers.tally import RunTally
 from passband.summary.compare import ComparisonSummary, Contest, compare_sources
+from passband.summary.compare_remarks import sandbox_remarks
 from stores import filled
 
 METRIC = Contest(("pass@1",))
@@ -114,6 +117,19 @@ def test_different_scorers_are_named(tmp_path: Path) -> None:
 ROWS = [
     (m, t, p, (p * 7 + len(m + t)) % 3 > 0) for m in ("x", "yy") for t in "uv" for p in range(6)
 ]
+
+
+def test_different_sandboxes_are_named() -> None:
+    def reading(model: str, *sandboxes: str) -> Groups:
+        tally = RunTally("code", {}, sandboxes=sandboxes)
+        outcomes = Outcomes.from_counts([1], trials=2)
+        return Groups(model, (), (Group((), outcomes, "t", model, tally=tally),))
+
+    one, other = reading("a", "numpy 2.0"), reading("b", "numpy none")
+    (remark,) = sandbox_remarks([one, other], ["t"])
+    assert "t: programs ran in different sandboxes" in str(remark)
+    assert str(remark).endswith("numpy 2.0 | numpy none")
+    assert not sandbox_remarks([one, one, reading("judged")], ["t"])
 
 
 def test_other_problems_under_the_same_ids_are_named(tmp_path: Path) -> None:

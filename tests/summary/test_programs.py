@@ -71,7 +71,7 @@ def test_what_the_sandbox_lacks_is_said() -> None:
         }
     )
     _, modules, opaque = programs.notes()
-    assert "2 programs failed because the sandbox's Python has no numpy (2)" in str(modules)
+    assert "2 programs failed because the sandbox's Python has no numpy;" in str(modules)
     assert "1 program failed on a result that is no plain data" in str(opaque)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rows import Status
 
-__all__ = ["RunTally", "tally_of"]
+__all__ = ["RunTally", "sandbox_words", "tally_of"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,21 @@ class RunTally:
     first_failure: str | None = None
     #: trials of other statuses than ok that are scored all the same
     incomplete: Mapping[Status, int] = field(default_factory=dict)
+    sandboxes: tuple[str, ...] = ()  #: in which programs ran, with their Pythons
+
+
+def sandbox_words(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the sandboxes that a run records, each as one text.
+
+    >>> sandbox_words({"sandboxes": [{"backend": "bubblewrap", "numpy": "none"}]})
+    ('backend bubblewrap, numpy none',)
+    """
+    recorded = config.get("sandboxes", ())
+    return tuple(
+        ", ".join(f"{name} {value}" for name, value in one.items())
+        for one in (recorded if isinstance(recorded, list) else ())
+        if isinstance(one, Mapping)
+    )
 
 
 def tally_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> RunTally:
@@ -38,5 +54,6 @@ def tally_of(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> RunTally:
         first_error=trials.first_error(scorer.number) if has_errors else None,
         errored=errored,
         first_failure=trials.first_failure(run.number, "errored") if errored else None,
+        sandboxes=sandbox_words(run.config),
         incomplete={status: count for status, count in scored.items() if status != "ok"},
     )

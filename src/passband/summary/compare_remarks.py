@@ -1,4 +1,4 @@
-"""Remarks on two sides that are compared: their scorers, their targets, how they were stopped."""
+"""Remarks on two sides that are compared: scorers, sandboxes, targets, how they were stopped."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ __all__ = [
     "DifferentTargets",
     "different_scorers",
     "different_targets",
+    "sandbox_remarks",
     "scale_remarks",
     "scorer_remarks",
     "stopped_remarks",
@@ -39,6 +40,24 @@ def scorer_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> l
     return [
         Remark((f"{task}: " if task else "") + text.format(" and ".join(names)), important=True)
         for task, names in different_scorers(readings, tasks).items()
+    ]
+
+
+def sandbox_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
+    """Return remarks on tasks whose programs ran in different sandboxes on the two sides."""
+    sandboxes: dict[str | None, dict[tuple[str, ...], None]] = {}
+    for group in (group for reading in readings for group in reading.groups):
+        task = None if None in tasks else group.task
+        if task in tasks and group.tally is not None and group.tally.sandboxes:
+            sandboxes.setdefault(task, {})[tuple(sorted(group.tally.sandboxes))] = None
+    return [
+        Remark(
+            f"{f'{task}: ' if task else ''}programs ran in different sandboxes, which need not "
+            f"agree on a program: {' | '.join(map('; '.join, found))}",
+            important=True,
+        )
+        for task, found in sandboxes.items()
+        if len(found) > 1
     ]
 
 

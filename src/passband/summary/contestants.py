@@ -15,6 +15,7 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.registry import needs_answers
 from passband.summary.compare_remarks import (
     different_scorers,
+    sandbox_remarks,
     scale_remarks,
     scorer_remarks,
     stopped_remarks,
@@ -92,6 +93,7 @@ def contestants_of(
     ]
     if by != "scorer":
         left_out += scorer_remarks(readings, shared)
+    left_out += sandbox_remarks(readings, shared)
     left_out += target_remarks(readings, shared)
     outcomes = {task: entrants.models(task) for task in shared}
     apart = different_scorers(readings, shared)  # whose remark speaks of scales already

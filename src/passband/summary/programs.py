@@ -10,6 +10,7 @@ from typing import Any
 
 from passband import notes
 from passband.notes import Note
+from passband.readers.tally import sandbox_words
 from passband.score.code.again import again_entry
 from passband.score.code.outcome import OUTCOMES, WORDS, outcome_in
 from passband.score.sandbox.result import VerdictStatus
@@ -46,13 +47,13 @@ class Programs:
         """Yield the notes on a group of such verdicts."""
         if self.outcomes or self.missing:
             yield notes.program_outcomes(self.outcomes, self.missing)
-        names = [", ".join(f"{k} {v}" for k, v in one.items()) for one in self.sandboxes]
         for one in self.sandboxes:
             if one.get("backend") == "none":
                 yield notes.unsafe_code(str(one.get("python", "")))
                 break
-        if len(names) > 1:
-            yield notes.several_sandboxes(names)
+        if len(self.sandboxes) > 1:
+            words = sandbox_words({"sandboxes": list(self.sandboxes)})
+            yield notes.several_sandboxes(words)
         if self.modules:
             yield notes.missing_modules(self.modules)
         if self.opaque:

@@ -50,7 +50,8 @@ def test_inputs_and_outputs() -> None:
     tests = read_tests({"inputs": ["1\n", ["2", "3"]], "outputs": ["1", 5]})
     assert tests == ProgramTests((Case("1\n", "1"), Case("2\n3", "5")))
     calls = {"fn_name": "f", "inputs": [[1, "a"]], "outputs": [[2]]}
-    assert read_tests({"input_output": calls}) == ProgramTests((Case('[1, "a"]', "[2]"),), "", "f")
+    wrapped = ProgramTests((Case('[1, "a"]', "[2]"),), "", "f", is_wrapped=True)
+    assert read_tests({"input_output": calls}) == wrapped
 
 
 def test_cases_of_live_code_bench() -> None:

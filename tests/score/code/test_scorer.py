@@ -190,8 +190,16 @@ def test_rows_without_tests_are_errors_and_no_zeros(
 def test_tests_that_are_no_python_or_test_nothing(scorer: CodeScorer) -> None:
     broken = {**DOUBLE, "test": "def check(candidate:"}
     assert "its test is no Python: line 1" in (scorer.fault_of(Reference((), (), broken)) or "")
-    empty = {**DOUBLE, "test": "x = 1"}
-    assert "never calls double" in (scorer.fault_of(Reference((), (), empty)) or "")
+    for test in (
+        "x = 1",
+        "def check(candidate):\n    pass",
+        '["assert double(2) == 4"]',
+        "# double",
+    ):
+        empty = {**DOUBLE, "test": test}
+        assert "never calls double" in (scorer.fault_of(Reference((), (), empty)) or "")
+    named = {**DOUBLE, "test": "def check(f):\n    assert f(1) == 2"}
+    assert scorer.fault_of(Reference((), (), named)) is None
     assert scorer.fault_of(Reference((), (), DOUBLE)) is None
 
 

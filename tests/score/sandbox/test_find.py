@@ -39,7 +39,8 @@ def test_the_best_one_and_only_once() -> None:
 
 
 @pytest.mark.usefixtures("nothing")
-def test_code_is_refused_without_one() -> None:
+def test_code_is_refused_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "is_unsafe_allowed", False)  # whatever ran before
     with pytest.raises(InvalidInput, match=r"none holds here .*not installed.*--unsafe-code"):
         find_sandbox()
 
@@ -58,7 +59,7 @@ def test_unsafe_code(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SETTING, "none")
     assert find_sandbox(unsafe=True).name == "none"
-    with pytest.raises(InvalidInput, match="none holds"):
+    with pytest.raises(InvalidInput, match=r"none holds here \(PASSBAND_SANDBOX=none"):
         find_sandbox(unsafe=False)
     monkeypatch.setenv(SETTING, "bublewrap")
     with pytest.raises(InvalidInput, match="Did you mean 'bubblewrap'"):

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 
 from passband.score.code.source import Source, read_source
 
-__all__ = ["called_function_here"]
+__all__ = ["called_function_here", "uses_function_here"]
+
+_INDIRECT = {"eval", "exec", "globals", "locals", "vars"}  # what may call anything
 
 
 def called_function_here(asserts: str, before: str = "", code: str = "") -> str | None:
@@ -40,3 +42,24 @@ def _called(tree: ast.Module) -> Iterator[str]:
     for call in calls:
         if isinstance(call.func, ast.Name):
             yield call.func.id
+
+
+def uses_function_here(test: str, name: str) -> bool:
+    """Return whether a test uses the function that it is about, as far as its text tells.
+
+    >>> uses_function_here("def check(candidate):\\n    assert candidate(1) == 2", "f")
+    True
+    >>> uses_function_here('["assert f(1) == 2"]', "f")
+    False
+    """
+    source = read_source(test)
+    if not isinstance(source, Source):
+        return False
+    checks = (node for node in source.tree.body if getattr(node, "name", "") == "check")
+    functions = (node for node in checks if isinstance(node, ast.FunctionDef))
+    names = {name, "candidate", *_INDIRECT}
+    names |= {argument.arg for node in functions for argument in node.args.args}
+    return any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names
+        for node in ast.walk(source.tree)
+    )

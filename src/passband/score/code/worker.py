@@ -5,11 +5,11 @@ Only these functions let the compiler of CPython see source that a model or a da
 
 from __future__ import annotations
 
-from passband.score.code.entry_point import called_function_here
+from passband.score.code.entry_point import called_function_here, uses_function_here
 from passband.score.code.program import find_program_here
 from passband.score.code.source import Fault, read_source
 
-__all__ = ["called_function_here", "fault_here", "find_program_here"]
+__all__ = ["called_function_here", "fault_here", "find_program_here", "uses_function_here"]
 
 
 def fault_here(text: str) -> str | None:

@@ -37,6 +37,7 @@ def find_sandbox(unsafe: bool | None = None) -> Zygotes:
             return _held(name)
         except PassbandError as error:
             reasons.append(f"{name}: {str(error).rstrip('.')}")
+    reasons = reasons or [f"{SETTING}=none asks for none"]
     raise InvalidInput(
         f"code needs a sandbox, and none holds here ({'; '.join(reasons)}). See passband doctor; "
         "--unsafe-code runs programs without one, with all that you may do."

@@ -31,6 +31,7 @@ FUNCTIONS = {
     "render": ("passband.tasks.rendering", "render_here"),
     "search": ("passband.score.patterns", "search_here"),
     "sub": ("passband.score.patterns", "sub_here"),
+    "uses": ("passband.score.code.worker", "uses_function_here"),
 }
 GRACE = 2  # seconds for the parent to kill first, and so to know why
 

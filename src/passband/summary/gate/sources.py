@@ -16,6 +16,7 @@ from passband.stats.metric.registry import needs_answers
 from passband.summary.compare_remarks import (
     different_scorers,
     different_targets,
+    sandbox_remarks,
     stopped_remarks,
     target_remarks,
 )
@@ -213,7 +214,8 @@ def _remarks(base: _Side, new: _Side, policy: GatePolicy) -> list[Remark]:
     models: dict[str | None, dict[str, Outcomes]] = {
         task: {"BASE": base.tasks[task], "NEW": new.tasks[task]} for task in shared
     }
-    remarks = target_remarks(readings, _known_tasks(base, new))
+    tasks = _known_tasks(base, new)
+    remarks = target_remarks(readings, tasks) + sandbox_remarks(readings, tasks)
     remarks += stopped_remarks(models, "fail" if policy.failed == "wrong" else "drop")
     remarks += [
         Remark(
