@@ -10,9 +10,10 @@ import pytest
 
 from judged_runs import JUDGE, Truth, fill, judged_run
 from passband.errors import InvalidInput, UnknownName
+from passband.readers.judge_scores import Labels, judge_of
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
-from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices
+from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices, corrected, draw_labels
 from passband.summary.judged.correction import one_sided, shared_name
 from passband.summary.judged.prices import parse_prices, read_prices
 from passband.summary.judged.result import JudgeResult
@@ -150,6 +151,22 @@ def test_rows_without_a_label_are_counted(tmp_path: Path) -> None:
     notes = {note.code: note.text for note in summarize(run).groups[0].notes}
     assert notes["labels-missing"].startswith("20 of 60 trials that were drawn have no label")
     assert "every label says" not in notes["labels-missing"]
+
+
+def test_a_file_labelled_in_part_has_the_probabilities_of_that_part() -> None:
+    counts = [1] * 50 + [4] * 50
+    places = [(f"p{at:02}", trial) for at, count in enumerate(counts) for trial in range(count)]
+    problem, trial = zip(*places, strict=True)
+    drawn = draw_labels(problem, trial, 150, seed="half")  # 2 of every problem with 4 trials
+    first = drawn.rows[:80]  # 1 of each of 80 problems
+    right = {places[row]: float(places[row][0] < "p50") for row in first}
+    chances = {place: 1.0 if place[0] < "p50" else 0.5 for place in right}
+    labels = Labels("label", right, "spread", chances, drawn=150, frame=250)
+    scores = judge_of(dict.fromkeys(places, 1.0), [labels], judge="quality")
+    share = sum(right.values()) / 80
+    assert corrected(scores.judged).value == pytest.approx(share)  # not 2 to 1 for single trials
+    whole = dataclasses.replace(labels, drawn=80)
+    assert judge_of(dict.fromkeys(places, 1.0), [whole], judge="q").judged.probability is not None
 
 
 def test_a_file_in_which_only_failures_are_labelled_is_doubted(tmp_path: Path) -> None:
