@@ -632,12 +632,12 @@ def corrected_by_labels(
     """Return the note on a number that labels correct.
 
     >>> print(corrected_by_labels("quality", 80, 0.7, 0.31, 0.04))
-    judged by quality, corrected by 80 labels (judge alone: 0.700; it passes 31 % of failures, \
-misses 4 % of passes)
+    judged by quality, corrected by 80 labels (judge alone: 0.700; it passes 31% of failures, \
+misses 4% of passes)
     """
     parts = [] if alone is None else [f"judge alone: {alone:.3f}"]
-    errors = [] if passes is None else [f"passes {100 * passes:.0f} % of failures"]
-    errors += [] if misses is None else [f"misses {100 * misses:.0f} % of passes"]
+    errors = [] if passes is None else [f"passes {passes:.0%} of failures"]
+    errors += [] if misses is None else [f"misses {misses:.0%} of passes"]
     parts += [f"it {', '.join(errors)}"] if errors else []
     aside = f" ({'; '.join(parts)})" if parts else ""
     return Note(
@@ -651,20 +651,20 @@ def judge_worth(
     """Return the note on what a label is worth beside a judge, and on what to buy next.
 
     >>> print(judge_worth(2.13, "labels", 40, None, 0.0449))
-    with this judge a label is worth 2.1 labels without; next, label more: 40 more labels would \
+    with this judge a label is worth 2.1 labels without it; next, label more: 40 more labels would \
 narrow the interval to about ±0.045
     """
     bought = {
-        "labels": ("label more", f"{amount} more labels"),
-        "votes": ("judge twice", f"{amount} more votes on every trial"),
-        "trials": ("sample more", f"{amount} more trials of every problem"),
-        "problems": ("ask more problems", f"{amount} more problems"),
+        "labels": ("label more", _count(amount, "more label")),
+        "votes": ("judge more often", f"{_count(amount, 'more vote')} on every trial"),
+        "trials": ("sample more", f"{_count(amount, 'more trial')} of every problem"),
+        "problems": ("ask more problems", _count(amount, "more problem")),
     }[kind]
     price = "" if cost is None else f" (for {cost:.2f})"
     width = "" if half_width is None else f" would narrow the interval to about ±{half_width:.3f}"
     return Note(
         "judge-worth",
-        f"with this judge a label is worth {worth:.1f} labels without; next, {bought[0]}: "
+        f"with this judge a label is worth {worth:.1f} labels without it; next, {bought[0]}: "
         f"{bought[1]}{price}{width}",
     )
 
@@ -730,12 +730,22 @@ def labels_by_hand(labels: int) -> Note:
     )
 
 
-def labels_missing(missing: int, drawn: int) -> Note:
-    """Return the note on drawn trials without a label."""
+def labels_missing(missing: int, drawn: int, alike: str = "") -> Note:
+    """Return the note on drawn trials without a label, and on labels that all say the same.
+
+    >>> print(labels_missing(22, 40, "fail"))
+    22 of 40 trials that were drawn have no label; the others are a random part of them only if \
+nobody skipped the difficult ones; every label says fail, and if only such trials were labelled \
+the corrected number is wrong
+    """
+    doubt = (
+        f"; every label says {alike}, and if only such trials were labelled the corrected number "
+        "is wrong"
+    )
     return Note(
         "labels-missing",
         f"{missing} of {_count(drawn, 'trial')} that were drawn have no label; the others are a "
-        "random part of them only if nobody skipped the difficult ones",
+        f"random part of them only if nobody skipped the difficult ones{doubt if alike else ''}",
     )
 
 

@@ -103,6 +103,7 @@ def judge_of(
     values: Mapping[Place, float] = {} if first is None else first.values
     chances: Mapping[Place, float] = {} if first is None else first.probabilities
     is_known = bool(values) and all(place in chances for place in values)
+    is_known = is_known and not _is_begun(first, len(places))
     judged = Judged.of(
         [key for key, _ in places],
         [trial for _, trial in places],
@@ -131,6 +132,17 @@ def _variances(
     """Return the variance among the votes of each trial; None for a single one."""
     given = (votes.get(place, ()) for place in places)
     return [variance(values) if len(values) > 1 else None for values in given]
+
+
+def _is_begun(labels: Labels | None, trials: int) -> bool:
+    """Return whether a file of several rounds through the problems is labelled in part.
+
+    It is labelled from the top, so the probabilities are those of a draw of as many trials as have
+    a label, which follow from their number; those of the whole file favour problems of few trials.
+    """
+    if labels is None or labels.design != "spread" or labels.frame != trials:
+        return False
+    return labels.drawn is not None and len(labels.values) < labels.drawn
 
 
 def _design(labels: Labels | None) -> Design:

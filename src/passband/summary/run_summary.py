@@ -162,15 +162,19 @@ def with_judge(group: Group, correction: Correction | None, model: str | None) -
     told = tuple(correction.notes(model))
     if group.until is not None:
         told = (notes.judge_until(judge), *told)
-    own = tuple(_of_judge(note, judge) for note in group.notes)
+    is_corrected = correction.result.is_corrected
+    own = tuple(_of_judge(note, judge, is_corrected=is_corrected) for note in group.notes)
     return replace(group, judge=correction.result, notes=(*own, *told))
 
 
-def _of_judge(note: Note, judge: str) -> Note:
+def _of_judge(note: Note, judge: str, *, is_corrected: bool) -> Note:
     """Return a note on trials without a score that says whose pass@1 it is about."""
     if note.code != "unscored":
         return note
-    return note._replace(text=note.text.replace("pass@1 is", f"pass@1 (judged by {judge}) is"))
+    text = note.text.replace("pass@1 is", f"pass@1 (judged by {judge}) is")
+    if is_corrected:  # labels say how many of these trials are right
+        text = text.replace("left out", "left out of the judge's own rate", 1)
+    return note._replace(text=text)
 
 
 class RunSummary:

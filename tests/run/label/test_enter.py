@@ -129,6 +129,11 @@ def test_the_same_label_twice_is_one(run: Path, mine: Callable[..., Path]) -> No
     assert enter_labels([run], mine("p1,0,pass", "p1,0,yes")).labels == 1
 
 
+def test_a_row_that_comes_twice_is_not_called_empty(run: Path, mine: Callable[..., Path]) -> None:
+    entered = enter_labels([run], mine("p0,0,pass", "p0,0,pass", "p1,0,"))
+    assert (entered.labels, entered.empty) == (1, 1)
+
+
 def test_a_changed_label_needs_a_word(run: Path, mine: Callable[..., Path]) -> None:
     enter_labels([run], mine("p1,0,pass"))
     with pytest.raises(InvalidInput, match=r"mine.csv:2: .* was labelled pass before and is fail"):

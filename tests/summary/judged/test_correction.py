@@ -10,9 +10,10 @@ import pytest
 
 from judged_runs import JUDGE, Truth, fill, judged_run
 from passband.errors import InvalidInput, UnknownName
+from passband.readers.judge_scores import Labels, judge_of
 from passband.run.label.draw import DrawRequest, draw_sheet
 from passband.run.label.enter import LabelRequest, enter_labels
-from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices
+from passband.stats.judged import Agreement, Judged, JudgedSplit, Prices, corrected, draw_labels
 from passband.summary.judged.correction import one_sided, shared_name
 from passband.summary.judged.prices import parse_prices, read_prices
 from passband.summary.judged.result import JudgeResult
@@ -149,6 +150,34 @@ def test_rows_without_a_label_are_counted(tmp_path: Path) -> None:
     run, _ = labelled(tmp_path / "run", 60, most=40)
     notes = {note.code: note.text for note in summarize(run).groups[0].notes}
     assert notes["labels-missing"].startswith("20 of 60 trials that were drawn have no label")
+    assert "every label says" not in notes["labels-missing"]
+
+
+def test_a_file_labelled_in_part_has_the_probabilities_of_that_part() -> None:
+    counts = [1] * 50 + [4] * 50
+    places = [(f"p{at:02}", trial) for at, count in enumerate(counts) for trial in range(count)]
+    problem, trial = zip(*places, strict=True)
+    drawn = draw_labels(problem, trial, 150, seed="half")  # 2 of every problem with 4 trials
+    first = drawn.rows[:80]  # 1 of each of 80 problems
+    right = {places[row]: float(places[row][0] < "p50") for row in first}
+    chances = {place: 1.0 if place[0] < "p50" else 0.5 for place in right}
+    labels = Labels("label", right, "spread", chances, drawn=150, frame=250)
+    scores = judge_of(dict.fromkeys(places, 1.0), [labels], judge="quality")
+    share = sum(right.values()) / 80
+    assert corrected(scores.judged).value == pytest.approx(share)  # not 2 to 1 for single trials
+    whole = dataclasses.replace(labels, drawn=80)
+    assert judge_of(dict.fromkeys(places, 1.0), [whole], judge="q").judged.probability is not None
+
+
+def test_a_file_in_which_only_failures_are_labelled_is_doubted(tmp_path: Path) -> None:
+    truth = judged_run(tmp_path / "run", problems=60)
+    path = tmp_path / "labels.csv"
+    draw_sheet([tmp_path / "run"], path, DrawRequest(60))
+    fill(path, truth)
+    path.write_text(path.read_text().replace(",pass,", ",,"))
+    enter_labels([tmp_path / "run"], path)
+    notes = {note.code: note.text for note in summarize(tmp_path / "run").groups[0].notes}
+    assert "every label says fail, and if only such" in notes["labels-missing"]
 
 
 def test_labels_by_hand_correct_nothing(tmp_path: Path) -> None:
@@ -270,6 +299,14 @@ def test_the_judge_alone_is_the_mean_over_problems() -> None:
     summary = summarize(cells, "pass@1", judge="judge", label="human")
     assert judge(summary).pass_rate == pytest.approx(2 / 3)  # of trials it would be 2 / 7
     assert "(judge alone: 0.667;" in summary.estimate("pass@1").notes[0].text
+
+
+def test_trials_without_a_verdict_are_left_out_of_the_judges_rate_alone() -> None:
+    scores = [None if at % 10 == 0 else float(at % 3 > 0) for at in range(200)]
+    cells = table(lambda at, score: float(at % 4 > 0) if at < 60 else None, scores)
+    summary = summarize(cells, "pass@1", judge="judge", label="human")
+    (note,) = [note for note in summary.groups[0].notes if note.code == "unscored"]
+    assert "are left out of the judge's own rate; pass@1 (judged by judge) is" in note.text
 
 
 def test_a_judge_that_grades_has_a_mean_and_no_pass_rate() -> None:

@@ -143,7 +143,7 @@ def _meaning(split: JudgedSplit) -> str:
     if split.explained is not None:
         parts.append(f"The judge explains {split.explained:.0%} of the labels' variance.")
     if split.worth is not None:
-        parts.append(f"With it a label is worth {split.worth:.1f} labels without.")
+        parts.append(f"With it a label is worth {split.worth:.1f} labels without it.")
     if all(one.cost is None for one in split.purchases):
         parts.append("--prices puts them in order of what they bring for their price.")
     parts += [sentence(note.text) for note in split.notes]

@@ -13,7 +13,7 @@ from passband.readers.judge_scores import BY_HAND, UNKNOWN
 from passband.run.label.resolve import ResolvedRow, Resolver
 from passband.run.label.sheet import read_sheet
 from passband.run.label.ticket import Ticket
-from passband.run.label.value import label_word, parse_label, parse_scale
+from passband.run.label.value import is_empty, label_word, parse_label, parse_scale
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScorerEntry, ScoreRow
 from passband.trials.store import Store
@@ -87,7 +87,7 @@ def enter_labels(
         count,
         sum(new for new, _ in counts),
         sum(changed for _, changed in counts),
-        len(rows) - count,
+        sum(is_empty(one.label) for one in found),
         _design(next(iter(entries[0].labels.values())).ticket, request),
     )
 

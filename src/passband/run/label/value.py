@@ -7,10 +7,15 @@ from typing import Any
 
 from passband.errors import InvalidInput
 
-__all__ = ["label_word", "parse_label", "parse_scale"]
+__all__ = ["is_empty", "label_word", "parse_label", "parse_scale"]
 
 _PASS = frozenset(("pass", "passed", "yes", "y", "true", "t", "right", "correct", "1", "1.0"))
 _FAIL = frozenset(("fail", "failed", "no", "n", "false", "f", "wrong", "incorrect", "0", "0.0"))
+
+
+def is_empty(cell: Any) -> bool:
+    """Return whether a cell holds no label yet."""
+    return cell is None or cell != cell or not str(cell).strip()
 
 
 def parse_label(cell: Any, scale: tuple[float, float] | None = None) -> float | None:
@@ -21,11 +26,9 @@ def parse_label(cell: Any, scale: tuple[float, float] | None = None) -> float | 
     >>> parse_label("Pass"), parse_label(" no "), parse_label(""), parse_label("3", (0, 4))
     (1.0, 0.0, None, 3.0)
     """
-    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+    if is_empty(cell):
         return None
     text = str(cell).strip().casefold()
-    if not text:
-        return None
     if scale is None:
         if text in _PASS or text in _FAIL:
             return float(text in _PASS)

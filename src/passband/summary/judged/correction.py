@@ -148,7 +148,8 @@ class Correction:
         if labels is not None and self.scores.judged.design != BY_HAND and labels.by_hand:
             yield notes.labels_by_hand(labels.by_hand)
         if result.n_drawn and result.n_labels < result.n_drawn:
-            yield notes.labels_missing(result.n_drawn - result.n_labels, result.n_drawn)
+            missing = result.n_drawn - result.n_labels
+            yield notes.labels_missing(missing, result.n_drawn, _alike(self.scores.judged))
         if labels is not None and labels.frame and labels.frame < result.n_trials:
             yield notes.labels_of_part(labels.frame, result.n_trials)
         if shared := shared_name(result.model, model):
@@ -183,7 +184,8 @@ def one_sided(judged: Judged) -> str:
     """Return why labels cannot have been drawn at random: hardly any is of a common verdict.
 
     The chance of so few is that of a binomial number, of as many draws as problems have labels:
-    the verdicts of one problem may all be alike.
+    the verdicts of one problem may all be alike. Trials or problems may have been drawn, so the
+    verdict's share is the smaller of that among all trials and of the mean over problems.
     """
     from scipy.special import bdtr
 
@@ -192,7 +194,9 @@ def one_sided(judged: Judged) -> str:
     labelled = judged.verdict[judged.is_labelled]
     draws = len(np.unique(judged.problem[judged.is_labelled]))
     for verdict, word in ((1, "passes"), (0, "fails")):
-        share = float((judged.verdict == verdict).mean())
+        is_said = judged.verdict == verdict
+        by_problem = np.bincount(judged.problem, weights=is_said) / judged.trials
+        share = float(min(is_said.mean(), by_problem.mean()))
         seen = int((labelled == verdict).sum())
         if bdtr(math.ceil(seen * draws / len(labelled)), draws, share) < _UNLIKELY:
             are = "is of a trial" if seen < 2 else "are of trials"
@@ -201,6 +205,12 @@ def one_sided(judged: Judged) -> str:
                 f"which are {share:.0%} of all: they were not drawn at random"
             )
     return ""
+
+
+def _alike(judged: Judged) -> str:
+    """Return what every label says, if they are pass or fail and all the same."""
+    found = set(judged.label[judged.is_labelled].tolist())
+    return {0.0: "fail", 1.0: "pass"}.get(found.pop(), "") if len(found) == 1 else ""
 
 
 def _metric_of(line: Line) -> str | None:
