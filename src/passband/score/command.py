@@ -31,10 +31,10 @@ class CommandScorer(SandboxedScorer):
     def __init__(
         self, name: str, options: Mapping[str, Any], steps: Sequence[FilterStep] = ()
     ) -> None:
-        super().__init__(name, options, steps)
         self._command = _words(options.get("command"))
         self._files = check_files(options.get("files") or {})
         self._limits = _limits(options.get("timeout", 10.0), options.get("memory", 4096))
+        super().__init__(name, options, steps)
 
     def score(
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None

@@ -35,17 +35,7 @@ class SandboxedScorer(ABC):
         self.name = name
         self._options, self._steps = dict(options), tuple(steps)
         self._sandbox: Sandbox | None = None
-
-    @property
-    def identity(self) -> str:
-        """Everything that its scores depend on, but for the sandbox."""
-        parts = {
-            "passband": self.version,
-            "steps": [step.identity for step in self._steps],
-            "function": self.function,
-            "options": self._identity_options(),
-        }
-        return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        self.identity = self._identity()
 
     @property
     def spec(self) -> Mapping[str, Any] | None:
@@ -92,6 +82,15 @@ class SandboxedScorer(ABC):
         """End the processes that wait for work; they start again when needed."""
         if self._sandbox is not None:
             self._sandbox.close()
+
+    def _identity(self) -> str:
+        parts = {
+            "passband": self.version,
+            "steps": [step.identity for step in self._steps],
+            "function": self.function,
+            "options": self._identity_options(),
+        }
+        return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
     def _identity_options(self) -> Mapping[str, Any]:
         return self._options
