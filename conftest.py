@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -109,6 +110,15 @@ def _asyncio_as_it_is() -> Iterator[None]:
     """Fail the test that lets Inspect patch asyncio: every later loop would be left open."""
     yield
     assert not hasattr(asyncio, "_nest_patched"), "asyncio is patched; do this in a process"
+
+
+@pytest.fixture(autouse=True)
+def _no_unsafe_code() -> Iterator[None]:
+    """Withdraw what a command with --unsafe-code allowed its process."""
+    yield
+    policy = sys.modules.get("passband.score.sandbox.policy")
+    if policy is not None:
+        policy.policy.is_unsafe_allowed = False
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -115,6 +115,7 @@ VERBS = [
     "show a --wrong",
     "show b --same-wrong",
     "score a --scorer math",
+    "label a -m 4 -o labels.csv",
     "stats a",
     "summarize a",
     "compare b c",
