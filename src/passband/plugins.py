@@ -23,6 +23,7 @@ __all__ = [
     "import_module",
     "import_modules",
     "load",
+    "named_modules",
     "source",
 ]
 
@@ -30,6 +31,7 @@ GROUP = "passband.plugins"
 VARIABLE = "PASSBAND_IMPORT"
 
 failures: dict[str, str] = {}  # installed plug-ins that could not be imported, and why
+_named: list[str] = []  # modules that the user has named to this process
 _is_loaded = False
 _importing: list[str] = []  # plug-ins under import, the innermost last
 
@@ -46,7 +48,7 @@ def load() -> None:
         return
     _is_loaded = True  # first: a plug-in that looks something up comes back here
     try:
-        import_modules(_named_modules(), VARIABLE)
+        import_modules(_modules_of_environment(), VARIABLE)
     except InvalidInput:
         _is_loaded = False
         raise
@@ -57,6 +59,7 @@ def import_modules(names: list[str] | None, option: str = "--import") -> None:
     """Import modules that the user named, in this order."""
     for name in names or ():
         import_module(name, option)
+        _named.append(name)
 
 
 def import_module(name: str, option: str = "--import") -> None:
@@ -75,6 +78,11 @@ def import_module(name: str, option: str = "--import") -> None:
         ) from error
 
 
+def named_modules() -> list[str]:
+    """Return the modules that the user has named, here or in PASSBAND_IMPORT."""
+    return list(dict.fromkeys([*_named, *_modules_of_environment()]))
+
+
 def source() -> str | None:
     """Return the name of the plug-in under import, or None outside of any."""
     return _importing[-1] if _importing else None
@@ -88,7 +96,7 @@ def failures_hint() -> str:
     return f" Plug-ins that could not be imported: {reasons}."
 
 
-def _named_modules() -> list[str]:
+def _modules_of_environment() -> list[str]:
     names = os.environ.get(VARIABLE, "").split(",")
     return [name.strip() for name in names if name.strip()]
 

@@ -61,6 +61,7 @@ from passband.cli.table_options import TableOptions
 if TYPE_CHECKING:
     from passband.run.request import RunRequest
     from passband.run.settings import Until
+    from passband.run.shards.launch import Launch
     from passband.run.study_file import StudyFile
     from passband.stats.data.outcomes import Policy
 
@@ -165,6 +166,18 @@ def run(
         bool,
         typer.Option("--moved-server", help="Go on: the same model has another address now."),
     ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Ask only for part I of N, as I/N; merge them with passband merge."),
+    ] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(help="Split the run among N processes and merge what they record.", min=1),
+    ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(help="With --shards: run them on a cluster: ray, or ray://HOST:PORT."),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Show what would be requested, without sending anything."),
@@ -219,6 +232,7 @@ def run(
     from passband.generate.headers import read_headers
     from passband.report.terminal.live import error_events
     from passband.run.settings import Patience
+    from passband.run.shard import Shard
     from passband.tasks.adjust import Adjustments
     from passband.tasks.gen_fields import read_gen
     from passband.tasks.inspect_task import read_task_args
@@ -266,6 +280,8 @@ def run(
             stream=stream,
             headers=read_headers(header or ()),
             prices=prices,
+            shard=None if shard is None else Shard.parse(shard),
+            launch=_launch(shards, on),
             judge=judge_choice(
                 judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
             ),
@@ -299,6 +315,18 @@ def _design(words: list[str] | None, **options: float | None) -> dict[str, Any]:
 
     named = {name: value for name, value in options.items() if value is not None}
     return {**read_task_args(words or (), "--design"), **named}
+
+
+def _launch(shards: int | None, on: str | None) -> Launch | None:
+    """Return how the run is split, from the options that go with --shards."""
+    from passband.errors import InvalidInput
+    from passband.run.shards.launch import Launch
+
+    if shards is None:
+        if on is not None:
+            raise InvalidInput("--on goes with --shards N: how many parts to run there.")
+        return None
+    return Launch(shards, on)
 
 
 def _until(

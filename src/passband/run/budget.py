@@ -82,9 +82,15 @@ class CallCosts:
 
 
 class Budget:
-    """The cost of all tasks of a run so far, and whether there is room for more."""
+    """The cost of all tasks of a run so far, and whether there is room for more.
 
-    def __init__(self, price: Price | None, limit: float | None) -> None:
+    The limit of a shard that `may_grow` is a lease: where it is spent, the shard waits for the
+    next one instead of stopping.
+    """
+
+    def __init__(
+        self, price: Price | None, limit: float | None, *, may_grow: bool = False
+    ) -> None:
         if limit is not None and not limit > 0:
             raise InvalidInput(f"--max-cost must be more than 0; got {limit:g}.")
         if limit is not None and price is None:
@@ -95,10 +101,28 @@ class Budget:
             )
         self.price = price
         self.limit = limit
+        self.may_grow = may_grow
+        self.wanted = 0.0  # what a new lease has to add for the next request; 0 if it fits
         self.judges: list[CallCosts] = []
         self._cost = self._most = 0.0  # in total, and of one trial at most
         self._drawn = 0
         self._is_counted = True
+
+    def grant(self, limit: float, *, may_grow: bool) -> None:
+        """Replace the limit; without `may_grow` it is the last one."""
+        self.limit, self.may_grow, self.wanted = limit, may_grow, 0.0
+
+    @property
+    def total(self) -> float:
+        """The cost of trials and judges so far, those included that are not recorded yet."""
+        return self._cost + sum(judge.cost for judge in self.judges)
+
+    def _spent_up(self, under_way: int, needed: float) -> Verdict:
+        """Return what to do where no more fits: wait for those in flight, or for a new lease."""
+        if under_way:
+            return "wait"
+        self.wanted = needed - (self.limit or 0.0)
+        return "wait" if self.may_grow else "stop"
 
     def spent(self, task_runs: Sequence[TaskRun]) -> float | None:
         """Return the cost of the recorded trials; None if some of it needs a price."""
@@ -152,13 +176,8 @@ class Budget:
             )
         if not judge.replies:
             return "wait" if under_way else "go"
-        if self._total + (under_way + 1) * judge.next <= self.limit:
-            return "go"
-        return "wait" if under_way else "stop"
-
-    @property
-    def _total(self) -> float:
-        return self._cost + sum(judge.cost for judge in self.judges)
+        needed = self.total + (under_way + 1) * judge.next
+        return "go" if needed <= self.limit else self._spent_up(under_way, needed)
 
     def verdict(self, under_way: int, wanted: int) -> Verdict:
         """Decide whether `wanted` more trials fit the budget, given those in flight.
@@ -179,9 +198,8 @@ class Budget:
             return "wait" if under_way else "go"
         trial = max(self._most, self._cost / max(1, self._drawn))
         trial += sum(judge.per_trial * judge.next for judge in self.judges)
-        if self._total + (under_way + wanted) * trial <= self.limit:
-            return "go"
-        return "wait" if under_way else "stop"
+        needed = self.total + (under_way + wanted) * trial
+        return "go" if needed <= self.limit else self._spent_up(under_way, needed)
 
 
 def price_files() -> list[Path]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-__all__ = ["default_directory"]
+from passband.run.shard import Shard
+
+__all__ = ["default_directory", "shard_directory"]
 
 _LONGEST = 60  # characters of a name
 
@@ -28,3 +30,12 @@ def default_directory(model: str, name: str | None = None, parent: Path = Path("
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         safe = f"{safe[: _LONGEST - 9]}-{digest[:8]}"
     return parent / safe
+
+
+def shard_directory(run: Path, shard: Shard) -> Path:
+    """Return the directory of a shard of a run: beside that of the run, which they are merged into.
+
+    >>> shard_directory(Path("runs/tiny"), Shard(3, 16)).as_posix()
+    'runs/tiny-shards/03-of-16'
+    """
+    return run.with_name(f"{run.name}-shards") / shard.directory_name

@@ -54,6 +54,7 @@ class Runner:
     patience: Patience = field(default_factory=Patience)
     schedule: ScheduleFactory = every_problem
     judges: Judges | None = None
+    closing: Ending | None = None  # how the shards ended that asked; then nothing is asked here
     on_asking: Callable[[], None] = lambda: None
     under_way: int = 0  # trials in flight
     _open: dict[TaskRun, int] = field(default_factory=dict)  # batches in flight, by task
@@ -61,6 +62,7 @@ class Runner:
     _ending: Ending = "finished"
     _lost: StoreLost | None = None  # what has become of the store
     _unscored: ScorersFailed | None = None  # why asking on would be for nothing
+    _is_full: bool = False  # whether all workers were started
     _is_failing: bool = False  # whether a worker has ended with an error
     _workers: list[asyncio.Task[None]] = field(default_factory=list)
     _warned: set[str] = field(default_factory=set)
@@ -75,7 +77,9 @@ class Runner:
             for task_run in self.task_runs:
                 await catch_up(self.store, task_run, lambda: self.endpoint.is_stopping)
             self._make_schedules()
-            if self.queue.is_finished:
+            if self.closing is not None:
+                self._ending = self.closing
+            elif self.queue.is_finished:
                 self.watcher.note(nothing_to_ask(self.store.directory, self.task_runs))
             else:
                 self.on_asking()
@@ -94,7 +98,7 @@ class Runner:
         judges = None if self.judges is None else self.judges.failure
         if (failure := self._lost or self.recorder.failure or judges or unscored) is not None:
             raise failure
-        if self._ending in ("finished", "max_cost") and self.queue.is_finished:
+        if self._has_all:
             self._ending = "finished"
             for task_run in self.task_runs:
                 task_run.counters.planned = task_run.counters.done
@@ -112,6 +116,24 @@ class Runner:
             return
         self._ending = ending
         self._halt(self.patience.drain if drain is None else drain)
+
+    def grant(self, max_cost: float | None, concurrency: int, *, may_grow: bool) -> None:
+        """Take a new lease: a limit of cost, and at least as many requests at once as before."""
+        if max_cost is not None:
+            self.budget.grant(max_cost, may_grow=may_grow)
+        more = concurrency - self.concurrency
+        if more <= 0:
+            return
+        self.concurrency = concurrency
+        if self._is_full and not self.endpoint.is_stopping:
+            self._workers += [asyncio.ensure_future(self._worker()) for _ in range(more)]
+
+    @property
+    def _has_all(self) -> bool:
+        """Whether the run got as far as it was to get."""
+        if self.closing is not None:
+            return self.closing == "finished"
+        return self._ending in ("finished", "max_cost") and self.queue.is_finished
 
     # -- steps -----------------------------------------------------------------------------
 
@@ -177,6 +199,7 @@ class Runner:
             loading.add_done_callback(lambda done: setattr(self.meter, "can_estimate", is_shown))
             more = range(self.concurrency - 1)
             self._workers += [asyncio.ensure_future(self._worker()) for _ in more]
+            self._is_full = True
         await self._all_workers()
 
     async def _judge(self) -> None:
@@ -201,10 +224,11 @@ class Runner:
 
     async def _all_workers(self) -> None:
         """Wait for all workers; then raise the first error of any."""
-        waiting = set(self._workers)
+        ended: set[asyncio.Task[None]] = set()
         failure: BaseException | None = None
-        while waiting:
-            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        while waiting := set(self._workers) - ended:  # a new lease may have brought more
+            done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            ended |= done
             for worker in done:
                 error = self._error_of(worker)
                 if error is not None and failure is None:

@@ -10,7 +10,7 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.generate.providers import is_local
 from passband.run.addresses import assign_addresses
-from passband.run.directory import default_directory
+from passband.run.directory import default_directory, shard_directory
 from passband.run.request import RunRequest, make_request
 from passband.run.study import Study, refuse_twice
 from passband.run.study_file import StudyFile, StudyModel
@@ -49,7 +49,7 @@ def study_of_models(
             make_request(
                 tasks,
                 model,
-                out=default_directory(model, parent=parent),
+                out=_directory(model, None, parent, options),
                 **{**_options_of(model, models, options), "base_url": _plain(addresses[model])},
             )
             for model in models
@@ -95,7 +95,7 @@ def _request(
     fields = [one["gen"] for one in (file.settings, model.settings) if "gen" in one]
     adjustments = _adjusted(options.get("adjustments") or Adjustments(), settings, fields)
     own = {name: value for name, value in settings.items() if name not in ADJUSTMENTS}
-    directory = default_directory(model.model, model.settings.get("name"), parent)
+    directory = _directory(model.model, model.settings.get("name"), parent, options)
     if model.price is not None:
         own["prices"] = None  # which might lack it
     request = make_request(
@@ -121,6 +121,14 @@ def _adjusted(
     own = {name: settings[name] for name in ADJUSTMENTS if name in settings and name != "gen"}
     gen = {name: value for part in (*fields, command.gen) for name, value in part.items()}
     return replace(command, **own, gen=gen)
+
+
+def _directory(
+    model: str, name: str | None, parent: Path, options: Mapping[str, Any]
+) -> Path:
+    directory = default_directory(model, name, parent)
+    shard = options.get("shard")
+    return directory if shard is None else shard_directory(directory, shard)
 
 
 def _parent(out: Path | None) -> Path:

@@ -20,6 +20,7 @@ from passband.run.grade import Grader, scorer_entry
 from passband.run.references import References
 from passband.run.sandboxed import has_failures, used_sandboxes
 from passband.run.settings import Settings
+from passband.run.shard_record import SHARD, check_shard, shard_entry
 from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.unread import UnreadProblems, enter, known_numbers
 from passband.run.until import make_rule, start_rule
@@ -62,14 +63,17 @@ def prepare(
     *,
     name: str | None = None,
     positions: Sequence[int] | None = None,
+    elsewhere: Mapping[str, int] | None = None,
 ) -> TaskRun:
     """Enter a task into the store and return it as a `TaskRun`.
 
     `subject` is what it is asked of. `name` is what seeds derive from where no seed is
     given; `positions` are the places of the problems in the data, of which they may be some.
+    `elsewhere` are the trials of each problem, by its key, that another store holds.
     """
     model, address = subject.name, getattr(subject, "address", None)
     earlier = store.config(task.name, model)
+    check_shard(store.directory, earlier, settings.shard, max(1, subject.batch))
     rule = make_rule(earlier, settings, problems)
     n = rule.most if rule else settings.n if settings.n is not None else task.repeats
     sampling = resolved_sampling(task, settings)
@@ -85,22 +89,23 @@ def prepare(
     config = _config(store, task, truncated, subject, rule)
     known = {name: earlier[name] for name in ("problems",) if name in earlier}
     limit = {} if settings.limit is None else {"limit": settings.limit}
-    config = {**config, "n": n, **limit, **kept_label(name, earlier)}
+    shard = shard_entry(settings.shard, max(1, subject.batch))
+    config = {**config, "n": n, **limit, **shard, **kept_label(name, earlier)}
     with store.transaction():
         number = store.begin(
             task.name,
             model,
             spec=spec,
             config={**config, **known},
-            name=name,
+            name=name if name is not None else settings.base,
             address=address,
             moved_server=settings.moved_server,
         )
         problem_numbers = known_numbers(store, number, problems, earlier)
         if problem_numbers is None:
             rows = _problem_rows(problems, positions)
-            elsewhere = partial(_all_keys, task, settings)
-            problem_numbers = store.add_problems(number, rows, elsewhere)
+            left_out = partial(_all_keys, task, settings)
+            problem_numbers = store.add_problems(number, rows, left_out)
             enter(store, number, problems, config)
         numbers = store.set_scorers(number, scorers)
     grader = Grader(
@@ -113,7 +118,8 @@ def prepare(
     counters = Counters(len(problems), len(problems) * n, main)
     task_run = TaskRun(
         task, subject, number, problems, sampling, seed, n, grader, counters, settings.retry_failed,
-        numbers=problem_numbers, brought=brought, rule=rule,
+        numbers=problem_numbers, brought=brought, rule=rule, shard=settings.shard,
+        elsewhere=_by_position(problems, elsewhere or {}),
     )  # fmt: skip
     resumed = _resumed(store.directory, task_run)
     if resumed.counters.done < resumed.counters.planned and isinstance(problems, UnreadProblems):
@@ -147,6 +153,14 @@ def problem_record(problem: Problem) -> str:
     )
 
 
+def _by_position(problems: Sequence[Problem], masks: Mapping[str, int]) -> dict[int, int]:
+    """Return sets of trials by the position of their problem; they are given by its key."""
+    if not masks:
+        return {}
+    keyed = ((place, masks.get(problem.key, 0)) for place, problem in enumerate(problems))
+    return {place: mask for place, mask in keyed if mask}
+
+
 def _problem_rows(
     problems: Sequence[Problem], positions: Sequence[int] | None
 ) -> Iterator[ProblemRow]:
@@ -166,8 +180,8 @@ def _seed(store: Store, task: Task, model: str, settings: Settings, name: str | 
         return None
     if settings.seed is not None:
         return settings.seed
-    if name is not None:
-        return name
+    if name is not None or settings.base is not None:
+        return name or settings.base
     earlier = store.spec(task.name, model)
     if earlier is not None:
         seed: str | None = earlier.get("seed")  # an imported run, refused later, has none
@@ -195,9 +209,10 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     """Record how a task was asked, where that has changed while it was."""
     recorded = store.config(task_run.task.name, task_run.subject.name)
     truncated = task_run.grader.truncated
+    kept = ("problems", "n", "limit", SHARD, LABEL)
     config = {
         **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
-        **{name: recorded[name] for name in ("problems", "n", "limit", LABEL) if name in recorded},
+        **{name: recorded[name] for name in kept if name in recorded},
     }
     if json.loads(canonical(config)) != recorded:
         store.set_config(task_run.number, config)
@@ -241,7 +256,8 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
         places = {number: place for place, number in enumerate(task_run.numbers)}
         masks = trials.recorded(task_run.number, without=again)
         recorded = {places[number]: mask for number, mask in masks.items() if number in places}
-        missing = count_missing(len(task_run.problems), task_run.n, recorded)
+        task_run = replace(task_run, recorded=recorded)
+        missing = count_missing(len(task_run.problems), task_run.n, task_run.taken)
         task_run.counters.planned = missing + sum(mask.bit_count() for mask in masks.values())
         statuses = {s: n for s, n in trials.statuses(task_run.number).items() if s not in again}
         tokens, cost = trials.tokens(task_run.number), trials.cost(task_run.number)
@@ -270,7 +286,6 @@ def _resumed(directory: Path, task_run: TaskRun) -> TaskRun:
         ]
         return replace(
             task_run,
-            recorded=recorded,
             attempts=attempts,
             turned_away=turned_away,
             unasked=unasked,

@@ -15,7 +15,7 @@ from passband.run.task_run import TaskRun
 if TYPE_CHECKING:
     from passband.stats.interval.estimate import Estimate
 
-__all__ = ["Meter", "Progress", "TaskProgress", "Waiting", "Watcher"]
+__all__ = ["Meter", "Progress", "ShardCounts", "TaskProgress", "Waiting", "Watcher"]
 
 Clock = Callable[[], float]
 _WINDOW = 20.0  # seconds that the rate is averaged over
@@ -45,6 +45,15 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class ShardCounts:
+    """The shards of a run: how many there are, have ended, and were lost and started again."""
+
+    shards: int
+    ended: int
+    lost: int = 0
+
+
+@dataclass(frozen=True)
 class Progress:
     """All tasks of a run at one moment."""
 
@@ -57,6 +66,7 @@ class Progress:
     retries: Mapping[str, int] = field(default_factory=dict)  # failed attempts, by outcome
     backing_off: int = 0  # requests that wait before their next attempt
     scoring: int = 0  # recorded trials that scorers which take their time are working on
+    shards: ShardCounts | None = None
 
 
 class Watcher(Protocol):

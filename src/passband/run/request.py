@@ -14,13 +14,15 @@ from passband.generate.providers import Connection, is_local
 from passband.generate.subject import Model
 from passband.run.budget import find_price
 from passband.run.counters import Price
-from passband.run.directory import default_directory
+from passband.run.directory import default_directory, shard_directory
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.judge.choice import JudgeChoice
 from passband.run.progress import Watcher
 from passband.run.schedule import every_problem
-from passband.run.session import Finished, OnStart, run_session
+from passband.run.session import Elsewhere, Finished, OnStart, run_session
 from passband.run.settings import Patience, Settings, Truncated, Until
+from passband.run.shard import Shard
+from passband.run.shards.launch import Launch
 from passband.run.until import until_schedule
 from passband.tasks.adjust import Adjustments, adjusted_tasks
 from passband.tasks.data_task import load_data_task
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 
     from passband.generate.inspect.engine import Engine
 
-__all__ = ["RunOptions", "RunRequest", "load_tasks", "make_request"]
+__all__ = ["Recipe", "RunOptions", "RunRequest", "load_tasks", "make_request"]
 
 TaskName = str | Path | Task
 
@@ -72,6 +74,23 @@ class RunOptions(TypedDict, total=False):
     headers: Mapping[str, str]
     prices: Path | None
     judge: JudgeChoice | None
+    shard: Shard | None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The names that a request was made from, so that another process can make it again.
+
+    It can be pickled; tasks, providers and scorers cannot, and would carry keys if they could.
+    """
+
+    tasks: tuple[str | Path, ...]
+    model: str
+    options: Mapping[str, Any]  # arguments of `make_request`
+
+    def make(self, directory: Path) -> RunRequest:
+        """Make the request again, for another directory."""
+        return make_request(list(self.tasks), self.model, out=directory, **self.options)
 
 
 @dataclass(frozen=True)
@@ -85,9 +104,16 @@ class RunRequest:
     connection: Connection
     price: Price | None = None
     judge: JudgeChoice | None = None
+    recipe: Recipe | None = None  # None if it was made from more than names
+    launch: Launch | None = None  # in shards, each in a process of its own
+    elsewhere: Elsewhere | None = None  # trials that a shard need not ask for
 
     def run(self, watcher: Watcher, *, on_start: OnStart | None = None) -> Finished:
         """Request every missing trial; `on_start` is given a function that stops the run."""
+        if self.launch is not None:
+            from passband.run.shards.driver import run_shards  # seldom needed
+
+            return run_shards(self, self.launch, watcher, on_start)
         return run_session(
             self.tasks,
             self.model,
@@ -99,6 +125,7 @@ class RunRequest:
             judge=self.judge,
             schedule=until_schedule(watcher) if self.settings.until else every_problem,
             on_start=on_start,
+            elsewhere=self.elsewhere,
         )
 
     def dry_run(self) -> DryRun:
@@ -162,6 +189,7 @@ def make_request(
     design: Mapping[str, Any] | None = None,
     adjustments: Adjustments | None = None,
     data_options: DataOptions | None = None,
+    launch: Launch | None = None,
     **options: Unpack[RunOptions],
 ) -> RunRequest:
     """Load tasks and assemble the settings of a run; `adjustments` are to be made to the tasks.
@@ -169,7 +197,8 @@ def make_request(
     `data` are files in place of those that the one task names, as `--data` takes them.
     `task_args` and `engine` are for tasks of Inspect (`inspect:NAME`), `design` is for adaptive
     tests (`BANK:adaptive[:SPLIT]`): settings of `passband.adaptive.design.Design` by name;
-    `data_options` say what is not to be guessed of data files.
+    `data_options` say what is not to be guessed of data files. With `launch` the run is asked in
+    shards; a `shard` is one of them, with its part of `concurrency` and `max_cost`.
 
     >>> request = make_request("arithmetic", "tiny", n=4, batch=8)
     >>> request.directory.as_posix(), request.settings.n, request.connection.batch
@@ -201,7 +230,8 @@ def make_request(
         chosen = adjusted_tasks(chosen, adjustments)
     settings = Settings(**_named(Settings, options))
     _check_adaptive(chosen, settings)
-    return RunRequest(
+    _check_shards(chosen, settings, launch)
+    request = RunRequest(
         chosen,
         model,
         out or default_directory(_label(model), options.get("name")),
@@ -209,7 +239,66 @@ def make_request(
         connection,
         find_price(model, options.get("prices")) if isinstance(model, str) else None,
         options.get("judge"),
+        launch=launch,
     )
+    if isinstance(model, str) and not any(isinstance(one, Task) for one in _several(tasks)):
+        arguments = {
+            "data": data,
+            "trust_task_code": trust_task_code,
+            "task_args": task_args,
+            "engine": engine,
+            "design": design,
+            "adjustments": adjustments,
+            "data_options": data_options,
+            **options,
+        }
+        request = replace(request, recipe=Recipe(tuple(_several(tasks)), model, arguments))  # type: ignore[arg-type]
+    return request if settings.shard is None else _sharded(request, settings.shard, out is None)
+
+
+def _sharded(request: RunRequest, shard: Shard, is_default: bool) -> RunRequest:
+    """Return the request of a shard: its part of the limits, the run's name, its own directory.
+
+    The name does not depend on where the shard is stored: all shards must draw the run's seeds.
+    """
+    settings, judge = request.settings, request.judge
+    part = shard.part_of(settings.concurrency)
+    run = default_directory(_label(request.model), settings.name)
+    if judge is not None:
+        canaries = judge.canaries if shard.index == 1 else 0
+        judge = replace(judge, concurrency=shard.part_of(judge.concurrency), canaries=canaries)
+    return replace(
+        request,
+        directory=shard_directory(request.directory, shard) if is_default else request.directory,
+        settings=replace(
+            settings,
+            base=run.name,
+            concurrency=part,
+            max_cost=None if settings.max_cost is None else settings.max_cost / shard.of,
+        ),
+        connection=replace(request.connection, concurrency=part),
+        judge=judge,
+    )
+
+
+def _check_shards(tasks: Iterable[Task], settings: Settings, launch: Launch | None) -> None:
+    """Refuse to split what decides from all answers which trial is next."""
+    if settings.shard is None and launch is None:
+        return
+    option = "--shard" if launch is None else "--shards"
+    if settings.shard is not None and launch is not None:
+        raise ConflictingArguments("--shard is one part of a run, --shards asks for all of them.")
+    if settings.until is not None:
+        raise InvalidInput(f"{option}: --until decides from all trials when to stop; ask for -n.")
+    test = next((task.name for task in tasks if "adaptive" in task.config), None)
+    if test is not None:
+        raise InvalidInput(
+            f"{option}: {test} is an adaptive test, where each answer decides what is asked next."
+        )
+
+
+def _several(tasks: TaskName | Sequence[TaskName]) -> list[TaskName]:
+    return [tasks] if isinstance(tasks, (str, Path, Task)) else list(tasks)
 
 
 def load_tasks(

@@ -14,7 +14,7 @@ from passband.run.blocks import Block, missing_blocks
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
 
-__all__ = ["EveryProblem", "Schedule", "ScheduleFactory", "every_problem"]
+__all__ = ["EveryProblem", "Schedule", "ScheduleFactory", "every_problem", "nothing_more"]
 
 
 class Schedule(Protocol):
@@ -76,5 +76,10 @@ class EveryProblem:
 
 
 def every_problem(run: TaskRun, size: int, rows: Iterable[TrialRow]) -> Schedule:
-    """Return the schedule "every problem n times"."""
-    return EveryProblem(len(run.problems), run.n, run.recorded, size)
+    """Return the schedule "every problem n times", or a shard's part of it."""
+    return EveryProblem(len(run.problems), run.n, run.taken, size)
+
+
+def nothing_more(run: TaskRun, size: int, rows: Iterable[TrialRow]) -> Schedule:
+    """Return a schedule that asks for nothing."""
+    return EveryProblem(0, 0, {}, size)

@@ -6,10 +6,11 @@ import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ from passband.run.progress import Watcher
 from passband.run.recheck import recheck
 from passband.run.rerun import read_earlier, warn_before_asking
 from passband.run.sandboxed import open_sandbox
-from passband.run.schedule import ScheduleFactory, every_problem
+from passband.run.schedule import ScheduleFactory, every_problem, nothing_more
 from passband.run.settings import Settings
 from passband.run.task_run import TaskRun
 from passband.run.unread import opened
@@ -47,9 +48,20 @@ if TYPE_CHECKING:
     from passband.stats.interval.estimate import Over
     from passband.summary.summary import Summary
 
-__all__ = ["Finished", "OnStart", "make_subjects", "prepare_all", "run_session"]
+__all__ = [
+    "Controls",
+    "Elsewhere",
+    "Finished",
+    "OnStart",
+    "make_subjects",
+    "prepare_all",
+    "run_session",
+]
 
 OnStart = Callable[[Callable[[], None]], None]
+Elsewhere = Mapping[str, Mapping[str, int]]
+"""Trials that another store holds: by task and key of the problem, as bits."""
+
 _EXIT_CODES: dict[Ending, ExitCode] = {
     "finished": ExitCode.OK,
     "max_cost": ExitCode.FAILED,
@@ -153,36 +165,42 @@ def run_session(
     schedule: ScheduleFactory = every_problem,
     low_water: int = LOW_WATER,
     on_start: OnStart | None = None,
+    elsewhere: Elsewhere | None = None,
+    closing: Ending | None = None,
 ) -> Finished:
     """Request every missing trial; return when all are recorded, or the run has to stop.
 
-    `on_start` is given a function that stops the run in good order, from any thread.
+    `on_start` is given a function that stops the run in good order, from any thread: its `Controls`.
+    `elsewhere` are trials that a shard need not ask for. With `closing`, nothing is asked: shards
+    have, and ended so.
     """
     began = time.monotonic()
     open_sandbox((s for task in tasks for s in task.scorers), unsafe=settings.unsafe_code)
-    budget = Budget(price, settings.max_cost)
+    budget = Budget(price, settings.max_cost, may_grow=settings.is_leased)
     judges = make_judges(judge, budget, settings, connection)
     tasks = judges.tasks(tasks)
     subjects = make_subjects(tasks, model, connection)
     problems = [opened(task, settings, directory, load_problems) for task in tasks]
-    store = Store(directory, low_water=low_water)
+    shard = settings.shard
+    store = Store(directory, low_water=low_water, first_body=shard.first_body if shard else 0)
     try:
+        prepared = prepare_all(
+            store, tasks, problems, subjects, settings, watcher, judges, elsewhere
+        )
         runner = Runner(
-            task_runs=[
-                seated(judges, store, run)
-                for run in prepare_all(store, tasks, problems, subjects, settings, watcher, judges)
-            ],
+            task_runs=[seated(judges, store, run) for run in prepared],
             store=store,
             judges=judges,
             budget=budget,
             watcher=watcher,
             concurrency=settings.concurrency,
             patience=settings.patience,
-            schedule=schedule,
+            schedule=nothing_more if closing else schedule,
+            closing=closing,
         )
         with _recorded(runner, settings.concurrency, getattr(subjects[0], "address", None)):
             ending = _completed(runner, on_start)
-            if ending == "finished":
+            if ending == "finished" and shard is None:
                 _recheck(runner, watcher)
             for task_run in runner.task_runs:
                 record_subject(store, task_run)
@@ -250,6 +268,7 @@ def prepare_all(
     settings: Settings,
     watcher: Watcher,
     judges: Judges | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> list[TaskRun]:
     """Enter tasks into the store, and warn of what the user should know before any request."""
     address = getattr(subjects[0], "address", None)
@@ -257,7 +276,10 @@ def prepare_all(
     if judges:
         check_judges(judges, store.directory, tasks, problems, subjects[0].name, settings, watcher)
     runs = [
-        prepare(store, task, chosen, subject, settings, name=settings.name)
+        prepare(
+            store, task, chosen, subject, settings,
+            name=settings.name, elsewhere=(elsewhere or {}).get(task.name),
+        )
         for task, chosen, subject in zip(tasks, problems, subjects, strict=True)
     ]
     specs = {
@@ -301,13 +323,28 @@ async def _run(runner: Runner, on_start: OnStart | None) -> Ending:
         running = asyncio.ensure_future(runner.run())
         if on_start is not None:
             await asyncio.sleep(0)  # until the runner has begun
-            on_start(lambda: _stop(loop, runner))
+            on_start(Controls(loop, runner))
         return await running
 
 
-def _stop(loop: asyncio.AbstractEventLoop, runner: Runner) -> None:
-    with suppress(RuntimeError):  # the run is over, and its loop closed
-        loop.call_soon_threadsafe(runner.interrupt)
+@dataclass(frozen=True)
+class Controls:
+    """Controls of a run that is going on; any thread may use them."""
+
+    loop: asyncio.AbstractEventLoop
+    runner: Runner
+
+    def __call__(self) -> None:
+        """Stop the run in good order."""
+        self._soon(self.runner.interrupt)
+
+    def grant(self, max_cost: float | None, concurrency: int, *, may_grow: bool) -> None:
+        """Give a shard a new lease."""
+        self._soon(partial(self.runner.grant, max_cost, concurrency, may_grow=may_grow))
+
+    def _soon(self, call: Callable[[], None]) -> None:
+        with suppress(RuntimeError):  # the run is over, and its loop closed
+            self.loop.call_soon_threadsafe(call)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from passband.errors import InvalidInput
+from passband.run.shard import Shard
 from passband.score.scorer import Truncated
 from passband.stats.checks import Over
 
@@ -52,16 +53,19 @@ class Settings:
     temperature: float | None = None
     top_p: float | None = None
     max_tokens: int | None = None
-    name: str | None = None  # of the run; the name of its directory if None
+    name: str | None = None  # of the run; `base` if None
+    base: str | None = None  # the run's name unless it has one; that of its directory if None
     seed: str | None = None  # that trials' seeds are derived from; the run's name if None
     send_seeds: bool = True
     truncated: Truncated | None = None  # whether truncated completions are scored
     retry_failed: bool = False  # request again trials recorded as invalid or gave_up
     max_cost: float | None = None
+    is_leased: bool = False  # whether more money, and more requests at once, may be granted later
     max_failed: float | None = None  # share of trials without an answer that is no failure
     moved_server: bool = False  # whether another address serves the same model
     unsafe_code: bool = False  # run programs without a sandbox where there is none
     until: Until | None = None  # then n is the most trials of a problem
+    shard: Shard | None = None  # the part of the run that is asked for; all of it if None
     patience: Patience = field(default_factory=Patience)
 
     def check(self) -> None:

@@ -12,6 +12,7 @@ from passband.generate.provider import Sampling
 from passband.generate.subject import Subject
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
+from passband.run.shard import Shard, Taken
 from passband.tasks.task import Task
 from passband.trials.rows import ScorerEntry
 from passband.trials.store import Store
@@ -46,11 +47,20 @@ class TaskRun:
     unasked: int = 0  # problems with trials that are not among its problems
     is_scored: bool = False  # whether its scorers have seen every trial that was there before
     rule: WidthRule | None = None  # that ends it, where it has no fixed number of trials
+    shard: Shard | None = None  # the part that is asked for; all of it if None
+    elsewhere: Mapping[int, int] = field(default_factory=dict)  # trials in the store of the run
 
     @property
     def batch(self) -> int:
         """Completions that one request may ask for."""
         return max(1, self.subject.batch)
+
+    @cached_property
+    def taken(self) -> Taken:
+        """Trials that are not to be asked for: recorded, or another shard's."""
+        return Taken(
+            len(self.problems), self.n, self.batch, self.recorded, self.elsewhere, self.shard
+        )
 
     @property
     def has_one_seed(self) -> bool:

@@ -35,7 +35,9 @@ class DiskNearlyFull(PassbandError):
 class Writer:
     """Rows, all or none of them; tallies and counters are written with what they count."""
 
-    def __init__(self, directory: Path, *, low_water: int = LOW_WATER) -> None:
+    def __init__(
+        self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0
+    ) -> None:
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
@@ -60,7 +62,7 @@ class Writer:
                 self._connection.execute(f"PRAGMA journal_size_limit={_LONG_LOG}")
             self._checked = CheckedRows(self._connection, directory / FILE)
             self._tallies = Tallies(self._connection, directory / FILE)
-            self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
+            self._last_body = self._one("SELECT coalesce(max(id), ?) FROM body", first_body)
         except BaseException:
             self.close()
             raise

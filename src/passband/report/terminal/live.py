@@ -229,7 +229,7 @@ def line(task: TaskProgress, progress: Progress) -> str:
     cells += [f"{count} {status}" for status, count in task.failed.items()]
     if task.estimate is not None:
         cells.append(str(task.estimate))
-    cells += _trouble(progress)
+    cells += [*_shards(progress), *_trouble(progress)]
     return "  ".join(cells)
 
 
@@ -245,6 +245,14 @@ def wrapped_rows(widths: Sequence[int], width: int) -> int:
 def _percent(task: TaskProgress) -> str:
     """Return the share that is done, never 100% before all is."""
     return f" ({100 * task.done // task.planned}%)" if task.planned else ""
+
+
+def _shards(progress: Progress) -> list[str]:
+    """Return how many shards have ended, and how many were lost."""
+    if progress.shards is None:
+        return []
+    lost = f", {progress.shards.lost} lost and started again" if progress.shards.lost else ""
+    return [f"{progress.shards.ended} of {progress.shards.shards} shards ended{lost}"]
 
 
 def _trouble(progress: Progress) -> list[str]:
@@ -299,6 +307,7 @@ def _table(progress: Progress, width: int) -> Group:
     details = [line for task in progress.tasks if (line := _details(task))]
     state = [f"{duration(progress.elapsed)} elapsed", *_pace(progress)]
     state += [] if progress.waiting else [f"{progress.under_way} under way"]
+    state += _shards(progress)
     trouble = _trouble(progress)
     lines = [Text(", ".join(state), style="dim")]
     lines += [Text(", ".join(trouble), style="yellow")] if trouble else []
