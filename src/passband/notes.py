@@ -161,6 +161,7 @@ __all__ = [
     "notes_as_json",
     "of_side",
     "one_cluster",
+    "one_shard",
     "order_differs",
     "other_extraction",
     "planned",
@@ -174,6 +175,7 @@ __all__ = [
     "scorer_errors",
     "several_right_answers",
     "several_sandboxes",
+    "shards_missing",
     "single_problem_strata",
     "stopped_by_outcome",
     "task_errors",
@@ -1568,7 +1570,7 @@ OTHER_SCORER_VERSION = Note(
 WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
-        "many-flaky-verdicts", "missing-modules", "unsafe-code",
+        "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "unsafe-code",
     }
 )  # fmt: skip
 
@@ -1576,6 +1578,28 @@ _TREATMENTS = {
     True: ("is left out", "are left out"),
     False: ("counts as a failure", "count as failures"),
 }
+
+
+def one_shard(index: int, of: int) -> Note:
+    """Return the note on a store that holds one shard of a run.
+
+    >>> print(one_shard(3, 16))
+    this is shard 3/16 of a run, not the run; merge all 16 with passband merge
+    """
+    text = f"this is shard {index}/{of} of a run, not the run; merge all {of} with passband merge"
+    return Note("one-shard", text)
+
+
+def shards_missing(missing: Sequence[int], of: int) -> Note:
+    """Return the note on a run that some shards have not been merged into.
+
+    >>> print(shards_missing([2, 7], 16))
+    2 of the 16 shards of this run are not merged yet: 2, 7
+    """
+    names = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+    are = "is" if len(missing) == 1 else "are"
+    text = f"{len(missing)} of the {of} shards of this run {are} not merged yet: {names}"
+    return Note("shards-missing", text)
 
 
 def unscored(

@@ -42,7 +42,9 @@ def command_to_go_on(command: Sequence[str], finished: Finished) -> list[str]:
         return words
     done = sum(run.counters.done for run in finished.task_runs)
     planned = sum(run.counters.planned for run in finished.task_runs)
-    limit = _rounded_up(1.1 * finished.total_cost * planned / max(1, done))
+    shard = finished.task_runs[0].shard
+    shards = 1 if shard is None else shard.of  # --max-cost is that of all of them
+    limit = _rounded_up(1.1 * shards * finished.total_cost * planned / max(1, done))
     for place, word in enumerate(words):
         if word == "--max-cost":
             words[place + 1] = limit

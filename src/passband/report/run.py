@@ -105,6 +105,8 @@ class RunReport:
         steps = [] if done else [(shlex.join(again), "go on where it stopped")]
         if self.summary is None:
             return steps
+        if (shard := self.finished.task_runs[0].shard) is not None:
+            return [*steps, (_merge_command(self.finished), f"all {shard.of} shards together")]
         groups = self.summary.groups
         if any(group.adaptive is not None for group in groups):
             return [*steps, (f"passband stats {where} --json", "theta after every item")]
@@ -135,6 +137,15 @@ class RunReport:
             **(_judges_json(judges, self.finished.judge_cost) if judges else {}),
             "summary": None if self.summary is None else self.summary.as_json(),
         }
+
+
+def _merge_command(finished: Finished) -> str:
+    """Return the command that merges a shard with the others, where they are if that is usual."""
+    folder = finished.directory.parent
+    if folder.name.endswith("-shards"):
+        run = folder.with_name(folder.name.removesuffix("-shards"))
+        return shlex.join(["passband", "merge", str(folder), "-o", str(run)])
+    return f"passband merge {shlex.quote(str(finished.directory))} ... -o RUN"
 
 
 def _judges_json(judges: Sequence[JudgeReport], cost: float | None) -> dict[str, Any]:

@@ -88,9 +88,7 @@ class Budget:
     next one instead of stopping.
     """
 
-    def __init__(
-        self, price: Price | None, limit: float | None, *, may_grow: bool = False
-    ) -> None:
+    def __init__(self, price: Price | None, limit: float | None, *, may_grow: bool = False) -> None:
         if limit is not None and not limit > 0:
             raise InvalidInput(f"--max-cost must be more than 0; got {limit:g}.")
         if limit is not None and price is None:

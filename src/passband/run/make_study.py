@@ -123,9 +123,7 @@ def _adjusted(
     return replace(command, **own, gen=gen)
 
 
-def _directory(
-    model: str, name: str | None, parent: Path, options: Mapping[str, Any]
-) -> Path:
+def _directory(model: str, name: str | None, parent: Path, options: Mapping[str, Any]) -> Path:
     directory = default_directory(model, name, parent)
     shard = options.get("shard")
     return directory if shard is None else shard_directory(directory, shard)

@@ -114,6 +114,8 @@ class RunRequest:
             from passband.run.shards.driver import run_shards  # seldom needed
 
             return run_shards(self, self.launch, watcher, on_start)
+        if self.settings.shard is not None and not self.settings.is_leased:
+            watcher.note(self._part())
         return run_session(
             self.tasks,
             self.model,
@@ -126,6 +128,16 @@ class RunRequest:
             schedule=until_schedule(watcher) if self.settings.until else every_problem,
             on_start=on_start,
             elsewhere=self.elsewhere,
+        )
+
+    def _part(self) -> str:
+        """Return which part of the run this is, and which part of its limits it has."""
+        settings, limit = self.settings, ""
+        if settings.max_cost is not None:
+            limit = f", cost {settings.max_cost:.3g}"
+        return (
+            f"shard {settings.shard} of {settings.base}: its part of --concurrency"
+            f"{' and --max-cost' if limit else ''} is {settings.concurrency}{limit}"
         )
 
     def dry_run(self) -> DryRun:

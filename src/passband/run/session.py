@@ -170,7 +170,7 @@ def run_session(
 ) -> Finished:
     """Request every missing trial; return when all are recorded, or the run has to stop.
 
-    `on_start` is given a function that stops the run in good order, from any thread: its `Controls`.
+    `on_start` is given the `Controls` of the run: a function that stops it, from any thread.
     `elsewhere` are trials that a shard need not ask for. With `closing`, nothing is asked: shards
     have, and ended so.
     """
@@ -277,8 +277,13 @@ def prepare_all(
         check_judges(judges, store.directory, tasks, problems, subjects[0].name, settings, watcher)
     runs = [
         prepare(
-            store, task, chosen, subject, settings,
-            name=settings.name, elsewhere=(elsewhere or {}).get(task.name),
+            store,
+            task,
+            chosen,
+            subject,
+            settings,
+            name=settings.name,
+            elsewhere=(elsewhere or {}).get(task.name),
         )
         for task, chosen, subject in zip(tasks, problems, subjects, strict=True)
     ]

@@ -33,6 +33,7 @@ from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.programs import programs_of
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
+from passband.summary.shards import shard_notes
 from passband.summary.share import is_share
 from passband.summary.summary import Combined, Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
@@ -219,7 +220,8 @@ class RunSummary:
             told = (*told, notes.labels_alone(outcomes.n_trials, design))
         programs = programs_of(self._trials, self._run, self._scorer)
         checked = () if programs is None else programs.notes()
-        group = replace(group, notes=(*group.notes, *told, *bad, *checked))
+        part = shard_notes(self._run)
+        group = replace(group, notes=(*part, *group.notes, *told, *bad, *checked))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)
             group = replace(group, notes=(*group.notes, moved))

@@ -55,9 +55,7 @@ _FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 class Store(ProblemTable):
     """The one writer of a run directory."""
 
-    def __init__(
-        self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0
-    ) -> None:
+    def __init__(self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0) -> None:
         super().__init__(directory, low_water=low_water, first_body=first_body)
         self._begun: set[int] = set()  # runs that this process has entered
 

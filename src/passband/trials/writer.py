@@ -35,9 +35,7 @@ class DiskNearlyFull(PassbandError):
 class Writer:
     """Rows, all or none of them; tallies and counters are written with what they count."""
 
-    def __init__(
-        self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0
-    ) -> None:
+    def __init__(self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0) -> None:
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):

@@ -111,6 +111,8 @@ def run_shards(
         judge=request.judge,
         closing=closing,
     )
+    for run, task in zip(finished.task_runs, tasks, strict=True):
+        run.counters.fresh = run.counters.done - task.done
     return replace(finished, seconds=time.monotonic() - began)
 
 
@@ -121,9 +123,7 @@ def _require_names(request: RunRequest) -> None:
         )
 
 
-def _merge_leftovers(
-    folder: Path, directory: Path, request: RunRequest, watcher: Watcher
-) -> None:
+def _merge_leftovers(folder: Path, directory: Path, request: RunRequest, watcher: Watcher) -> None:
     """Merge the stores of shards whose leading process was killed."""
     stores = sorted(path for path in folder.glob("*") if is_run_directory(path))
     if stores:
@@ -314,7 +314,9 @@ class _Lead:
         elif self._stop is not None:
             self._end(place, part, Ended("interrupted"))
         else:
-            self._watcher.note(f"shard {part.job.name} was lost ({event.reason}); starting it again")
+            self._watcher.note(
+                f"shard {part.job.name} was lost ({event.reason}); starting it again"
+            )
             part.process = self._launcher.start(part.job)
 
     def _grant(self) -> None:

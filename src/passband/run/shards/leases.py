@@ -1,10 +1,9 @@
 """Leases: the limits of a run, shared by its shards while they ask.
 
 Each shard has a lease of money and of requests in flight, and asks nobody for anything as long as
-it lasts. Half of what is left is always kept back for those that need more, so that a shard with
-long answers gets more than one with short ones. What a shard leaves unused goes back when it ends. A
-shard that is lost keeps its lease: its store says what it has spent, so that no more is overspent
-than what was in flight.
+it lasts. Half of what is left is always kept back, so that a shard with long answers gets more than
+one with short ones. What a shard leaves unused goes back when it ends. A shard that is lost keeps
+its lease: its store says what it has spent, so that no more is overspent than what was in flight.
 """
 
 from __future__ import annotations
