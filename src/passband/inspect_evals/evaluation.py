@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from passband.errors import ExitCode, PassbandError
 from passband.generate.providers import Connection
+from passband.run.load_tasks import load_tasks
 from passband.run.progress import Watcher
-from passband.run.request import RunRequest, load_tasks, make_request
+from passband.run.request import RunRequest, make_request
 from passband.run.stop import Stop
 from passband.stats.data.outcomes import Outcomes
 from passband.tasks.inspect_task import inspect_task

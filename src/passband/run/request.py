@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from passband.adaptive.dataset import is_adaptive_name
-from passband.errors import ConflictingArguments, InvalidInput, WrongType
+from passband.errors import ConflictingArguments, InvalidInput
 from passband.generate.providers import Connection, is_local
 from passband.generate.subject import Model
 from passband.run.budget import find_price
@@ -17,6 +16,7 @@ from passband.run.counters import Price
 from passband.run.directory import default_directory, shard_directory
 from passband.run.dry_run import DryRun, dry_run
 from passband.run.judge.choice import JudgeChoice
+from passband.run.load_tasks import TaskName, load_tasks, named_tasks
 from passband.run.progress import Watcher
 from passband.run.schedule import every_problem
 from passband.run.session import Elsewhere, Finished, OnStart, run_session
@@ -25,12 +25,6 @@ from passband.run.shard import Shard
 from passband.run.shards.launch import Launch
 from passband.run.until import until_schedule
 from passband.tasks.adjust import Adjustments, adjusted_tasks
-from passband.tasks.data_task import load_data_task
-from passband.tasks.find import find_tasks
-from passband.tasks.inspect_task import is_inspect_name, load_inspect
-from passband.tasks.loader import load_task
-from passband.tasks.local_data import local_data
-from passband.tasks.plain_data import is_data_file
 from passband.tasks.plain_data_guess import DataOptions
 from passband.tasks.sampling import LENGTH_NAMES
 from passband.tasks.task import Task
@@ -42,9 +36,7 @@ if TYPE_CHECKING:
 
     from passband.generate.inspect.engine import Engine
 
-__all__ = ["Recipe", "RunOptions", "RunRequest", "load_tasks", "make_request"]
-
-TaskName = str | Path | Task
+__all__ = ["Recipe", "RunOptions", "RunRequest", "make_request"]
 
 
 class RunOptions(TypedDict, total=False):
@@ -253,7 +245,7 @@ def make_request(
         options.get("judge"),
         launch=launch,
     )
-    if isinstance(model, str) and not any(isinstance(one, Task) for one in _several(tasks)):
+    if isinstance(model, str) and not any(isinstance(one, Task) for one in named_tasks(tasks)):
         arguments = {
             "data": data,
             "trust_task_code": trust_task_code,
@@ -264,7 +256,7 @@ def make_request(
             "data_options": data_options,
             **options,
         }
-        request = replace(request, recipe=Recipe(tuple(_several(tasks)), model, arguments))  # type: ignore[arg-type]
+        request = replace(request, recipe=Recipe(tuple(named_tasks(tasks)), model, arguments))  # type: ignore[arg-type]
     return request if settings.shard is None else _sharded(request, settings.shard, out is None)
 
 
@@ -309,75 +301,6 @@ def _check_shards(tasks: Iterable[Task], settings: Settings, launch: Launch | No
         )
 
 
-def _several(tasks: TaskName | Sequence[TaskName]) -> list[TaskName]:
-    return [tasks] if isinstance(tasks, (str, Path, Task)) else list(tasks)
-
-
-def load_tasks(
-    tasks: TaskName | Sequence[TaskName],
-    *,
-    data: str | Path | Sequence[str | Path] = (),
-    trust: bool = False,
-    task_args: Mapping[str, Any] | None = None,
-    engine: Engine = "auto",
-    model: Model | None = None,
-    connection: Connection | None = None,
-    design: Mapping[str, Any] | None = None,
-    data_options: DataOptions | None = None,
-) -> list[Task]:
-    """Return tasks by name, path or value; a file that is named twice is one task.
-
-    A data file is a task as well (`passband.tasks.plain_data`); `data_options`
-    say how to read it.
-
-    Tasks of Inspect (`inspect:NAME`) are code by definition, and need no `trust`; `model` and
-    `connection` are for code that asks for the model which is evaluated.
-    """
-    several = [tasks] if isinstance(tasks, (str, Path, Task)) else tasks
-    words = [data] if isinstance(data, (str, Path)) else data
-    if words and (len(several) != 1 or _brings_data(several[0])):
-        local_data(words, [str(getattr(task, "name", task)) for task in several])
-        raise InvalidInput(f"--data: {several[0]} is no task file, whose data it could replace.")
-    loaded: dict[object, Task] = {}
-    for task in several:
-        if isinstance(task, Task):
-            loaded[id(task)] = task
-        elif isinstance(task, str) and is_inspect_name(task):
-            made = load_inspect(task, task_args, engine, model, connection)
-            loaded |= {(task, one.name): one for one in made}
-        elif is_adaptive_name(task):
-            loaded |= {("adaptive", one.name): one for one in _adaptive(task, design)}
-        elif is_data_file(task):
-            loaded[Path(task).resolve()] = load_data_task(task, data_options)
-        elif isinstance(task, (str, Path)):
-            entries = find_tasks(task)
-            local = local_data(words, [entry.name for entry in entries])
-            for entry in entries:
-                key = entry.path.resolve()
-                known = loaded.get(key) or load_task(entry, trust=trust, data=local)
-                groups = tuple(dict.fromkeys((*known.groups, *entry.groups)))
-                loaded[key] = replace(known, groups=groups)
-        else:
-            raise WrongType(f"a task is a name, a path or a Task; got {task!r}.")
-    if not loaded:
-        raise InvalidInput("tasks must name at least one task.")
-    if task_args and not any(isinstance(one, str) and is_inspect_name(one) for one in several):
-        raise InvalidInput("-T gives arguments to tasks of Inspect; none is named (inspect:NAME).")
-    given = () if data_options is None else data_options.given
-    if given and not any(map(_is_of_data, loaded.values())):
-        raise InvalidInput(
-            f"{given[0]} says how a data file is read, and none is named here (.jsonl, .csv, "
-            "...); a task file says it itself."
-        )
-    if design is not None and set(design) - {"trials"}:
-        _require_adaptive(loaded.values(), design)
-    names = [task.name for task in loaded.values()]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
-    if duplicates:
-        raise InvalidInput(f"two tasks are named {duplicates[0]!r}.")
-    return list(loaded.values())
-
-
 def _label(model: Model) -> str:
     return model if isinstance(model, str) else str(getattr(model, "name", "run"))
 
@@ -394,32 +317,11 @@ def _check_adjustments(adjustments: Adjustments, model: Model, options: Mapping[
         raise InvalidInput(f"--fewshot-as-turns: {model} completes a text, which has no turns.")
 
 
-def _is_of_data(task: Task) -> bool:
-    return task.path is not None and is_data_file(task.path)
-
-
-def _brings_data(task: TaskName) -> bool:
-    """Return whether a task is none of a file whose data could be others."""
-    return (
-        isinstance(task, Task)
-        or (isinstance(task, str) and is_inspect_name(task))
-        or is_adaptive_name(task)
-        or is_data_file(task)
-    )
-
-
 def _design(given: Mapping[str, Any] | None, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of adaptive tests; -n is how often each of their items is asked."""
     if given and "trials" in given:
         raise InvalidInput("design: the trials of an item are given as n (in the shell, -n).")
     return {**(given or {}), "trials": options.get("n") or 1}
-
-
-def _adaptive(name: Any, design: Mapping[str, Any] | None) -> Sequence[Task]:
-    from passband.adaptive.design import Design  # heavy, and seldom needed
-    from passband.adaptive.task import adaptive_tasks
-
-    return adaptive_tasks(name, Design.of(design or {}))
 
 
 def _check_adaptive(tasks: Iterable[Task], settings: Settings) -> None:
@@ -436,14 +338,6 @@ def _check_adaptive(tasks: Iterable[Task], settings: Settings) -> None:
         raise InvalidInput(
             f"--until: {test} is an adaptive test, which stops by the standard error of theta; "
             "give --se."
-        )
-
-
-def _require_adaptive(tasks: Iterable[Task], design: Mapping[str, Any]) -> None:
-    if not any("adaptive" in task.config for task in tasks):
-        names = ", ".join(name for name in design if name != "trials")
-        raise InvalidInput(
-            f"{names}: only for adaptive tests, and no task here is one (BANK:adaptive[:SPLIT])."
         )
 
 

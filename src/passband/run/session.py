@@ -34,6 +34,7 @@ from passband.run.rerun import read_earlier, warn_before_asking
 from passband.run.sandboxed import open_sandbox
 from passband.run.schedule import ScheduleFactory, every_problem, nothing_more
 from passband.run.settings import Settings
+from passband.run.shards.folder import refuse_led
 from passband.run.task_run import TaskRun
 from passband.run.unread import opened
 from passband.tasks.task import Task
@@ -182,6 +183,7 @@ def run_session(
     subjects = make_subjects(tasks, model, connection)
     problems = [opened(task, settings, directory, load_problems) for task in tasks]
     shard = settings.shard
+    refuse_led(directory)
     store = Store(directory, low_water=low_water, first_body=shard.first_body if shard else 0)
     try:
         prepared = prepare_all(

@@ -12,7 +12,7 @@ import inspect_tasks
 from passband.errors import InvalidInput, UnknownName
 from passband.generate.inspect.source import load_inspect_tasks
 from passband.generate.providers import Connection
-from passband.run.request import load_tasks
+from passband.run.load_tasks import load_tasks
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 FILE = """

@@ -21,7 +21,7 @@ from passband.generate.inspect.calls import Trial
 from passband.generate.inspect.seeds import call_seed
 from passband.run.ask import NothingAnswered
 from passband.run.blocks import trial_seed
-from passband.run.request import load_tasks
+from passband.run.load_tasks import load_tasks
 from passband.run.rescore import rescore_run
 from passband.run.simple_evaluate import simple_evaluate
 from passband.trials.reader import Trials

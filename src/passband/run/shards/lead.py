@@ -1,0 +1,295 @@
+"""The process that leads the shards of a run: it starts and follows them, and merges each."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from types import FrameType
+
+from passband import plugins
+from passband.errors import InvalidInput, PassbandError
+from passband.run.loop import Ending
+from passband.run.progress import Progress, ShardCounts, TaskProgress, Watcher
+from passband.run.request import RunRequest
+from passband.run.session import Elsewhere, OnStart
+from passband.run.shard import Shard
+from passband.run.shards.folder import SHARDS
+from passband.run.shards.job import ShardJob
+from passband.run.shards.launch import Launch, Launcher, Running
+from passband.run.shards.leases import Leases
+from passband.run.shards.totals import total_progress
+from passband.run.shards.wire import Ended, Event, Failed, Lost, Note, Stop, Tick, Warn
+from passband.run.task_run import TaskRun
+from passband.trials.merge import merge
+from passband.trials.reader import Trials, is_run_directory
+
+__all__ = ["Lead", "Part"]
+
+_LOOK = 0.25  # seconds between two looks at the shards, at most
+_SHOW = 0.5
+_LOSSES = 5  # times that a shard may be lost without a new trial
+_TERMINATED = 5.0  # seconds to wait for requests in flight after SIGTERM
+_ENDINGS: Sequence[Ending] = ("terminated", "interrupted", "max_cost")
+
+
+@dataclass
+class Part:
+    """One shard, as the leading process sees it."""
+
+    job: ShardJob
+    process: Running
+    progress: Progress | None = None
+    ending: Ending | None = None
+    failure: PassbandError | None = None
+    merging: Future[None] | None = None
+    losses: int = 0  # since its last new trial
+    done: int = -1  # trials, as last reported
+    is_stopping: bool = False
+
+    @property
+    def is_asking(self) -> bool:
+        return self.ending is None and self.failure is None
+
+
+class Lead:
+    """The leading process while shards are asked."""
+
+    def __init__(
+        self,
+        request: RunRequest,
+        launch: Launch,
+        launcher: Launcher,
+        runs: Sequence[TaskRun],
+        tasks: Sequence[TaskProgress],
+        watcher: Watcher,
+    ) -> None:
+        self._request, self._launch, self._launcher = request, launch, launcher
+        self._runs, self._tasks, self._watcher = runs, tasks, watcher
+        self._directory = request.directory.absolute()
+        spent = sum(task.cost or 0.0 for task in tasks)
+        limit = request.settings.max_cost
+        self._money = None if limit is None else limit - spent
+        self._leases = Leases(self._money, request.settings.concurrency, launch.shards)
+        self._parts: list[Part] = []
+        self._shown: set[str] = set()
+        self._stop: Stop | None = None
+        self._is_killed = False
+        self._ending: Ending = "finished"
+        self._lost = 0
+        self._began = self._last_shown = time.monotonic()
+        self._merger = ThreadPoolExecutor(1)
+
+    def run(self, on_start: OnStart | None) -> Ending:
+        """Ask for all shards and merge each when it ends; return how the run ended."""
+        if self._money is not None and self._money <= 0:
+            return "max_cost"
+        with self._merger, self._signals():
+            if on_start is not None:
+                on_start(self.stop)
+            self._parts = [self._started(job) for job in self._jobs()]
+            while any(part.is_asking for part in self._parts):
+                self._launcher.wait(_LOOK)
+                for place in range(len(self._parts)):
+                    self._look(place)
+                self._grant()
+                self._pass_on_stop()
+                self._show()
+            self._show(now=True)
+            self._merge_rest()
+        return self._ended()
+
+    def stop(self, ending: Ending = "interrupted", seconds: float | None = None) -> None:
+        """Stop all shards in good order; the second time, at once."""
+        self._is_killed = self._stop is not None
+        self._stop, self._ending = Stop(seconds), ending
+
+    # -- steps -----------------------------------------------------------------------------
+
+    def _jobs(self) -> Iterator[ShardJob]:
+        request = self._request
+        assert request.recipe is not None
+        name, elsewhere = self._run_name(), self._recorded()
+        for index in range(1, self._launch.shards + 1):
+            shard, lease = Shard(index, self._launch.shards), self._leases[index - 1]
+            settings = replace(
+                request.settings,
+                base=name,
+                shard=shard,
+                concurrency=lease.concurrency,
+                max_cost=lease.max_cost,
+                is_leased=True,
+                max_failed=None,  # of all shards together, at the end
+            )
+            judge = request.judge
+            if judge is not None:  # the closing run asks it about canaries
+                judge = replace(judge, concurrency=shard.part_of(judge.concurrency), canaries=0)
+            yield ShardJob(
+                request.recipe,
+                self._directory / SHARDS / shard.directory_name,
+                settings,
+                request.price,
+                judge,
+                elsewhere,
+                os.getcwd(),
+                tuple(plugins.named_modules()),
+            )
+
+    def _run_name(self) -> str:
+        """Return the name that all seeds derive from; tasks that have others are refused."""
+        names = [run.task.name for run in self._runs]
+        with Trials(self._request.directory, trusted=True) as trials:
+            recorded = [run for run in trials.runs() if run.task in names]
+            own = [run for run in recorded if run.model == self._runs[0].subject.name]
+        seeds = {run.seed for run in self._runs}
+        if len({run.name for run in own}) > 1 or len(seeds) > 1:
+            raise InvalidInput(
+                f"{self._request.directory} holds tasks that draw their seeds from different "
+                "names; run them one after another."
+            )
+        return own[0].name
+
+    def _recorded(self) -> Elsewhere:
+        """Return the trials that need not be asked for again."""
+        return {
+            run.task.name: {
+                run.problems[place].key: mask for place, mask in run.recorded.items() if mask
+            }
+            for run in self._runs
+        }
+
+    def _started(self, job: ShardJob) -> Part:
+        return Part(job, self._launcher.start(job))
+
+    def _look(self, place: int) -> None:
+        """Take in what a shard has reported."""
+        part = self._parts[place]
+        for event in part.process.events():
+            if part.is_asking:
+                self._take(place, part, event)
+
+    def _take(self, place: int, part: Part, event: Event) -> None:
+        if isinstance(event, Tick):
+            part.progress = event.progress
+            self._leases.report(place, event.spent, event.wanted)
+            done = sum(task.done for task in event.progress.tasks)
+            if done > part.done:
+                part.done, part.losses = done, 0
+        elif isinstance(event, Note):
+            self._once(self._watcher.note, event.text)
+        elif isinstance(event, Warn):
+            self._once(self._watcher.warn, event.text)
+        elif isinstance(event, Lost):
+            self._restart(place, part, event)
+        else:
+            self._end(place, part, event)
+
+    def _end(self, place: int, part: Part, event: Ended | Failed) -> None:
+        """Note how a shard ended, and merge it; an error ends the others."""
+        self._leases.end(place)
+        if isinstance(event, Failed):
+            part.failure = event.error(part.job.name)
+            if self._stop is None:
+                self._stop = Stop()
+        else:
+            part.ending = event.ending  # type: ignore[assignment]
+        part.merging = self._merger.submit(self._merge, part)
+
+    def _restart(self, place: int, part: Part, event: Lost) -> None:
+        """Start a shard again whose process is gone; it goes on from its store."""
+        self._lost += 1
+        part.losses += 1
+        if part.losses > _LOSSES:
+            text = f"shard {part.job.name} was lost {part.losses} times: {event.reason}"
+            self._end(place, part, Failed(text))
+        elif self._stop is not None:
+            self._end(place, part, Ended("interrupted"))
+        else:
+            self._watcher.note(
+                f"shard {part.job.name} was lost ({event.reason}); starting it again"
+            )
+            part.process = self._launcher.start(part.job)
+
+    def _grant(self) -> None:
+        for place, grant in self._leases.due().items():
+            self._parts[place].process.send(grant)
+
+    def _pass_on_stop(self) -> None:
+        if self._stop is None:
+            return
+        for part in self._parts:
+            if part.is_asking and self._is_killed:
+                part.process.kill()
+            elif part.is_asking and not part.is_stopping:
+                part.process.send(self._stop)
+                part.is_stopping = True
+
+    def _merge(self, part: Part) -> None:
+        """Copy the store of a shard into that of the run, and remove it."""
+        directory = part.job.directory
+        if is_run_directory(directory):
+            merge([directory], self._directory, moved_server=self._request.settings.moved_server)
+        shutil.rmtree(directory, ignore_errors=True)
+
+    def _merge_rest(self) -> None:
+        """Wait for the last merge; raise what has failed."""
+        failures = [part.failure for part in self._parts if part.failure is not None]
+        for part in self._parts:
+            if part.merging is not None:
+                part.merging.result()
+        if failures:
+            raise failures[0]
+
+    def _ended(self) -> Ending:
+        """Return how the run ended: as the shard that was kept from the most."""
+        if self._stop is not None:
+            return self._ending
+        endings = [part.ending for part in self._parts]
+        return next((one for one in _ENDINGS if one in endings), "finished")
+
+    # -- watching --------------------------------------------------------------------------
+
+    def _once(self, show: Callable[[str], None], text: str) -> None:
+        """Show a text that several shards report once."""
+        if text not in self._shown:
+            self._shown.add(text)
+            show(text)
+
+    def _show(self, *, now: bool = False) -> None:
+        if not now and time.monotonic() - self._last_shown < _SHOW:
+            return
+        self._last_shown = time.monotonic()
+        known = [part.progress for part in self._parts if part.progress is not None]
+        asking = [p.progress for p in self._parts if p.progress is not None and p.is_asking]
+        ended = sum(not part.is_asking for part in self._parts)
+        counts = ShardCounts(len(self._parts), ended, self._lost)
+        elapsed = self._last_shown - self._began
+        self._watcher.tick(total_progress(self._tasks, known, asking, elapsed, counts))
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Turn signals into an orderly end of all shards."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        actions = {
+            signal.SIGINT: partial(self.stop, "interrupted"),
+            signal.SIGTERM: partial(self.stop, "terminated", _TERMINATED),
+        }
+
+        def handle(number: int, frame: FrameType | None) -> None:
+            actions[signal.Signals(number)]()
+
+        before = {number: signal.signal(number, handle) for number in actions}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
