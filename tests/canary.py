@@ -55,6 +55,9 @@ def _has(path: Path, key: bytes) -> bool:
         return False
 
 
+_ASKING = ("passband.run.shards.local",)  # starts processes that ask the model
+
+
 @contextmanager
 def planted() -> Iterator[None]:
     """Put a new key into the environment, and watch every process that is started."""
@@ -70,7 +73,8 @@ def _watched(start: Any) -> Any:
     def begin(process: Any, *arguments: Any, **options: Any) -> None:
         environment = options.get("env")
         values = os.environ if environment is None else environment
-        if _caller().startswith("passband.") and is_shown(*map(str, values.values())):
+        is_ours = _caller().startswith("passband.") and _caller() not in _ASKING
+        if is_ours and is_shown(*map(str, values.values())):
             raise AssertionError(f"a process of {_caller()} would get the key")
         start(process, *arguments, **options)
 

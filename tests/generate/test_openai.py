@@ -380,3 +380,14 @@ def test_the_key_is_in_no_representation() -> None:
     model = OpenAIServer("m", base_url="http://127.0.0.1:1/v1")
     assert KEY not in repr(model)
     assert KEY not in json.dumps(str(model))
+
+
+def test_a_client_with_a_key_is_never_pickled(monkeypatch: pytest.MonkeyPatch) -> None:
+    import copy
+    import pickle
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-this-machine")
+    server = OpenAIServer("m", base_url="http://127.0.0.1:9/v1")
+    for dump in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="holds a key"):
+            dump(server)

@@ -57,6 +57,9 @@ class Client:
         self._deadlines = Deadlines(timeout)
         self._session: aiohttp.ClientSession | None = None
 
+    def __reduce__(self) -> str:
+        raise TypeError("a client holds a key; send the name of the model, and make it there.")
+
     async def post(
         self, url: str, body: bytes, read: Reader, assembly: Callable[[], Assembly] | None = None
     ) -> list[Completion]:

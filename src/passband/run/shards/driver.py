@@ -20,7 +20,7 @@ from passband.run.prepare import load_problems
 from passband.run.progress import TaskProgress, Watcher
 from passband.run.request import RunRequest
 from passband.run.session import Finished, OnStart, make_subjects, prepare_all, run_session
-from passband.run.shards.folder import leading
+from passband.run.shards.folder import leading, wait_for_release
 from passband.run.shards.launch import Launch, Launcher
 from passband.run.shards.launchers import make_launcher
 from passband.run.shards.lead import Lead
@@ -81,6 +81,7 @@ def _merge_leftovers(folder: Path, request: RunRequest, watcher: Watcher) -> Non
     stores = sorted(path for path in folder.glob("*") if is_run_directory(path))
     if stores:
         watcher.note(f"merging {len(stores)} shards of an earlier run that was cut off")
+        wait_for_release(stores)
         merge(stores, request.directory, moved_server=request.settings.moved_server)
     for path in folder.glob("*-of-*"):
         shutil.rmtree(path)

@@ -6,16 +6,19 @@ each merge takes for itself; so whatever else would ask for trials of the run ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from passband.trials.lock import Busy, Lock, holder
 from passband.trials.schema import LOCK_FILE
 
-__all__ = ["SHARDS", "leading", "refuse_led"]
+__all__ = ["SHARDS", "leading", "refuse_led", "wait_for_release"]
 
 SHARDS = "shards"
+_RELEASE = 60.0  # seconds that the shards of a killed process may take to end
+_LOOK = 0.2
 
 
 @contextmanager
@@ -41,3 +44,10 @@ def refuse_led(directory: Path) -> None:
     leader = holder(directory / SHARDS)
     if leader is not None:
         raise Busy(f"{directory} is in use by {leader}, which asks for it in shards.")
+
+
+def wait_for_release(stores: Sequence[Path]) -> None:
+    """Wait until no process writes to these stores; after a minute, the merge refuses them."""
+    deadline = time.monotonic() + _RELEASE
+    while any(map(holder, stores)) and time.monotonic() < deadline:
+        time.sleep(_LOOK)

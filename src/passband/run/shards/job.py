@@ -6,9 +6,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from passband import plugins
 from passband.errors import PassbandError
+from passband.generate.providers import Connection
 from passband.run.counters import Price
 from passband.run.judge.choice import JudgeChoice
 from passband.run.request import Recipe, RunRequest
@@ -41,7 +43,10 @@ class ShardJob:
     @property
     def has_secrets(self) -> bool:
         """Whether it holds values that must not leave this machine."""
-        return bool(self.recipe.options.get("headers"))
+        urls = Connection(self.recipe.options.get("base_url")).base_urls
+        return bool(self.recipe.options.get("headers")) or any(
+            urlsplit(url).username or urlsplit(url).password for url in urls
+        )
 
     def request(self) -> RunRequest:
         """Make the request of the shard, in the process that asks for it."""
