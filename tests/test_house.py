@@ -145,6 +145,7 @@ def test_no_test_sleeps() -> None:
 LAUNCHER = "passband.score.workers.launch"
 FIRST_STAGE = "passband.score.workers.first_stage"  # goes on as another program; starts no process
 BOX = "passband.score.sandbox.box.child"  # runs inside sandboxes, and makes the trials there
+SHARDS = "passband.run.shards.local"  # starts passband itself
 PAGER = "passband.cli.pager"  # starts what the user's PAGER names, and nothing that a text names
 STARTING = re.compile(
     r"""
@@ -170,9 +171,9 @@ def names_in(tree: ast.Module) -> list[str]:
     return names
 
 
-def test_only_the_launcher_and_the_pager_start_processes() -> None:
+def test_only_launchers_and_the_pager_start_processes() -> None:
     starting = [name for name in MODULES if any(map(STARTING.fullmatch, names_in(tree_of(name))))]
-    assert starting == [PAGER, BOX, FIRST_STAGE, LAUNCHER]
+    assert starting == [PAGER, SHARDS, BOX, FIRST_STAGE, LAUNCHER]
 
 
 @pytest.mark.parametrize(

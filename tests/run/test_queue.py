@@ -18,7 +18,7 @@ class Part(SimpleNamespace):
 
 def task_run(name: str, problems: int, n: int, **more: Any) -> Any:
     task = sums(problems, name=name)
-    fields = {"recorded": {}, "attempts": {}, "seed": "s", "sampling": Sampling()} | more
+    fields = {"taken": {}, "attempts": {}, "seed": "s", "sampling": Sampling()} | more
     fields = {"turned_away": {}} | fields
     fields = {"batch": 1, "has_one_seed": False, "subject": None} | fields
     return Part(task=task, problems=task.load(None), n=n, **fields)
@@ -48,7 +48,7 @@ def test_task_after_task_and_trial_after_trial() -> None:
 
 
 def test_what_is_recorded_is_not_asked() -> None:
-    queue = queue_of([task_run("a", 2, 3, recorded={0: 0b111, 1: 0b010})], 1)
+    queue = queue_of([task_run("a", 2, 3, taken={0: 0b111, 1: 0b010})], 1)
     assert taken(queue) == [("a", 1, [0]), ("a", 1, [2])]
 
 

@@ -108,12 +108,12 @@ def test_a_directory_in_use_is_waited_for(task_file: Path, monkeypatch: pytest.M
     lock = Lock(directory)
     waits: list[float] = []
 
-    def sleep(seconds: float) -> None:
+    def pause(seconds: float) -> None:
         waits.append(seconds)
         if len(waits) == 2:
             lock.release()
 
-    monkeypatch.setattr(worker.time, "sleep", sleep)
+    monkeypatch.setattr(worker, "_pause", pause)
     with FaultServer() as server:
         end = run_job(job(task_file, server.url), ShardEvents(io.BytesIO()))
     assert end == Ended("finished")

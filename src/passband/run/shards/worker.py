@@ -40,6 +40,7 @@ __all__ = ["HEAD", "ShardEvents", "main", "read_job", "run_job", "written_job"]
 HEAD = struct.Struct("<Q")  # length of the job
 _BUSY = 60.0  # seconds to wait for a directory that a lost process may still hold
 _LOOK = 0.2  # seconds between two looks at it
+_pause = time.sleep
 
 
 class ShardEvents:
@@ -147,7 +148,7 @@ def _run(request: RunRequest, events: ShardEvents) -> Finished:
         except Busy:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(_LOOK)
+            _pause(_LOOK)
 
 
 def _take_orders(source: BinaryIO, events: ShardEvents) -> None:

@@ -1,0 +1,192 @@
+"""Shards on a Ray cluster of three nodes: actors, nodes and the leading process are lost.
+
+All tests of this module share one cluster, which takes ten seconds to start.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import run
+from fault_server import FaultServer, Received, after, held
+from passband.errors import InvalidInput, PassbandError
+from passband.run.request import RunRequest, make_request
+from passband.run.session import Finished
+from passband.run.shards.driver import run_shards
+from passband.run.shards.folder import SHARDS
+from passband.run.shards.launch import Launch
+from passband.run.shards.ray import ShardActor, check_storage
+from runs import HURRIED, Notes
+
+# Else Ray takes the loopback address for that of another machine, and waits for it.
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+ray = pytest.importorskip("ray")
+pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+ROWS = 20
+CPUS = {"num_cpus": 2, "object_store_memory": 80 * 2**20, "node_ip_address": "127.0.0.1"}
+QUICK = {
+    "health_check_initial_delay_ms": 1000,
+    "health_check_period_ms": 1000,
+    "health_check_timeout_ms": 1000,
+    "health_check_failure_threshold": 3,
+}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Three nodes on this machine, to which the tests are connected."""
+    from ray.cluster_utils import Cluster
+
+    head = {**CPUS, "include_dashboard": False, "_system_config": QUICK}
+    nodes = Cluster(initialize_head=True, head_node_args=head)
+    nodes.add_node(**CPUS)
+    nodes.add_node(**CPUS)
+    ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
+    try:
+        yield nodes
+    finally:
+        ray.shutdown()
+        nodes.shutdown()
+
+
+def request(task: Path, url: str, out: Path, **options: Any) -> RunRequest:
+    arguments: dict[str, Any] = {
+        "n": 4, "batch": 2, "seed": "bench", "concurrency": 8, "patience": HURRIED,
+        "moved_server": True, "base_url": url,
+    }  # fmt: skip
+    return make_request([task], "openai:model", out=out, **arguments | options)
+
+
+def on_ray(made: RunRequest, notes: Notes | None = None, shards: int = 4) -> Finished:
+    return run_shards(made, Launch(shards, "ray"), notes or Notes())
+
+
+def exported(directory: Path) -> str:
+    file = directory.with_suffix(".jsonl")
+    done = run("export", directory, "-o", file)
+    assert done.code == 0, done.err
+    return file.read_text()
+
+
+@pytest.fixture
+def single(task_file: Path, tmp_path: Path) -> str:
+    """The export of the run of one process."""
+    with FaultServer() as server:
+        request(task_file, server.url, tmp_path / "single").run(Notes())
+    return exported(tmp_path / "single")
+
+
+def when(number: int, act: Callable[[], None]) -> Callable[[Received], Any]:
+    """A script whose answers take a moment; the request of that number sets something off."""
+
+    def script(asked: Received) -> Any:
+        if asked.number == number:
+            threading.Thread(target=act).start()
+        return after(0.05)
+
+    return script
+
+
+def actors() -> list[int]:
+    from ray.util.state import list_actors
+
+    return [one.pid for one in list_actors() if one.state == "ALIVE" and one.pid]
+
+
+def test_the_store_is_that_of_one_process(
+    cluster: Any, task_file: Path, tmp_path: Path, single: str
+) -> None:
+    with FaultServer() as server:
+        finished = on_ray(request(task_file, server.url, tmp_path / "run"))
+        assert len(server.requests) == 2 * ROWS
+    assert finished.ending == "finished"
+    assert exported(tmp_path / "run") == single
+    assert not (tmp_path / "run" / SHARDS).exists()
+
+
+def test_nothing_is_lost_with_a_node(
+    cluster: Any, task_file: Path, tmp_path: Path, single: str
+) -> None:
+    node = cluster.add_node(**CPUS)
+    notes = Notes()
+    with FaultServer(when(12, lambda: cluster.remove_node(node, allow_graceful=False))) as server:
+        made = request(task_file, server.url, tmp_path / "run")
+        on_ray(made, notes, shards=8)
+        asked = len(server.requests)
+    assert exported(tmp_path / "run") == single
+    assert any("was lost (its actor or node is gone" in note for note in notes.notes)
+    assert 2 * ROWS <= asked <= 2 * ROWS + 8  # again: what was in flight on that node
+    assert run("check", tmp_path / "run").code == 0
+
+
+def test_nothing_is_lost_with_an_actor(
+    cluster: Any, task_file: Path, tmp_path: Path, single: str
+) -> None:
+    notes = Notes()
+    with FaultServer(when(12, lambda: os.kill(_actor_pid(), signal.SIGKILL))) as server:
+        on_ray(request(task_file, server.url, tmp_path / "run"), notes)
+        asked = len(server.requests)
+    assert exported(tmp_path / "run") == single
+    assert any("was lost" in note for note in notes.notes)
+    assert 2 * ROWS <= asked <= 2 * ROWS + 8
+
+
+def _actor_pid() -> int:
+    """Return the process of one of the actors."""
+    lines = subprocess.run(["pgrep", "-f", "ray::ShardActor"], capture_output=True, text=True)
+    return int(lines.stdout.split()[0])
+
+
+def test_nothing_is_lost_with_the_leading_process(
+    task_file: Path, tmp_path: Path, single: str
+) -> None:
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
+    script = (
+        f"import sys; sys.path[:0] = {folders}\n"
+        "from pathlib import Path\n"
+        "from test_ray import request, on_ray\n"
+        "on_ray(request(Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])), shards=2)\n"
+    )
+    with FaultServer(held()) as server:
+        command = [sys.executable, "-c", script, task_file, server.url, tmp_path / "run"]
+        leader = subprocess.Popen(list(map(str, command)))
+        server.wait_for(2)
+        leader.kill()
+        leader.wait()
+        server.release()
+        notes = Notes()
+        run_shards(request(task_file, server.url, tmp_path / "run"), Launch(3), notes)
+    assert exported(tmp_path / "run") == single
+    assert any("merging 2 shards" in note for note in notes.notes)
+
+
+def test_a_node_that_does_not_see_the_storage_is_refused(tmp_path: Path) -> None:
+    class Blind:
+        def on_each_node(self, function: Any, marker: Path) -> dict[str, Any]:
+            return {"node-1": function(marker), "node-2": function(tmp_path / "other" / "marker")}
+
+    marker = tmp_path / "marker"
+    marker.touch()
+    with pytest.raises(PassbandError, match="node-2 does not see"):
+        check_storage(Blind(), marker)  # type: ignore[arg-type]
+    actor = ShardActor(None, 1, tmp_path / "no" / "marker")  # type: ignore[arg-type]
+    assert "does not see the storage" in str(actor.events())
+
+
+def test_secrets_are_not_sent(cluster: Any, task_file: Path, tmp_path: Path) -> None:
+    made = request(
+        task_file, "http://127.0.0.1:9/v1", tmp_path / "run", headers={"X-Key": "hush-hush"}
+    )
+    with pytest.raises(InvalidInput, match="environment of the nodes") as refused:
+        on_ray(made)
+    assert "hush" not in str(refused.value)
