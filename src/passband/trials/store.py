@@ -53,10 +53,14 @@ _FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 
 
 class Store(ProblemTable):
-    """The one writer of a run directory."""
+    """The one writer of a run directory.
 
-    def __init__(self, directory: Path, *, low_water: int = LOW_WATER) -> None:
-        super().__init__(directory, low_water=low_water)
+    A store that has no completions yet numbers them from `first_body` + 1. Shards of a run begin
+    far apart, so that none of their rows has to be changed when they are merged.
+    """
+
+    def __init__(self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0) -> None:
+        super().__init__(directory, low_water=low_water, first_body=first_body)
         self._begun: set[int] = set()  # runs that this process has entered
 
     # -- a run and what it asks ------------------------------------------------------------

@@ -35,7 +35,7 @@ class DiskNearlyFull(PassbandError):
 class Writer:
     """Rows, all or none of them; tallies and counters are written with what they count."""
 
-    def __init__(self, directory: Path, *, low_water: int = LOW_WATER) -> None:
+    def __init__(self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0) -> None:
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
@@ -60,7 +60,7 @@ class Writer:
                 self._connection.execute(f"PRAGMA journal_size_limit={_LONG_LOG}")
             self._checked = CheckedRows(self._connection, directory / FILE)
             self._tallies = Tallies(self._connection, directory / FILE)
-            self._last_body = self._one("SELECT coalesce(max(id), 0) FROM body")
+            self._last_body = self._one("SELECT coalesce(max(id), ?) FROM body", first_body)
         except BaseException:
             self.close()
             raise
@@ -155,15 +155,16 @@ class Writer:
         if lost is not None and not lost.is_writable:
             raise lost
 
-    def _require_room(self) -> None:
+    def _require_room(self, more: int = 0) -> None:
+        """Refuse to write where little room is left, or less than `more` bytes beyond that."""
         try:
             free = shutil.disk_usage(self._place).free
         except FileNotFoundError:  # moved
             free = self._file.free_bytes()
-        if free < self._low_water:
+        if free < self._low_water + more:
             raise DiskNearlyFull(
                 f"{free / 1e6:.0f} MB are free where {self.directory} is, and at least "
-                f"{self._low_water / 1e6:.0f} are needed to write safely. What was recorded is "
+                f"{(self._low_water + more) / 1e6:.0f} are needed to write safely. What was recorded is "
                 f"safe; make room and run the same command again."
             )
 
