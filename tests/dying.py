@@ -32,7 +32,7 @@ class Dying(sqlite3.Connection):
         return super().executemany(*arguments)
 
 def connecting(*arguments, **options):
-    if options.get("uri") or arguments[0] == ":memory:":
+    if "mode=ro" in str(arguments[0]) or arguments[0] == ":memory:":
         return connect(*arguments, **options)
     return connect(*arguments, **options, factory=Dying)
 

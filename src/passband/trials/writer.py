@@ -164,8 +164,8 @@ class Writer:
         if free < self._low_water + more:
             raise DiskNearlyFull(
                 f"{free / 1e6:.0f} MB are free where {self.directory} is, and at least "
-                f"{(self._low_water + more) / 1e6:.0f} are needed to write safely. What was recorded is "
-                f"safe; make room and run the same command again."
+                f"{(self._low_water + more) / 1e6:.0f} are needed to write safely. What was "
+                f"recorded is safe; make room and run the same command again."
             )
 
     # -- rows ------------------------------------------------------------------------------
