@@ -6,8 +6,10 @@ problem; only where two directories have the same trial are rows looked at.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
+from operator import and_
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,9 +37,11 @@ class _Claim:
 
     record: RunRecord
     shards: Shards | None
-    directories: list[Path] = field(default_factory=list)
+    directories: dict[Path, list[int]] = field(default_factory=dict)  # trials, as below
     problems: dict[str, _Known] = field(default_factory=dict)
-    trials: dict[str, int] = field(default_factory=dict)  # as bits, by problem
+    keys: dict[int, dict[int, str]] = field(default_factory=dict)  # by digest and number
+    places: dict[str, int] = field(default_factory=dict)  # of problems in lists, by key
+    trials: list[int] = field(default_factory=list)  # of all directories, as bits, by problem
     calls: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)  # by scorer
 
 
@@ -58,9 +62,8 @@ class Claims:
             else:
                 self._unite(claim, run, trials)
             keys = _add_problems(claim, run, trials)
-            _add_trials(claim, run, trials, keys)
             _add_calls(claim, run, trials, keys)
-            claim.directories.append(trials.directory)
+            _add_trials(claim, run, trials, keys)
 
     def _unite(self, claim: _Claim, run: RunRecord, trials: Trials) -> None:
         where, moved = trials.directory, self._moved_server
@@ -71,7 +74,10 @@ class Claims:
 
 def _add_problems(claim: _Claim, run: RunRecord, trials: Trials) -> dict[int, str]:
     """Compare the problems of a run with those known, and return their keys by number."""
-    keys = {}
+    digest = trials.problem_digest(run.number)
+    if digest in claim.keys:  # all as in an earlier directory
+        return claim.keys[digest]
+    keys = claim.keys[digest] = {}
     for problem in trials.stored_problems(run.number):
         keys[problem.number] = problem.key
         new = _Known(hash(problem.record), problem.cluster, trials.directory)
@@ -98,12 +104,23 @@ def _refuse_problem(known: _Known, problem: StoredProblem, run: RunRecord, where
 
 
 def _add_trials(claim: _Claim, run: RunRecord, trials: Trials, keys: Mapping[int, str]) -> None:
-    masks = {keys[number]: mask for number, mask in trials.recorded(run.number).items()}
-    if any(mask & claim.trials.get(key, 0) for key, mask in masks.items()):
-        for directory in claim.directories:
-            with Trials(directory, trusted=True) as earlier:
-                Overlap(earlier, trials, run).refuse_trials(masks)
-    _claim(claim.trials, masks)
+    """Compare the trials that an earlier directory has too, and add all of them."""
+    masks = [0] * len(claim.trials)
+    for number, mask in trials.recorded(run.number).items():
+        place = claim.places.setdefault(keys[number], len(masks))
+        masks += [0] * (place + 1 - len(masks))
+        masks[place] = mask
+    if _share(masks, claim.trials):
+        for directory, others in claim.directories.items():
+            if _share(masks, others):
+                with Trials(directory, trusted=True) as earlier:
+                    Overlap(earlier, trials, run).refuse_trials()
+    claim.trials = [one | other for one, other in zip_longest(claim.trials, masks, fillvalue=0)]
+    claim.directories[trials.directory] = masks
+
+
+def _share(masks: Sequence[int], others: Sequence[int]) -> bool:
+    return any(map(and_, masks, others))
 
 
 def _add_calls(claim: _Claim, run: RunRecord, trials: Trials, keys: Mapping[int, str]) -> None:

@@ -31,6 +31,8 @@ __all__ = ["MergedStore"]
 
 _CHUNK = 10_000  # rows
 _CACHE = 16_000  # kB; a source has rows for pages all over the tables
+_PAGE = 4_096  # bytes
+_LOG = 24_000  # pages of the log; several sources change the same pages before they are copied
 _ANSWERED = [number for status, number in STATUS.items() if status not in FAILED]
 _PLACES = "run INT,problem INT,trial INT,PRIMARY KEY(run,problem,trial)"
 _NEW_SCORES = (
@@ -49,8 +51,12 @@ class MergedStore(Store):
     @contextmanager
     def attached(self, path: Path) -> Iterator[bool]:
         """Let a file be copied from; False if its layout is an earlier one, which it cannot be."""
-        self._require_room(2 * path.stat().st_size)  # it is in the log before it is in the file
+        # It is in the log before it is in the file, with the pages here that get some of it.
+        touched = min((self.directory / FILE).stat().st_size, _LOG * _PAGE)
+        self._require_room(touched + 2 * path.stat().st_size)
         self._all(f"PRAGMA cache_size=-{_CACHE}")
+        self._all(f"PRAGMA wal_autocheckpoint={_LOG}")
+        self._longest_log = _LOG * _PAGE
         attach(self._connection, path, "source")
         try:
             yield self._one("PRAGMA source.user_version") == VERSION
@@ -73,6 +79,15 @@ class MergedStore(Store):
         both = "source.body AS s CROSS JOIN main.body AS m ON m.id=s.id"
         return not self._one(f"SELECT EXISTS (SELECT 1 FROM {both} WHERE {other})")
 
+    def has_problems(self, run: int) -> bool:
+        """Return whether every problem of a run of the attached file is here as it is there."""
+        both = "source.problem AS s JOIN main.problem AS m ON m.run=s.run AND m.problem=s.problem"
+        same = "m.position=s.position AND m.key=s.key AND m.cluster IS s.cluster"
+        query = f"SELECT count(*) FROM {both} WHERE s.run=? AND {same} AND m.record=s.record"
+        return self._one(query, run) == self._one(
+            "SELECT count(*) FROM source.problem WHERE run=?", run
+        )
+
     def copy_run(self, trials: Trials, entered: Entered, report: MergeReport) -> MergeReport:
         """Copy attempts, trials, completions and scores of a run with the same numbers here."""
         run = entered.number
@@ -92,22 +107,25 @@ class MergedStore(Store):
     # -- which trials ----------------------------------------------------------------------
 
     def _shared(self, trials: Trials, run: int) -> SharedTrials:
-        here = TrialTallies.read(self._checked, run)
-        there, answered = trials.recorded(run), trials.recorded(run, without=FAILED)
+        here, there = TrialTallies.read(self._checked, run), trials.recorded(run)
+        mine = here.masks()
+        if not any(mask & mine.get(problem, 0) for problem, mask in there.items()):
+            return SharedTrials(new=there)
+        answered = trials.recorded(run, without=FAILED)
         shared = SharedTrials.of(
-            here.masks(),
+            mine,
             here.masks(_ANSWERED),
             there,
             {problem: mask & ~answered.get(problem, 0) for problem, mask in there.items()},
         )
         for problem, trial in places(shared.both_failed):
-            mine, theirs = self.trial(run, problem, trial), trials.trial(run, problem, trial)
-            if mine is None or theirs is None:
+            one, other = self.trial(run, problem, trial), trials.trial(run, problem, trial)
+            if one is None or other is None:
                 raise corrupt(trials.directory / FILE, "a trial is lost")
-            if supersedes(theirs, mine):
+            if supersedes(other, one):
                 shared.settle(problem, trial, "replacing")
             else:
-                shared.settle(problem, trial, "passed" if conflict(mine, theirs) else "same")
+                shared.settle(problem, trial, "passed" if conflict(one, other) else "same")
         return shared
 
     # -- rows ------------------------------------------------------------------------------

@@ -144,7 +144,10 @@ class _Merging:
         # Imported rows name their file by its number.
         is_copyable = is_copyable and len(origins) == 1 and self.store.has_free_bodies()
         for run in trials.runs():
-            entered = enter_run(self.store, trials, run, origins, moved_server=self.moved_server)
+            entered = enter_run(
+                self.store, trials, run, origins, moved_server=self.moved_server,
+                has_problems=self.store.has_problems if is_copyable else lambda _: False,
+            )  # fmt: skip
             report = report.plus(runs=entered.is_new, problems=entered.added)
             if is_copyable and entered.keeps_numbers:
                 report = self.store.copy_run(trials, entered, report)

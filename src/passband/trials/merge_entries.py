@@ -5,7 +5,7 @@ What is new keeps its number where no other has it, so that rows need not be cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from passband.trials.codec import canonical
@@ -28,17 +28,17 @@ class Entered:
     number: int  # here
     is_new: bool
     added: int = 0  # problems
-    problems: dict[int, int] = field(default_factory=dict)
-    keys: dict[int, str] = field(default_factory=dict)  # by number here
+    problems: Mapping[int, int] = field(default_factory=dict)
+    keys: Mapping[int, str] = field(default_factory=dict)  # by number here
     scorers: dict[int, int] = field(default_factory=dict)
 
     @property
     def keeps_numbers(self) -> bool:
         """Whether the run, its problems and its scorers have the same numbers in both."""
-        return self.run.number == self.number and all(
-            there == here
-            for numbers in (self.problems, self.scorers)
-            for there, here in numbers.items()
+        return (
+            self.run.number == self.number
+            and all(there == here for there, here in self.problems.items())
+            and all(there == here for there, here in self.scorers.items())
         )
 
 
@@ -69,9 +69,18 @@ def merge_origins(store: Store, trials: Trials) -> Origins:
 
 
 def enter_run(
-    store: Store, trials: Trials, run: RunRecord, origins: Origins, *, moved_server: bool
+    store: Store,
+    trials: Trials,
+    run: RunRecord,
+    origins: Origins,
+    *,
+    moved_server: bool,
+    has_problems: Callable[[int], bool],
 ) -> Entered:
-    """Enter a run with its problems and scorers; other settings are refused."""
+    """Enter a run with its problems and scorers; other settings are refused.
+
+    `has_problems` returns whether the destination has all problems of a run, under that number.
+    """
     rows = store.rows("run")
     earlier = next((row for row in rows if row[2:4] == (run.task, run.model)), None)
     if earlier is None:
@@ -83,7 +92,11 @@ def enter_run(
         record = united(record_of(earlier), run, trials.directory, moved_server=moved_server)
     store.put("run", [_values(number, record, source)])
     entered = Entered(run, number, is_new=earlier is None)
-    _enter_problems(store, trials, entered)
+    if entered.is_new or number != run.number or not has_problems(number):
+        _enter_problems(store, trials, entered)
+    else:
+        keys = entered.keys = {n: key for key, n in trials.numbers(run.number).items()}
+        entered.problems = dict(zip(keys, keys, strict=True))
     _enter_scorers(store, trials, entered)
     return entered
 
@@ -98,7 +111,7 @@ def _enter_problems(store: Store, trials: Trials, entered: Entered) -> None:
     known = store.problems(entered.number)
     taken = {problem.number for problem in known.values()}
     following = 1 + max(taken, default=-1)
-    changed = []
+    changed, numbers, keys = [], {}, {}
     for problem in trials.stored_problems(entered.run.number):
         earlier = known.get(problem.key)
         if earlier is None:
@@ -110,10 +123,10 @@ def _enter_problems(store: Store, trials: Trials, entered: Entered) -> None:
         else:
             position = max(earlier.position, problem.position)
             stored = _placed(earlier, earlier.number, position)
-        entered.problems[problem.number] = stored.number
-        entered.keys[stored.number] = problem.key
+        numbers[problem.number], keys[stored.number] = stored.number, problem.key
         if stored != earlier:
             changed.append(stored)
+    entered.problems, entered.keys = numbers, keys
     if changed:
         store.put_problems(entered.number, changed)
 

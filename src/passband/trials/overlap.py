@@ -7,7 +7,7 @@ rows that differ in something are read. Otherwise every trial that both have is.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing
 from functools import cached_property
 
@@ -45,14 +45,9 @@ class Overlap:
         self._numbers = earlier.numbers(self._other.number)
         self._keys = {number: key for key, number in later.numbers(run.number).items()}
 
-    def refuse_trials(self, masks: Mapping[str, int]) -> None:
-        """Refuse trials that contradict each other; `masks` are those of the later by problem."""
-        recorded = self._earlier.recorded(self._other.number)
-        there = {key: recorded.get(number, 0) for key, number in self._numbers.items()}
-        common = {key: mask & there.get(key, 0) for key, mask in masks.items()}
-        if not any(common.values()):
-            return
-        for problem, trial in self._suspects(common):
+    def refuse_trials(self) -> None:
+        """Refuse trials that contradict each other."""
+        for problem, trial in self._suspects():
             self._refuse(problem, trial)
 
     def refuse_calls(self) -> None:
@@ -68,14 +63,16 @@ class Overlap:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _suspects(self, common: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    def _suspects(self) -> Iterator[tuple[int, int]]:
         """Yield the places, by number in the later directory, of trials that may differ."""
         same = all(self._numbers.get(key, number) == number for number, key in self._keys.items())
         if same and (places := self._compared()) is not None:
             yield from sorted(places)
             return
-        for number, key in sorted(self._keys.items()):
-            yield from ((number, trial) for trial in bits(common.get(key, 0)))
+        recorded = self._earlier.recorded(self._other.number)
+        there = {key: recorded.get(number, 0) for key, number in self._numbers.items()}
+        for number, mask in sorted(self._later.recorded(self._run.number).items()):
+            yield from ((number, trial) for trial in bits(mask & there.get(self._keys[number], 0)))
 
     def _compared(self) -> set[tuple[int, int]] | None:
         """Return the places of trials and scores that differ; None if a layout is an earlier one.

@@ -42,7 +42,7 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )  # fmt: skip
-from passband.trials.schema import FILE, sqlite_errors
+from passband.trials.schema import FILE, selected, sqlite_errors
 from passband.trials.search import Search
 from passband.trials.tally_columns import added
 from passband.trials.unpacking import placed_trial, scores_of
@@ -61,6 +61,7 @@ __all__ = [
     "is_run_directory",
 ]
 
+_TOGETHER = 1_000  # problems
 TallyTable = Literal["trial_tally", "score_tally"]
 _BY_TIME = "at_ms, problem, trial, attempt"
 
@@ -273,6 +274,12 @@ class Trials(Framed):
     def stored_problems(self, run: int) -> Iterator[StoredProblem]:
         """Yield the problems of a run by number, their records as they are stored."""
         return (StoredProblem(*row) for row in self._problem_rows(run))
+
+    def problem_digest(self, run: int) -> int:
+        """Return a number that changes with any problem of a run, within this process."""
+        query = f"SELECT {selected('problem')} FROM problem WHERE run=? ORDER BY problem"
+        chunks = self._rows.together(query, _TOGETHER, run)
+        return hash(tuple(hash(tuple(chunk)) for chunk in chunks))
 
     def numbers(self, run: int) -> dict[str, int]:
         """Return the number of each problem by its key, in the order of the data."""
