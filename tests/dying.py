@@ -1,9 +1,10 @@
-"""A process that opens a store to write, and is killed at one of its statements."""
+"""A process that opens a store to write, or merges, and is killed at one of its statements."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 DYING = """
@@ -32,17 +33,31 @@ class Dying(sqlite3.Connection):
         return super().executemany(*arguments)
 
 def connecting(*arguments, **options):
-    if options.get("uri") or arguments[0] == ":memory:":
+    if "mode=ro" in str(arguments[0]) or arguments[0] == ":memory:":
         return connect(*arguments, **options)
     return connect(*arguments, **options, factory=Dying)
 
 sqlite3.connect = connecting
-Store(Path(sys.argv[1]), low_water=0).close()
+"""
+OPENING = "Store(Path(sys.argv[1]), low_water=0).close()\nprint(seen)"
+MERGING = """
+from passband.trials.merge import merge
+
+merge([Path(name) for name in sys.argv[3:]], Path(sys.argv[1]), low_water=0)
 print(seen)
 """
 
 
 def migrating(directory: Path, at: int) -> subprocess.CompletedProcess[str]:
     """Open a store in another process, which dies at that statement; 0 is never."""
-    command = [sys.executable, "-c", DYING, str(directory), str(at)]
+    return _dying(OPENING, directory, at)
+
+
+def merging(sources: Sequence[Path], out: Path, at: int) -> subprocess.CompletedProcess[str]:
+    """Merge in another process, which dies at that statement; 0 is never."""
+    return _dying(MERGING, out, at, *sources)
+
+
+def _dying(what: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", DYING + what, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from passband.trials.rows import (
     CALL_STATUSES,
     SCORE_STATUSES,
     STATUSES,
+    AttemptRow,
     CallRow,
     ProblemRow,
     ScorerEntry,
@@ -148,6 +150,56 @@ def filled(
                 for trial, value in enumerate(scores)
             ],
         )  # fmt: skip
+    return directory
+
+
+def sharded_row(at: int, trial: int, scorers: Sequence[int]) -> TrialRow:
+    """The same trial each time, of a kind that depends on its place; some have failed."""
+    rng = random.Random(1000 * at + trial)
+    status = rng.choice(["ok", "ok", "ok", "truncated", "gave_up", "refused"])
+    text = (
+        None
+        if status == "gave_up"
+        else f"text {at} {trial} \ud800" + "long " * rng.choice([0, 300])
+    )
+    scores = [ScoreRow(s, rng.choice([0.0, 1.0, 0.25]), answer="a", rule="r") for s in scorers]
+    return TrialRow(
+        at, trial, status, text, None, 3, 4, 5, rng.choice([1, 2]), seed=at,
+        scores=scores if status in ("ok", "truncated") else [], cost=rng.choice([None, 0.5]),
+        transcript=[{"role": "user", "content": str(at)}] if trial == 1 else None,
+        reasoning_tokens=7,
+    )  # fmt: skip
+
+
+def shard(
+    directory: Path,
+    index: int = 0,
+    of: int = 1,
+    *,
+    batch: int = 1,
+    places: Sequence[tuple[int, int]] | None = None,
+    problems: int = 5,
+    trials: int = 6,
+    change: Callable[[TrialRow], TrialRow] = lambda row: row,
+    scorers: Sequence[tuple[str, str]] = (("exact", "1"), ("other", "1")),
+) -> Path:
+    """Make the directory that a shard leaves, or with index 0 one that was never split."""
+    store = Store(directory, low_water=0, first_body=index << 40)
+    try:
+        config = {"shard": {"index": index, "of": of, "batch": batch}} if index else {}
+        run = store.begin(TASK, MODEL, spec={"seed": "s"}, config=config, name="run")
+        store.add_problems(run, [problem(at) for at in range(problems)])
+        numbers = store.set_scorers(run, entries(scorers))
+        if places is None:
+            everything = [(at, trial) for at in range(problems) for trial in range(trials)]
+            places = [(at, n) for at, n in everything if not index or (at + n) % of == index - 1]
+        store.append(run, [change(sharded_row(at, trial, numbers)) for at, trial in places])
+        store.add_attempts(
+            run, [AttemptRow(at, trial, 1, 1, "late", None, "slow") for at, trial in places[:2]]
+        )
+        store.end_session(store.begin_session(8), 1.0, len(places))
+    finally:
+        store.close()
     return directory
 
 

@@ -98,7 +98,7 @@ class Disk:
         connect, factory = sqlite3.connect, _failing(self)
 
         def connecting(*arguments: Any, **options: Any) -> sqlite3.Connection:
-            if options.get("uri"):
+            if "mode=ro" in str(arguments[0]):
                 return connect(*arguments, **options)
             return connect(*arguments, **options, factory=factory)
 

@@ -6,8 +6,6 @@ import io
 import random
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
@@ -15,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from dying import merging
 from passband.errors import InvalidInput
 from passband.trials import store as store_module
 from passband.trials.export import export
@@ -27,7 +26,6 @@ from passband.trials.store import SettingsChanged, Store
 from stores import MODEL, TASK, begin, entries, problem, writing
 
 PROBLEMS, TRIALS = 7, 5
-TESTS = Path(__file__).resolve().parents[1]
 
 Place = tuple[int, int]
 EVERYTHING = [(at, trial) for at in range(PROBLEMS) for trial in range(TRIALS)]
@@ -291,7 +289,10 @@ def test_a_run_that_is_being_written_is_copied_as_it_is(tmp_path: Path) -> None:
         store.add_problems(run, [problem(0)])
         store.set_scorers(run, [ScorerEntry("one", "1")])
         store.append(run, [TrialRow(0, 0, "ok", "x")])
-        merge([tmp_path / "run"], tmp_path / "copy", low_water=0)
+        with pytest.raises(Busy, match=r"is being written by process \d+ on .* --partial"):
+            merge([tmp_path / "run"], tmp_path / "copy", low_water=0)
+        assert not (tmp_path / "copy").exists()
+        merge([tmp_path / "run"], tmp_path / "copy", low_water=0, partial=True)
         store.append(run, [TrialRow(0, 1, "ok", "y")])
     with Trials(tmp_path / "copy") as trials:
         assert trials.statuses(run) == {"ok": 1}
@@ -300,50 +301,20 @@ def test_a_run_that_is_being_written_is_copied_as_it_is(tmp_path: Path) -> None:
     assert exported(tmp_path / "copy") == exported(tmp_path / "run")
 
 
-DYING = """
-import os, sqlite3, sys
-from pathlib import Path
-from passband.trials.merge import merge
-
-at, seen, connect = int(sys.argv[1]), 0, sqlite3.connect
-
-class Dying(sqlite3.Connection):
-    def execute(self, *arguments):
-        global seen
-        seen += 1
-        if seen == at:
-            os.kill(os.getpid(), 9)
-        return super().execute(*arguments)
-
-def connecting(*arguments, **options):
-    if options.get("uri") or arguments[0] == ":memory:":
-        return connect(*arguments, **options)
-    return connect(*arguments, **options, factory=Dying)
-
-sqlite3.connect = connecting
-merge([Path(name) for name in sys.argv[3:]], Path(sys.argv[2]), low_water=0)
-print(seen)
-"""
-
-
 def test_a_killed_merge_is_done_again(tmp_path: Path, whole: bytes) -> None:
     halves = [
         store_of(tmp_path / str(half), [p for p in EVERYTHING if p[1] % 2 == half])
         for half in (0, 1)
     ]
 
-    def merging(out: Path, at: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", DYING, str(at), str(out), *map(str, halves)]
-        return subprocess.run(command, capture_output=True, text=True)
-
-    done = merging(tmp_path / "all", 0)
+    done = merging(halves, tmp_path / "all", 0)
     assert done.returncode == 0, done.stderr
     total = int(done.stdout)
     for at in range(3, total + 1, max(1, total // 8)):
         out = tmp_path / f"out{at}"
         if at % 2:
             merge(halves[:1], out, low_water=0)
-        assert merging(out, at).returncode == -signal.SIGKILL
+        assert merging(halves, out, at).returncode == -signal.SIGKILL
         merge(halves, out, low_water=0)
         assert exported(out) == whole
 
@@ -352,7 +323,7 @@ def test_a_session_that_was_going_on_is_the_same_when_it_has_ended(tmp_path: Pat
     with writing(tmp_path / "source") as store:
         begin(store)
         number = store.begin_session(8)
-        merge([tmp_path / "source"], tmp_path / "all", low_water=0)
+        merge([tmp_path / "source"], tmp_path / "all", low_water=0, partial=True)
         shutil.copytree(tmp_path / "all", tmp_path / "before")
         store.end_session(number, 2.0, 4)
     for source in ("source", "source", "before"):

@@ -122,7 +122,7 @@ def fault(monkeypatch: pytest.MonkeyPatch) -> Iterator[Fault]:
     fault, connect = Fault(), sqlite3.connect
 
     def connecting(*arguments: Any, **options: Any) -> sqlite3.Connection:
-        if options.get("uri"):
+        if "mode=ro" in str(arguments[0]):
             return connect(*arguments, **options)
         return connect(*arguments, **options, factory=failing_connection(fault))
 

@@ -24,7 +24,7 @@ from passband.trials.schema import (
 )
 from passband.trials.widening import show_widened
 
-__all__ = ["BUSY", "connect", "connect_to_audit", "connect_to_copy", "connect_to_read"]
+__all__ = ["BUSY", "attach", "connect", "connect_to_audit", "connect_to_copy", "connect_to_read"]
 
 BUSY = 5_000  # milliseconds to wait for another process
 _LOG = "its log is not what was written, and commits after that are lost"
@@ -38,7 +38,9 @@ def connect(path: Path) -> sqlite3.Connection:
             with closing(_opened(path)) as connection:
                 check(connection, path, crashed=_has_log(path))
             _refuse_damaged_log(path)
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            path.absolute(), isolation_level=None, check_same_thread=False, uri=True
+        )  # as a URI, so that others can be attached read only
         try:
             _prepare(connection, path)
         except BaseException:
@@ -74,6 +76,18 @@ def connect_to_read(path: Path, *, trusted: bool = False) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def attach(connection: sqlite3.Connection, path: Path, name: str) -> None:
+    """Let statements of a connection read the tables of another file, which nothing can change."""
+    where = f"{path.resolve().as_uri()}?mode=ro"
+    with sqlite_errors(path):
+        try:
+            connection.execute(f"ATTACH ? AS {name}", (where,))
+        except sqlite3.OperationalError:
+            if os.access(path.parent, os.W_OK) or _has_log(path):
+                raise
+            connection.execute(f"ATTACH ? AS {name}", (f"{where}&immutable=1",))
 
 
 def connect_to_audit(path: Path, damage: list[str]) -> tuple[sqlite3.Connection | None, int]:

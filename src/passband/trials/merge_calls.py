@@ -6,15 +6,16 @@ nothing: it is kept, under another number if its own is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import groupby, islice
 
 from passband.trials.reader import Trials
 from passband.trials.rows import CallRow
 from passband.trials.store import Store
 
-__all__ = ["ConflictingCalls", "merge_calls"]
+__all__ = ["ConflictingCalls", "merge_calls", "refuse_contradictions"]
 
 _CHUNK = 500  # calls
 
@@ -32,19 +33,37 @@ def merge_calls(
 ) -> int:
     """Copy the calls of a scorer, which has another number here, and return how many are new."""
     added = 0
-    new = _new_calls(store, trials, there, here, numbers)
+    new = _new_calls(partial(store.calls, here), trials, there, here, numbers)
     while chunk := list(islice(new, _CHUNK)):
         store.add_calls(chunk)
         added += len(chunk)
     return added
 
 
+def refuse_contradictions(
+    earlier: Trials, trials: Trials, there: int, here: int, numbers: Mapping[int, int]
+) -> None:
+    """Raise `ConflictingCalls` if a scorer's calls contradict those of an earlier directory.
+
+    `numbers` are the problems that both have, there and here.
+    """
+    known = partial(earlier.calls_of_trial, here)
+    for _ in _new_calls(known, trials, there, here, numbers):
+        pass
+
+
 def _new_calls(
-    store: Store, trials: Trials, there: int, here: int, numbers: Mapping[int, int]
+    known_calls: Callable[[int, int], list[CallRow]],
+    trials: Trials,
+    there: int,
+    here: int,
+    numbers: Mapping[int, int],
 ) -> Iterator[CallRow]:
     for (problem, trial), calls in groupby(trials.calls(there), key=_place):
+        if problem not in numbers:
+            continue
         number = numbers[problem]
-        known = store.calls(here, number, trial)
+        known = known_calls(number, trial)
         for call in calls:
             moved = replace(call, scorer=here, problem=number)
             new = _placed(moved, [row for row in known if row.call == call.call])

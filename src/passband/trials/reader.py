@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from passband.errors import InvalidInput, nearest
 from passband.frames import Framed, Kind
@@ -23,6 +23,7 @@ from passband.trials.judge_votes import TrialVotes, votes_of
 from passband.trials.labels import labelled
 from passband.trials.merged import all_scores, scored_trials, unseen_trials
 from passband.trials.outline import outline_of
+from passband.trials.problems import StoredProblem
 from passband.trials.records import (
     ProblemRecord,
     RunRecord,
@@ -41,10 +42,10 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )  # fmt: skip
-from passband.trials.schema import FILE, sqlite_errors
+from passband.trials.schema import FILE, selected, sqlite_errors
 from passband.trials.search import Search
 from passband.trials.tally_columns import added
-from passband.trials.unpacking import scores_of
+from passband.trials.unpacking import placed_trial, scores_of
 from passband.trials.walk import Walk
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ __all__ = [
     "is_run_directory",
 ]
 
+_TOGETHER = 1_000  # problems
+TallyTable = Literal["trial_tally", "score_tally"]
 _BY_TIME = "at_ms, problem, trial, attempt"
 
 _PROBLEMS = "SELECT count(*), total(crc) FROM problem WHERE run=?"  # another for other problems
@@ -142,6 +145,10 @@ class Trials(Framed):
     def commits(self) -> int:
         """The number of transactions written so far; it changes when anything does."""
         return self._rows.counter("commit")
+
+    def counter(self, name: str, number: int = 0) -> int:
+        """Return how many rows of a table were written, in all or of a run or a scorer."""
+        return self._rows.counter(name, number)
 
     # -- runs ------------------------------------------------------------------------------
 
@@ -264,6 +271,16 @@ class Trials(Framed):
     ) -> ProblemRecord:
         return ProblemRecord(number, position, key, cluster, self._rows.mapping(record))
 
+    def stored_problems(self, run: int) -> Iterator[StoredProblem]:
+        """Yield the problems of a run by number, their records as they are stored."""
+        return (StoredProblem(*row) for row in self._problem_rows(run))
+
+    def problem_digest(self, run: int) -> int:
+        """Return a number that changes with any problem of a run, within this process."""
+        query = f"SELECT {selected('problem')} FROM problem WHERE run=? ORDER BY problem"
+        chunks = self._rows.together(query, _TOGETHER, run)
+        return hash(tuple(hash(tuple(chunk)) for chunk in chunks))
+
     def numbers(self, run: int) -> dict[str, int]:
         """Return the number of each problem by its key, in the order of the data."""
         return {place.key: place.number for place in self._places(run)}
@@ -319,6 +336,11 @@ class Trials(Framed):
         """Return how many trials have each status."""
         counts = self._counts.trial_tallies(run).by_status()
         return {self._rows.status(status): count for status, count in sorted(counts.items())}
+
+    def tally_rows(self, table: TallyTable, number: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the tallies of a run or a scorer as they are stored, without their checksums."""
+        column = "run" if table == "trial_tally" else "scorer"
+        return self._rows.rows(table, f"{column}=?", number, order="1, 2, 3, 4")
 
     def tokens(self, run: int) -> tuple[int, int]:
         """Return the tokens that went in and came out, where they were counted."""
@@ -445,6 +467,10 @@ class Trials(Framed):
         else:
             yield from unseen_trials(self._rows, run.number, numbers, unscored_by)
 
+    def trial(self, run: int, problem: int, trial: int) -> TrialRow | None:
+        """Return a trial with what every scorer gave it, if it is recorded."""
+        return placed_trial(self._rows, run, problem, trial)
+
     def chosen(self, run: RunRecord, choice: Choice) -> ChosenTrials:
         """Return some trials of a run, to be read one by one."""
         return ChosenTrials(self._rows, run, self._places(run.number), choice)
@@ -493,6 +519,14 @@ class Trials(Framed):
         """Return the calls of a scorer for one trial, by number and attempt."""
         where = "scorer=? AND problem=? AND trial=?"
         return list(calls_of(self._rows, where, scorer, problem, trial))
+
+    def called(self, scorer: int) -> dict[int, int]:
+        """Return for each problem the set of the trials that a scorer has calls for, as bits."""
+        masks: dict[int, int] = {}
+        query = "SELECT DISTINCT problem, trial FROM call WHERE scorer=?"
+        for problem, trial in self._rows.each(query, scorer):
+            masks[problem] = masks.get(problem, 0) | 1 << trial
+        return masks
 
     def replies(self, keys: Iterable[bytes]) -> dict[bytes, list[CallRow]]:
         """Return the paid replies to each of these requests that has any, the first one first."""

@@ -35,7 +35,7 @@ from passband.trials.imported import is_imported
 from passband.trials.packing import STATUS
 from passband.trials.problem_table import ProblemTable
 from passband.trials.rows import FAILED, ScorerEntry, ScoreRow, TrialRow
-from passband.trials.unpacking import scores_of, trials_of
+from passband.trials.unpacking import placed_trial
 from passband.trials.writer import LOW_WATER, DiskNearlyFull
 from passband.version import __version__
 
@@ -53,7 +53,11 @@ _FAILED = ",".join(str(STATUS[status]) for status in FAILED)
 
 
 class Store(ProblemTable):
-    """The one writer of a run directory."""
+    """The one writer of a run directory.
+
+    A store that has no completions yet numbers them from `first_body` + 1. Shards of a run begin
+    far apart, so that none of their rows has to be changed when they are merged.
+    """
 
     def __init__(self, directory: Path, *, low_water: int = LOW_WATER, first_body: int = 0) -> None:
         super().__init__(directory, low_water=low_water, first_body=first_body)
@@ -137,14 +141,19 @@ class Store(ProblemTable):
             self.put("scorer", [(*row[:5], order.get(row[0])) for row in mine])
         return numbers
 
-    def put_scorer(self, run: int, entry: ScorerEntry) -> int:
-        """Return the number of a scorer, which is entered if it is new; it is not yet used."""
+    def put_scorer(self, run: int, entry: ScorerEntry, number: int | None = None) -> int:
+        """Return the number of a scorer, which is entered if it is new; it is not yet used.
+
+        A new one gets the given number where no other has it.
+        """
         rows = self.rows("scorer")
         spec = None if entry.spec is None else canonical(entry.spec)
         known = next((row for row in rows if row[1:4] == (run, *entry[:2])), None)
         with self.transaction():
             if known is None:
-                number = 1 + max((row[0] for row in rows), default=0)
+                taken = {row[0] for row in rows}
+                if number is None or number in taken:
+                    number = 1 + max(taken, default=0)
                 self.put("scorer", [(number, run, *entry[:2], spec, None)])
                 return number
             if spec is not None:
@@ -196,11 +205,11 @@ class Store(ProblemTable):
         """Return a trial with what every scorer gave it, if it is recorded."""
         if self._tallies.status_of(run, problem, trial) is None:
             return None
-        of_place = "t.run=? AND t.problem=? AND t.trial=?"
-        (row,) = trials_of(self._checked, of_place, run, problem, trial)
-        of_run = "scorer IN (SELECT scorer FROM scorer WHERE run=?) AND problem=? AND trial=?"
-        scores = scores_of(self._checked, of_run, run, problem, trial)
-        row.scores = [score for *_, score in scores]
+        row = placed_trial(self._checked, run, problem, trial)
+        if row is None:
+            raise self._checked.corrupt(
+                f"a trial is lost: {self._checked.place(run, problem, trial)}"
+            )
         return row
 
     def add_scores(self, scores: Iterable[tuple[int, int, ScoreRow]]) -> None:

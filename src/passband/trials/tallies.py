@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,15 @@ class TrialTally:
         self.cost += row[11] or 0.0
         self.retried += row[7] > 1
 
+    def join(self, other: TrialTally) -> None:
+        """Add the tally of other trials."""
+        self.trials += other.trials
+        self.places |= other.places
+        self.prompt_tokens += other.prompt_tokens
+        self.completion_tokens += other.completion_tokens
+        self.cost += other.cost
+        self.retried += other.retried
+
     def row(self, key: _TrialKey) -> tuple[object, ...]:
         """Return the row that holds the tally."""
         places = self.places.to_bytes((self.places.bit_length() + 7) // 8, "little")
@@ -90,6 +100,13 @@ class ScoreTally:
             self.valued += 1
             self.total += value
             self.odd += value not in (0.0, 1.0)
+
+    def join(self, other: ScoreTally) -> None:
+        """Add the tally of other scores."""
+        self.scores += other.scores
+        self.valued += other.valued
+        self.total += other.total
+        self.odd += other.odd
 
     def row(self, key: _ScoreKey) -> tuple[object, ...]:
         """Return the row that holds the tally."""
@@ -149,6 +166,26 @@ class Tallies:
                     tally.odd += 1
         self.count("score", scorer, len(rows))
 
+    def add_trial_tallies(self, run: int, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add tallies of other trials, as rows by problem, and write them as they become many."""
+        source = iter(rows)
+        while chunk := list(islice(source, _MOST // 4)):
+            self._load("trial_tally", run, {row[1] for row in chunk})
+            for row in chunk:
+                self._changed_trial(run, row[1], row[2]).join(TrialTally.of_row(row))
+            self.count("trial", run, sum(row[3] for row in chunk))
+            self._write_many()
+
+    def add_score_tallies(self, scorer: int, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add tallies of other scores in the same way."""
+        source = iter(rows)
+        while chunk := list(islice(source, _MOST // 4)):
+            self._load("score_tally", scorer, {row[1] for row in chunk})
+            for row in chunk:
+                self._changed_score(scorer, *row[1:4]).join(ScoreTally.of_row(row))
+            self.count("score", scorer, sum(row[4] for row in chunk))
+            self._write_many()
+
     def add_reasoning(self, run: int, trials: Iterable[TrialRow]) -> None:
         """Add the tokens of reasoning, and the trials that came with their number."""
         counts = [t.reasoning_tokens for t in trials if t.reasoning_tokens is not None]
@@ -166,8 +203,7 @@ class Tallies:
             self.add_trials(run, [(*row[1:6], row[11], row[7]) for row in rows])
             for scorer in scorers:
                 self.recount_scores(run, scorer, chunk)
-            if len(self._trials) > _MOST:
-                self.write()
+            self._write_many()
 
     def recount_scores(self, run: int, scorer: int, problems: Iterable[int]) -> None:
         """Add a scorer's scores of problems up again."""
@@ -219,6 +255,11 @@ class Tallies:
         self._changed_counters.clear()
         if len(self._trials) + len(self._scores) > _MOST:
             self.forget()
+
+    def _write_many(self) -> None:
+        """Write what has changed once there is much of it, within the transaction."""
+        if len(self._trials) + len(self._scores) > _MOST:
+            self.write()
 
     def forget(self) -> None:
         """Discard unwritten changes, and everything that was read."""

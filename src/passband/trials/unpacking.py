@@ -27,7 +27,7 @@ from passband.trials.codec import decoded, decoded_transcript
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ScoreRow, TrialRow
 from passband.trials.schema import TABLES, selected
 
-__all__ = ["score_of", "scores_of", "trial_of", "trials_of"]
+__all__ = ["placed_trial", "score_of", "scores_of", "trial_of", "trials_of"]
 
 _TRIAL = (
     f"SELECT {selected('trial', prefix='t.')}, b.* FROM trial AS t "
@@ -40,6 +40,16 @@ def trials_of(rows: CheckedRows, where: str, *arguments: object) -> Iterator[Tri
     """Yield the trials (`t`) that a condition chooses, without scores, by problem and trial."""
     for row in rows.each(f"{_TRIAL} {where} ORDER BY t.problem, t.trial", *arguments):
         yield _usual_trial(row) or trial_of(rows, row)
+
+
+def placed_trial(rows: CheckedRows, run: int, problem: int, trial: int) -> TrialRow | None:
+    """Return a trial with what every scorer gave it, if it is there."""
+    of_place = "t.run=? AND t.problem=? AND t.trial=?"
+    row = next(trials_of(rows, of_place, run, problem, trial), None)
+    if row is not None:
+        of_run = "scorer IN (SELECT scorer FROM scorer WHERE run=?) AND problem=? AND trial=?"
+        row.scores = [score for *_, score in scores_of(rows, of_run, run, problem, trial)]
+    return row
 
 
 def scores_of(

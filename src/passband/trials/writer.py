@@ -155,16 +155,17 @@ class Writer:
         if lost is not None and not lost.is_writable:
             raise lost
 
-    def _require_room(self) -> None:
+    def _require_room(self, more: int = 0) -> None:
+        """Refuse to write where little room is left, or less than `more` bytes beyond that."""
         try:
             free = shutil.disk_usage(self._place).free
         except FileNotFoundError:  # moved
             free = self._file.free_bytes()
-        if free < self._low_water:
+        if free < self._low_water + more:
             raise DiskNearlyFull(
                 f"{free / 1e6:.0f} MB are free where {self.directory} is, and at least "
-                f"{self._low_water / 1e6:.0f} are needed to write safely. What was recorded is "
-                f"safe; make room and run the same command again."
+                f"{(self._low_water + more) / 1e6:.0f} are needed to write safely. What was "
+                f"recorded is safe; make room and run the same command again."
             )
 
     # -- rows ------------------------------------------------------------------------------
