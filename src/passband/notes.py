@@ -1590,16 +1590,13 @@ def one_shard(index: int, of: int) -> Note:
     return Note("one-shard", text)
 
 
-def shards_missing(missing: Sequence[int], of: int) -> Note:
+def shards_missing(remark: str) -> Note:
     """Return the note on a run that some shards have not been merged into.
 
-    >>> print(shards_missing([2, 7], 16))
-    2 of the 16 shards of this run are not merged yet: 2, 7
+    >>> print(shards_missing("shards 2 and 7 of 16 are not merged yet"))
+    this is part of a run: shards 2 and 7 of 16 are not merged yet
     """
-    names = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
-    are = "is" if len(missing) == 1 else "are"
-    text = f"{len(missing)} of the {of} shards of this run {are} not merged yet: {names}"
-    return Note("shards-missing", text)
+    return Note("shards-missing", f"this is part of a run: {remark}")
 
 
 def unscored(

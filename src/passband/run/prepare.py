@@ -20,7 +20,7 @@ from passband.run.grade import Grader, scorer_entry
 from passband.run.references import References
 from passband.run.sandboxed import has_failures, used_sandboxes
 from passband.run.settings import Settings
-from passband.run.shard_record import SHARD, check_shard, shard_entry
+from passband.run.shard_record import check_shard, shard_entry
 from passband.run.task_run import BROUGHT, TaskRun
 from passband.run.unread import UnreadProblems, enter, known_numbers
 from passband.run.until import make_rule, start_rule
@@ -29,6 +29,7 @@ from passband.tasks.task import Problem, Task
 from passband.trials.labels import LABEL, kept_label
 from passband.trials.reader import Trials
 from passband.trials.rows import FAILED, ProblemRow
+from passband.trials.shards import SHARD
 from passband.trials.store import Store, canonical
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.run.shard import Shard
+from passband.trials.shards import SHARD
 
-__all__ = ["SHARD", "check_shard", "shard_entry"]
-
-SHARD = "shard"  # key of a run's config; `passband.trials` reads it when shards are merged
+__all__ = ["check_shard", "shard_entry"]
 
 
 def shard_entry(shard: Shard | None, batch: int) -> dict[str, Any]:

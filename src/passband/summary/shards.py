@@ -5,15 +5,17 @@ from __future__ import annotations
 from passband import notes
 from passband.notes import Note
 from passband.trials.reader import RunRecord
+from passband.trials.shards import Shards
 
 __all__ = ["shard_notes"]
 
 
 def shard_notes(run: RunRecord) -> list[Note]:
     """Return the notes on a run whose config says that it is a part."""
-    if (shard := run.config.get("shard")) is not None:
-        return [notes.one_shard(shard["index"], shard["of"])]
-    if (shards := run.config.get("shards")) is not None:
-        missing = sorted(set(range(1, shards["of"] + 1)) - set(shards["merged"]))
-        return [notes.shards_missing(missing, shards["of"])]
-    return []
+    shards = Shards.in_config(run.config)
+    if shards is None or not (remark := shards.remark()):
+        return []
+    if shards.is_one:
+        (index,) = shards.merged
+        return [notes.one_shard(index, shards.of)]
+    return [notes.shards_missing(remark)]

@@ -15,9 +15,9 @@ from typing import Any
 
 from passband.errors import InvalidInput
 
-__all__ = ["Shards", "joined", "with_shards", "without_shards"]
+__all__ = ["SHARD", "Shards", "joined", "with_shards", "without_shards"]
 
-_ONE, _SEVERAL = "shard", "shards"
+SHARD, _SEVERAL = "shard", "shards"
 
 
 @dataclass(frozen=True)
@@ -27,17 +27,18 @@ class Shards:
     of: int
     batch: int
     merged: frozenset[int]
+    is_one: bool = False  # a shard as it was asked, which nothing was merged into
 
     @classmethod
     def in_config(cls, config: Mapping[str, Any]) -> Shards | None:
         """Return those that the configuration of a run states; None where it states none.
 
         >>> Shards.in_config({"shard": {"index": 3, "of": 16, "batch": 8}})
-        Shards(of=16, batch=8, merged=frozenset({3}))
+        Shards(of=16, batch=8, merged=frozenset({3}), is_one=True)
         """
-        if _ONE in config:
-            plan = config[_ONE]
-            return cls(plan["of"], plan["batch"], frozenset([plan["index"]]))
+        if SHARD in config:
+            plan = config[SHARD]
+            return cls(plan["of"], plan["batch"], frozenset([plan["index"]]), is_one=True)
         if _SEVERAL in config:
             plan = config[_SEVERAL]
             return cls(plan["of"], plan["batch"], frozenset(plan["merged"]))
@@ -48,7 +49,7 @@ class Shards:
         for name, mine, theirs in (("of", self.of, other.of), ("batch", self.batch, other.batch)):
             if mine != theirs:
                 raise InvalidInput(_WHY[name].format(mine, theirs))
-        return replace(self, merged=self.merged | other.merged)
+        return replace(self, merged=self.merged | other.merged, is_one=False)
 
     @property
     def missing(self) -> list[int]:
@@ -84,7 +85,7 @@ def joined(one: Shards | None, other: Shards | None) -> Shards | None:
 
 def without_shards(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration of a run without its shards."""
-    return {name: value for name, value in config.items() if name not in (_ONE, _SEVERAL)}
+    return {name: value for name, value in config.items() if name not in (SHARD, _SEVERAL)}
 
 
 def with_shards(config: Mapping[str, Any], shards: Shards | None) -> dict[str, Any]:
