@@ -113,10 +113,8 @@ def show(c: Coefficients, trials: int) -> None:
     ):
         print(f"  {name:34} {value:10.3g} {unit}")
     each = TRIALS / NODES
-    print(
-        f"{TRIALS:.0e} trials on {NODES} nodes of {CORES} cores, {IN_FLIGHT} requests in flight at each,"
-    )
-    print(f"  answered within {LATENCY:g} s, {BATCH} completions a request:")
+    print(f"{TRIALS:.0e} trials on {NODES} nodes of {CORES} cores, {IN_FLIGHT} requests in flight")
+    print(f"  at each, answered within {LATENCY:g} s, {BATCH} completions a request:")
     waiting = each / BATCH * LATENCY / IN_FLIGHT
     for name, seconds in (
         ("the server's answers", waiting),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import threading
@@ -33,6 +34,7 @@ from passband.trials.reader import Trials, is_run_directory
 
 __all__ = ["Lead", "Part"]
 
+_NUMBER = re.compile(r"\d+")
 _LOOK = 0.25  # seconds between two looks at the shards, at most
 _SHOW = 0.5
 _LOSSES = 5  # times that a shard may be lost without a new trial
@@ -257,9 +259,10 @@ class Lead:
     # -- watching --------------------------------------------------------------------------
 
     def _once(self, show: Callable[[str], None], text: str) -> None:
-        """Show a text that several shards report once."""
-        if text not in self._shown:
-            self._shown.add(text)
+        """Show a text that several shards report once, though its numbers differ."""
+        words = _NUMBER.sub("#", text)
+        if words not in self._shown:
+            self._shown.add(words)
             show(text)
 
     def _show(self, *, now: bool = False) -> None:
