@@ -1,7 +1,7 @@
 """What merging the shards of a large run costs: time, memory, and what a kill leaves.
 
     python benchmarks/scale_merge.py            1,000,000 trials in 16 stores; some minutes
-    python benchmarks/scale_merge.py --part 10  a tenth of the problems, bounds in proportion
+    python benchmarks/scale_merge.py --part 10  a tenth of the problems, bounds of time nearly so
 
 Sixteen stores are written directly, as `passband run --shard I/16` would leave them: 5,000 problems
 with 200 trials each, completions of some 390 bytes and one scorer. `passband merge` is a process of
@@ -194,12 +194,12 @@ def measure(folder: Path, part: int, repeats: int, kills: int) -> None:
         floors.append(floor(sources, folder / "floor"))
         costs.append(merged(sources, folder / "whole"))
     seconds = min(cost.seconds for cost in costs)
-    show("merge, from start to end of the process", seconds, "s", 15 / part)
+    show("merge, from start to end of the process", seconds, "s", 1 + 14 / part)
     show("merge, peak memory", max(cost.memory for cost in costs), "MB", 150)
     print(f"  {'rows copied by SQLite alone':44} {min(floors):8.2f} s")
     print(f"  {'merge in units of that':44} {seconds / min(floors):8.2f}")
     again = merged(sources, folder / "whole")
-    show("everything merged again", again.seconds, "s", 15 / part)
+    show("everything merged again", again.seconds, "s", 1 + 14 / part)
     one = merged(sources[:1], folder / "whole")
     show("one store merged again", one.seconds, "s", 3)
     if audit(folder / "whole").damage:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from passband.trials import log
 from passband.trials.audit import audit
 from passband.trials.log import is_log_damaged
 from passband.trials.reader import Trials
@@ -30,6 +31,12 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(folder / "run", folder / "killed")
     (folder / "killed" / f"{FILE}-shm").unlink()
     return folder / "killed"
+
+
+@pytest.fixture(autouse=True, params=[1_000, 3], ids=["at once", "in blocks"])
+def together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Logs are read whole, or a few frames at a time."""
+    monkeypatch.setattr(log, "_TOGETHER", request.param)
 
 
 def changed(killed: Path, new: Path, position: int, bit: int = 0) -> Path:

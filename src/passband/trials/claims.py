@@ -18,6 +18,7 @@ from passband.trials.merge_settings import alone, united, united_shards
 from passband.trials.overlap import Overlap, same_run, scorer_names
 from passband.trials.problems import StoredProblem
 from passband.trials.reader import RunRecord, Trials
+from passband.trials.schema import FILE, corrupt
 from passband.trials.shards import Shards
 
 __all__ = ["Claims"]
@@ -107,6 +108,8 @@ def _add_trials(claim: _Claim, run: RunRecord, trials: Trials, keys: Mapping[int
     """Compare the trials that an earlier directory has too, and add all of them."""
     masks = [0] * len(claim.trials)
     for number, mask in trials.recorded(run.number).items():
+        if number not in keys:
+            raise corrupt(trials.directory / FILE, "trials have lost their problem")
         place = claim.places.setdefault(keys[number], len(masks))
         masks += [0] * (place + 1 - len(masks))
         masks[place] = mask

@@ -146,7 +146,7 @@ class MergedStore(Store):
         self._require_bodies(
             trials, bodies, self._copied("body", "source.body WHERE run=? ORDER BY id", run)
         )
-        self._tallies.add_trial_tallies(run, trials.tally_rows("trial_tally", run))
+        self._tallies.add_trial_tallies(run, trials.trial_tallies(run))
         for name, more in zip(REASONING, trials.reasoning_tokens(run), strict=True):
             if more:
                 self._tallies.count(name, run, more)
@@ -155,7 +155,7 @@ class MergedStore(Store):
             rows = "source.score WHERE scorer=? ORDER BY problem, trial"
             copied = self._copied("score", rows, scorer)
             self._require_rows(trials, "score", scorer, copied)
-            self._tallies.add_score_tallies(scorer, trials.tally_rows("score_tally", scorer))
+            self._tallies.add_score_tallies(scorer, trials.score_tallies(scorer))
             scores += copied
         return scores
 

@@ -10,10 +10,12 @@ The format is https://www.sqlite.org/fileformat2.html#the_write_ahead_log.
 
 from __future__ import annotations
 
+import os
 import struct
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +27,7 @@ __all__ = ["is_log_damaged"]
 
 _HEADER, _FRAME = 32, 24  # bytes
 _MAGIC = 0x377F0682  # the last bit says in which order the bytes of a checksum are read
+_TOGETHER = 1_000  # frames
 _LOOKS = 3  # a log that is being written may be read while it changes
 
 
@@ -34,40 +37,59 @@ def is_log_damaged(path: Path) -> bool:
     seen: set[tuple[bytes, int]] = set()
     for _ in range(_LOOKS):
         try:
-            data = log.read_bytes()
+            with log.open("rb") as file:
+                header = file.read(_HEADER)
+                end = _damaged_frame(header, file)
         except OSError:
             return False
-        end = _damaged_frame(data)
         if end is None:
             return False
-        if (data[:_HEADER], end) in seen:
+        if (header, end) in seen:
             return True
-        seen.add((data[:_HEADER], end))
+        seen.add((header, end))
     return False
 
 
-def _damaged_frame(data: bytes) -> int | None:
-    """Return the number of the first wrong frame that commits follow, -1 for the header."""
-    if len(data) <= _HEADER:
+def _damaged_frame(header: bytes, file: BinaryIO) -> int | None:
+    """Return the number of the first wrong frame that commits follow, -1 for the header.
+
+    A merge writes logs of a hundred megabytes, of which some frames at a time are in memory.
+    """
+    if len(header) < _HEADER:
         return None
-    magic, _, page, _, *salts = struct.unpack_from(">6I", data)
-    if not 512 <= page <= 65_536 or (len(data) - _HEADER) < _FRAME + page:
+    magic, _, page, _, *salts = struct.unpack_from(">6I", header)
+    if not 512 <= page <= 65_536 or os.fstat(file.fileno()).st_size - _HEADER < _FRAME + page:
         page = 4096  # as all our files have
-    count = (len(data) - _HEADER) // (_FRAME + page)
-    heads = [
-        struct.unpack_from(">6I", data, _HEADER + number * (_FRAME + page))
-        for number in range(count)
-    ]
-    if not heads:
-        return None
     order = ">" if magic & 1 else "<"
-    sums = _checksum(data[:24], order)
-    if magic & ~1 != _MAGIC or sums != struct.unpack_from(">2I", data, 24):
-        return -1 if _distance(tuple(salts), heads[0][2:4]) <= 1 else None
-    for number, right in enumerate(_frame_checksums(data, count, page, order, sums)):
-        if not right or heads[number][2:4] != tuple(salts):
-            return number if _is_followed(heads[number:], tuple(salts)) else None
-    return None
+    sums = _checksum(header[:24], order)
+    is_intact = magic & ~1 == _MAGIC and sums == struct.unpack_from(">2I", header, 24)
+    number, wrong = 0, -1
+    heads: list[tuple[int, ...]] = []  # of the first wrong frame and those after it
+    for data in _blocks(file, _FRAME + page):
+        block = list(_heads(data, _FRAME + page))
+        if not is_intact:
+            return -1 if _distance(tuple(salts), block[0][2:4]) <= 1 else None
+        if not heads:
+            right, sums = _frame_checksums(data, len(block), page, order, sums)
+            ends = [not ok or head[2:4] != tuple(salts)
+                    for ok, head in zip(right, block, strict=True)]  # fmt: skip
+            if True not in ends:
+                number += len(block)
+                continue
+            wrong = number + ends.index(True)
+            block = block[ends.index(True) :]
+        heads += block
+    return wrong if heads and _is_followed(heads, tuple(salts)) else None
+
+
+def _blocks(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield whole frames, many at a time."""
+    while (data := file.read(_TOGETHER * size)) and (count := len(data) // size):
+        yield data[: count * size]
+
+
+def _heads(data: bytes, size: int) -> Iterator[tuple[int, ...]]:
+    return (struct.unpack_from(">6I", data, start) for start in range(0, len(data), size))
 
 
 def _is_followed(heads: list[tuple[int, ...]], salts: tuple[int, ...]) -> bool:
@@ -86,11 +108,14 @@ def _distance(one: tuple[int, ...], other: tuple[int, ...]) -> int:
 
 def _frame_checksums(
     data: bytes, count: int, page: int, order: str, sums: tuple[int, int]
-) -> list[bool]:
-    """Return of each frame whether its checksum, which goes on from the one before, is right."""
+) -> tuple[list[bool], tuple[int, int]]:
+    """Return of each frame whether its checksum, which goes on from the one before, is right.
+
+    The last checksum is returned too.
+    """
     import numpy as np
 
-    raw = np.frombuffer(data, np.uint8, count * (_FRAME + page), _HEADER)
+    raw = np.frombuffer(data, np.uint8, count * (_FRAME + page))
     frames = raw.reshape(count, _FRAME + page)
     body = np.concatenate([frames[:, :8], frames[:, _FRAME:]], axis=1)
     parts, step = _sums(body.copy().view(f"{order}u4").astype(np.uint32))
@@ -103,7 +128,7 @@ def _frame_checksums(
             (step[1] * first + step[2] * second + part[1]) & 0xFFFFFFFF,
         )
         right.append(list(sums) == given)
-    return right
+    return right, sums
 
 
 def _checksum(data: bytes, order: str) -> tuple[int, int]:

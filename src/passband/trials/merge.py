@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, PassbandError
 from passband.trials.claims import Claims
 from passband.trials.conflicts import conflict
 from passband.trials.copied_rows import MergedStore
@@ -84,7 +84,9 @@ def _filling(directory: Path, low_water: int) -> Iterator[MergedStore]:
     try:
         yield store
     except BaseException:
-        is_empty = is_new and not store.rows("run")
+        is_empty = False
+        with suppress(PassbandError):  # why it failed matters more
+            is_empty = is_new and not store.rows("run")
         store.close()
         if is_empty:
             shutil.rmtree(directory, ignore_errors=True)

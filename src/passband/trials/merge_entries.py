@@ -32,6 +32,12 @@ class Entered:
     keys: Mapping[int, str] = field(default_factory=dict)  # by number here
     scorers: dict[int, int] = field(default_factory=dict)
 
+    def complete(self, trials: Trials) -> None:
+        """Read the problems if that was not needed so far, since all are as they are there."""
+        if not self.problems:
+            self.keys = {n: key for key, n in trials.numbers(self.run.number).items()}
+            self.problems = {number: number for number in self.keys}
+
     @property
     def keeps_numbers(self) -> bool:
         """Whether the run, its problems and its scorers have the same numbers in both."""
@@ -94,9 +100,6 @@ def enter_run(
     entered = Entered(run, number, is_new=earlier is None)
     if entered.is_new or number != run.number or not has_problems(number):
         _enter_problems(store, trials, entered)
-    else:
-        keys = entered.keys = {n: key for key, n in trials.numbers(run.number).items()}
-        entered.problems = dict(zip(keys, keys, strict=True))
     _enter_scorers(store, trials, entered)
     return entered
 

@@ -30,6 +30,7 @@ class MergedRows:
         entered: Entered,
         origins: Mapping[int | None, int | None],
     ) -> None:
+        entered.complete(trials)
         self._store, self._trials, self._entered = store, trials, entered
         self._origins = origins
         self._number = entered.number
@@ -121,7 +122,11 @@ class MergedRows:
 
 def copy_calls(store: Store, trials: Trials, entered: Entered, report: MergeReport) -> MergeReport:
     """Copy the calls of every scorer that has asked a judge."""
-    for there, here in entered.scorers.items():
+    asked = [scorer for scorer in entered.scorers if trials.counter("call", scorer)]
+    if asked:
+        entered.complete(trials)
+    for there in asked:
+        here = entered.scorers[there]
         try:
             added = merge_calls(store, trials, there, here, entered.problems)
         except ConflictingCalls as error:

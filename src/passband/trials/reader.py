@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from passband.errors import InvalidInput, nearest
 from passband.frames import Framed, Kind
@@ -44,7 +44,7 @@ from passband.trials.rows import (
 )  # fmt: skip
 from passband.trials.schema import FILE, selected, sqlite_errors
 from passband.trials.search import Search
-from passband.trials.tally_columns import added
+from passband.trials.tally_columns import ScoreTallies, TrialTallies, added
 from passband.trials.unpacking import placed_trial, scores_of
 from passband.trials.walk import Walk
 
@@ -62,7 +62,6 @@ __all__ = [
 ]
 
 _TOGETHER = 1_000  # problems
-TallyTable = Literal["trial_tally", "score_tally"]
 _BY_TIME = "at_ms, problem, trial, attempt"
 
 _PROBLEMS = "SELECT count(*), total(crc) FROM problem WHERE run=?"  # another for other problems
@@ -337,10 +336,13 @@ class Trials(Framed):
         counts = self._counts.trial_tallies(run).by_status()
         return {self._rows.status(status): count for status, count in sorted(counts.items())}
 
-    def tally_rows(self, table: TallyTable, number: int) -> Iterator[tuple[Any, ...]]:
-        """Yield the tallies of a run or a scorer as they are stored, without their checksums."""
-        column = "run" if table == "trial_tally" else "scorer"
-        return self._rows.rows(table, f"{column}=?", number, order="1, 2, 3, 4")
+    def trial_tallies(self, run: int) -> TrialTallies:
+        """Return the trials of a run added up by problem and status."""
+        return self._counts.trial_tallies(run)
+
+    def score_tallies(self, scorer: int) -> ScoreTallies:
+        """Return the scores of a scorer added up by problem and status."""
+        return self._counts.score_tallies(scorer)
 
     def tokens(self, run: int) -> tuple[int, int]:
         """Return the tokens that went in and came out, where they were counted."""

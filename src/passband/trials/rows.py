@@ -66,7 +66,8 @@ failed      no reply came back; `outcome`, `http` and `detail` say why
 REASONING = ("reasoning_tokens", "reasoning_trials")
 """Counters of a run that count no rows: tokens of reasoning, and the trials that state theirs.
 
-Trials of earlier versions, imported, merged and salvaged ones are not among them.
+Trials of earlier versions, imported and salvaged ones are not among them, nor are merged ones where
+rows were read one by one, or some of them were there.
 """
 
 

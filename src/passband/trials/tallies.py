@@ -18,6 +18,7 @@ from passband.trials.checked import CheckedRows
 from passband.trials.checksums import score_tally_checksum, trial_tally_checksum
 from passband.trials.packing import insertions, packed
 from passband.trials.rows import REASONING, STATUSES, TrialRow
+from passband.trials.tally_columns import ScoreTallies, TrialTallies
 
 __all__ = ["ScoreTally", "Tallies", "TrialTally"]
 
@@ -59,14 +60,16 @@ class TrialTally:
         self.cost += row[11] or 0.0
         self.retried += row[7] > 1
 
-    def join(self, other: TrialTally) -> None:
-        """Add the tally of other trials."""
-        self.trials += other.trials
-        self.places |= other.places
-        self.prompt_tokens += other.prompt_tokens
-        self.completion_tokens += other.completion_tokens
-        self.cost += other.cost
-        self.retried += other.retried
+    def join(
+        self, trials: int, places: bytes, prompt: int, completion: int, cost: float, retried: int
+    ) -> None:
+        """Add the tally of other trials, as it is stored."""
+        self.trials += trials
+        self.places |= int.from_bytes(places, "little")
+        self.prompt_tokens += prompt
+        self.completion_tokens += completion
+        self.cost += cost
+        self.retried += retried
 
     def row(self, key: _TrialKey) -> tuple[object, ...]:
         """Return the row that holds the tally."""
@@ -101,12 +104,12 @@ class ScoreTally:
             self.total += value
             self.odd += value not in (0.0, 1.0)
 
-    def join(self, other: ScoreTally) -> None:
+    def join(self, scores: int, valued: int, total: float, odd: int) -> None:
         """Add the tally of other scores."""
-        self.scores += other.scores
-        self.valued += other.valued
-        self.total += other.total
-        self.odd += other.odd
+        self.scores += scores
+        self.valued += valued
+        self.total += total
+        self.odd += odd
 
     def row(self, key: _ScoreKey) -> tuple[object, ...]:
         """Return the row that holds the tally."""
@@ -166,24 +169,22 @@ class Tallies:
                     tally.odd += 1
         self.count("score", scorer, len(rows))
 
-    def add_trial_tallies(self, run: int, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Add tallies of other trials, as rows by problem, and write them as they become many."""
-        source = iter(rows)
-        while chunk := list(islice(source, _MOST // 4)):
-            self._load("trial_tally", run, {row[1] for row in chunk})
-            for row in chunk:
-                self._changed_trial(run, row[1], row[2]).join(TrialTally.of_row(row))
-            self.count("trial", run, sum(row[3] for row in chunk))
+    def add_trial_tallies(self, run: int, tallies: TrialTallies) -> None:
+        """Add tallies of other trials, and write them as they become many."""
+        for rows in _chunks(tallies.rows()):
+            self._load("trial_tally", run, {row[0] for row in rows})
+            for problem, status, *sums in rows:
+                self._changed_trial(run, problem, status).join(*sums)
+            self.count("trial", run, sum(row[2] for row in rows))
             self._write_many()
 
-    def add_score_tallies(self, scorer: int, rows: Iterable[tuple[Any, ...]]) -> None:
+    def add_score_tallies(self, scorer: int, tallies: ScoreTallies) -> None:
         """Add tallies of other scores in the same way."""
-        source = iter(rows)
-        while chunk := list(islice(source, _MOST // 4)):
-            self._load("score_tally", scorer, {row[1] for row in chunk})
-            for row in chunk:
-                self._changed_score(scorer, *row[1:4]).join(ScoreTally.of_row(row))
-            self.count("score", scorer, sum(row[4] for row in chunk))
+        for rows in _chunks(tallies.rows()):
+            self._load("score_tally", scorer, {row[0] for row in rows})
+            for problem, trial_status, status, *sums in rows:
+                self._changed_score(scorer, problem, trial_status, status).join(*sums)
+            self.count("score", scorer, sum(row[3] for row in rows))
             self._write_many()
 
     def add_reasoning(self, run: int, trials: Iterable[TrialRow]) -> None:
@@ -337,3 +338,8 @@ class Tallies:
         }
         if keys:
             self._connection.executemany(f"DELETE FROM {table} WHERE {columns[table]}", keys)
+
+
+def _chunks(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    while chunk := list(islice(rows, _MOST // 4)):
+        yield chunk

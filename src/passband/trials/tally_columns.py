@@ -45,6 +45,10 @@ class TrialTallies:
         rows.require("trial", run, sum(tallies.trials))
         return tallies
 
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the tallies one by one: their columns in this order."""
+        return zip(*(getattr(self, column.name) for column in fields(self)), strict=True)
+
     def by_status(self) -> dict[int, int]:
         """Return how many trials have each status."""
         return added(self.statuses, self.trials)
@@ -80,6 +84,10 @@ class ScoreTallies:
             _extend(tallies, columns)
         rows.require("score", scorer, sum(tallies.scores))
         return tallies
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """Yield the tallies one by one: their columns in this order."""
+        return zip(*(getattr(self, column.name) for column in fields(self)), strict=True)
 
     def sums(self) -> list[tuple[int, int, float]]:
         """Return for each problem how many scores have a value, and their sum."""
