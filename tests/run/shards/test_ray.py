@@ -18,13 +18,15 @@ import pytest
 
 from commands import run
 from fault_server import FaultServer, Received, after, held
+from passband.cluster.nodes import Node
 from passband.errors import InvalidInput, PassbandError
 from passband.run.request import RunRequest, make_request
 from passband.run.session import Finished
+from passband.run.shards import ray as shards_ray
 from passband.run.shards.driver import run_shards
 from passband.run.shards.folder import SHARDS
 from passband.run.shards.launch import Launch
-from passband.run.shards.ray import ShardActor, check_storage
+from passband.run.shards.ray import ShardActor
 from runs import HURRIED, Notes
 
 # Else Ray takes the loopback address for that of another machine, and waits for it.
@@ -97,12 +99,6 @@ def when(number: int, act: Callable[[], None]) -> Callable[[Received], Any]:
     return script
 
 
-def actors() -> list[int]:
-    from ray.util.state import list_actors
-
-    return [one.pid for one in list_actors() if one.state == "ALIVE" and one.pid]
-
-
 def test_the_store_is_that_of_one_process(
     cluster: Any, task_file: Path, tmp_path: Path, single: str
 ) -> None:
@@ -170,15 +166,21 @@ def test_nothing_is_lost_with_the_leading_process(
     assert any("merging 2 shards" in note for note in notes.notes)
 
 
-def test_a_node_that_does_not_see_the_storage_is_refused(tmp_path: Path) -> None:
-    class Blind:
-        def on_each_node(self, function: Any, marker: Path) -> dict[str, Any]:
-            return {"node-1": function(marker), "node-2": function(tmp_path / "other" / "marker")}
+def test_a_node_that_does_not_see_the_storage_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blind(function: Any, marker: Path) -> list[tuple[Node, Any]]:
+        other = tmp_path / "other" / "marker"
+        return [
+            (Node("node-1", "1", 2.0), function(marker)),
+            (Node("node-2", "2", 2.0), function(other)),
+        ]
 
+    monkeypatch.setattr(shards_ray, "on_each_node", blind)
     marker = tmp_path / "marker"
     marker.touch()
     with pytest.raises(PassbandError, match="node-2 does not see"):
-        check_storage(Blind(), marker)  # type: ignore[arg-type]
+        shards_ray.check_storage(marker)
     actor = ShardActor(None, 1, tmp_path / "no" / "marker")  # type: ignore[arg-type]
     assert "does not see the storage" in str(actor.events())
 

@@ -16,11 +16,13 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from passband.cluster.connection import Cluster, connect
+from passband.cluster.address import parse_address
+from passband.cluster.connect import connect, ray_module
+from passband.cluster.nodes import on_each_node, unwrapped, working_nodes
 from passband.errors import InvalidInput, PassbandError
 from passband.run.shards.job import ShardJob
 from passband.run.shards.local import ShardProcess
-from passband.run.shards.wire import Event, Failed, Lost, Order
+from passband.run.shards.wire import Ended, Event, Failed, Lost, Order
 
 __all__ = ["RayActors", "RayShard", "ShardActor", "check_storage"]
 
@@ -57,12 +59,13 @@ class RayActors:
         self._exit = ExitStack()
         self._shards: list[RayShard] = []
         try:
-            self._cluster = self._exit.enter_context(connect(on))
+            self._exit.enter_context(connect(parse_address(on)))
+            self._ray = ray_module()
             self._marker = folder / f"marker-{uuid.uuid4().hex}"
             self._marker.touch()
             self._exit.callback(self._marker.unlink, missing_ok=True)
-            check_storage(self._cluster, self._marker)
-            self._share, self._cpus = self._cluster.share_of(shards)
+            check_storage(self._marker)
+            self._share = _share(shards)
         except BaseException:
             self._exit.close()
             raise
@@ -74,14 +77,15 @@ class RayActors:
                 "--header, or a password in --base-url, would be sent to the cluster. Put keys "
                 "into the environment of the nodes instead."
             )
-        shard = RayShard(self._cluster, job, self._share, self._cpus, self._marker)
+        shard = RayShard(self._ray, job, self._share, self._marker)
         self._shards.append(shard)
         return shard
 
     def wait(self, seconds: float) -> None:
         """Return when an actor has reported something, or after so many seconds."""
         polls = [shard.poll for shard in self._shards if shard.poll is not None]
-        self._cluster.wait(polls, seconds)
+        if polls:
+            self._ray.wait(polls, num_returns=1, timeout=seconds)
 
     def close(self) -> None:
         """End every actor, and leave the cluster."""
@@ -93,44 +97,52 @@ class RayActors:
 class RayShard:
     """A shard whose process runs on a node; there is always one poll under way."""
 
-    def __init__(
-        self, cluster: Cluster, job: ShardJob, share: float, cpus: int, marker: Path
-    ) -> None:
-        self._cluster = cluster
-        actor = cluster.ray.remote(ShardActor).options(
-            num_cpus=share,
-            max_restarts=0,  # the leading process starts it again, wherever there is room
-            max_concurrency=2,
-            scheduling_strategy="SPREAD",
-        )
-        self._actor = actor.remote(job, cpus, marker)
+    def __init__(self, ray: Any, job: ShardJob, share: float, marker: Path) -> None:
+        self._ray = ray
+        options = {
+            "num_cpus": share,
+            "max_restarts": 0,  # the leading process starts it again, wherever there is room
+            "max_concurrency": 2,
+            "scheduling_strategy": "SPREAD",
+        }
+        actor = ray.remote(**options)(ShardActor)
+        self._actor = actor.remote(job, max(1, int(share)), marker)
         self.poll: Any = self._actor.events.remote()
 
     def events(self) -> Sequence[Event]:
         """Return what it has reported since the last call."""
-        if self.poll is None or not self._cluster.wait([self.poll], 0):
+        if self.poll is None or not self._ray.wait([self.poll], timeout=0)[0]:
             return []
         try:
-            events: Sequence[Event] = self._cluster.ray.get(self.poll)
-        except self._cluster.ray.exceptions.RayActorError as error:
+            events: Sequence[Event] = self._ray.get(self.poll)
+        except self._ray.exceptions.RayActorError as error:
             self.poll = None
             return [Lost(_reason(error))]
-        except self._cluster.ray.exceptions.RayTaskError as error:
+        except self._ray.exceptions.RayError as error:
             self.poll = None
-            return [Failed(f"its actor failed: {str(error).strip().splitlines()[-1]}")]
-        is_over = bool(events) and isinstance(events[-1], (Failed, Lost))
+            return [Failed(str(unwrapped(error, "its actor failed: ")))]
+        is_over = bool(events) and isinstance(events[-1], (Ended, Failed, Lost))
         self.poll = None if is_over else self._actor.events.remote()
+        if is_over:
+            self.kill()  # its share of the node is free for others
         return events
 
     def send(self, order: Order) -> None:
         """Send it an order."""
-        with suppress(self._cluster.ray.exceptions.RayError):
+        with suppress(self._ray.exceptions.RayError):
             self._actor.send.remote(order)
 
     def kill(self) -> None:
         """End the actor; its process ends when it notices."""
-        with suppress(self._cluster.ray.exceptions.RayError, ValueError):
-            self._cluster.ray.kill(self._actor)
+        with suppress(self._ray.exceptions.RayError, ValueError):
+            self._ray.kill(self._actor)
+
+
+def _share(shards: int) -> float:
+    """Return the processors of an actor, such that all fit at once even if they pack badly."""
+    cpus = [node.cpus for node in working_nodes()]
+    each = sum(cpus) / shards
+    return float(min(int(each), int(min(cpus)))) if each >= 1 else round(each / 2, 4)
 
 
 def _reason(error: Exception) -> str:
@@ -138,15 +150,14 @@ def _reason(error: Exception) -> str:
     return f"its actor or node is gone: {lines[0][:200]}" if lines else "its actor is gone"
 
 
-def check_storage(cluster: Cluster, marker: Path) -> None:
+def check_storage(marker: Path) -> None:
     """Refuse a cluster with a node that does not see the folder of the marker."""
-    answers = cluster.on_each_node(_leaves_mark, marker)
-    for node, name in answers.items():
+    for node, name in on_each_node(_leaves_mark, marker):
         mark = marker.with_name(name) if name else None
         if mark is None or not mark.is_file():
             raise PassbandError(
-                f"the node {node} does not see {marker.parent}. Shards on Ray need storage that "
-                "all nodes share, and that outlives them: give it with --out."
+                f"the node {node.name} does not see {marker.parent}. Shards on Ray need storage "
+                "that all nodes share, and that outlives them: give it with --out."
             )
         mark.unlink()
 
