@@ -12,7 +12,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from passband.run.grade import SLOW_THREADS, Grader, identity_of, score_row
+from passband.run.grade import Grader, identity_of, score_row, slow_threads
 from passband.score.code.again import (
     Place,
     again_entry,
@@ -124,7 +124,7 @@ class _Rechecking:
         for hashes, group in groupby(by_seed, key=lambda place: hash_seed(place, self._seed)):
             texts = [(place, self._text(place)) for place in group]
             again = partial(self._verdict, hashes=hashes, times=times)
-            most = 1 if times > 1 else SLOW_THREADS
+            most = 1 if times > 1 else slow_threads()
             with ThreadPoolExecutor(min(most, 1 + len(texts) // _EACH)) as threads:
                 yield [second for made in threads.map(again, texts) for second in made]
 

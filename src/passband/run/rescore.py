@@ -12,7 +12,7 @@ from typing import Any
 
 from passband.errors import InvalidInput, UnknownName
 from passband.run.aside import grade_in_loop, graded_in_threads, loop_for
-from passband.run.grade import SLOW_THREADS, Grader, is_async, scorer_entry, truncated_of
+from passband.run.grade import Grader, is_async, scorer_entry, slow_threads, truncated_of
 from passband.run.judge.rescoring import Judging
 from passband.run.recheck import recheck
 from passband.run.sandboxed import open_sandbox, trials_without_verdict, used_sandboxes
@@ -270,7 +270,7 @@ def score_recorded(
     places = {problem: place for place, problem in enumerate(problems)}
     with (
         Trials(store.directory, trusted=True) as trials,
-        ThreadPoolExecutor(SLOW_THREADS) as threads,
+        ThreadPoolExecutor(slow_threads()) as threads,
         loop_for(running) as loop,
     ):
         run = trials.run_numbered(number)
