@@ -22,6 +22,7 @@ __all__ = [
     "failures_hint",
     "import_module",
     "import_modules",
+    "imported",
     "load",
     "source",
 ]
@@ -30,6 +31,7 @@ GROUP = "passband.plugins"
 VARIABLE = "PASSBAND_IMPORT"
 
 failures: dict[str, str] = {}  # installed plug-ins that could not be imported, and why
+imported: dict[str, None] = {}  # modules that the user named, in the order of their import
 _is_loaded = False
 _importing: list[str] = []  # plug-ins under import, the innermost last
 
@@ -69,6 +71,7 @@ def import_module(name: str, option: str = "--import") -> None:
     try:
         with _registering(name):
             importlib.import_module(name)
+        imported[name] = None
     except (Exception, SystemExit) as error:
         raise InvalidInput(
             f"{option} {name}: the module cannot be imported: {describe(error)}"

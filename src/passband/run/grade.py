@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ class Grader:
     """
 
     scorers: Sequence[tuple[int, Scorer]]
-    references: Sequence[Reference]  # by position of the problem
+    references: Sequence[Reference] | Mapping[int, Reference]  # by position of the problem
     truncated: Truncated = "leave"
 
     @property
