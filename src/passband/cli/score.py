@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,10 @@ from passband.cli.judge_options import (
     judge_choice,
 )
 from passband.cli.options import JsonOption, Quiet, Truncated, TrustTaskCode, UnsafeCode
+
+if TYPE_CHECKING:
+    from passband.cli.judge_line import JudgeLine
+    from passband.run.remote import RemoteScoring
 
 __all__ = ["score"]
 
@@ -56,6 +60,14 @@ def score(
         bool,
         typer.Option("--moved-server", help="Go on: the same judge has another address now."),
     ] = False,
+    on: Annotated[
+        str | None,
+        typer.Option(help="Score on a cluster of Ray: ray, ray://HOST:10001 or HOST:6379."),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --on: processors to use; by default all of the cluster."),
+    ] = None,
     trust_task_code: TrustTaskCode = False,
     unsafe_code: UnsafeCode = False,
     json: JsonOption = False,
@@ -64,6 +76,7 @@ def score(
     """Re-score recorded completions; keeps earlier scores. Only --judge sends requests."""
     from json import dumps
 
+    from passband.cli.judge_line import JudgeLine
     from passband.cli.output import print_notes, print_rows
     from passband.report.score import ScoreReport
     from passband.run.rescore import rescore_run
@@ -74,11 +87,14 @@ def score(
     )
     judging = None
     if choice.given:
-        from passband.cli.judge_line import JudgeLine
         from passband.run.judge.rescoring import Judging
 
         line = JudgeLine(quiet=quiet)
         judging = Judging(choice, line, max_cost, moved_server=moved_server)
+    remote = None
+    scored = JudgeLine(quiet=quiet, word="scored")
+    if on is not None or workers is not None:
+        remote = _remote(on, workers, scored, unsafe=unsafe_code, is_judged=bool(choice.given))
     rescored = rescore_run(
         run,
         scorers=scorer or [],
@@ -89,7 +105,9 @@ def score(
         trust=trust_task_code,
         unsafe=unsafe_code,
         judging=judging,
+        remote=remote,
     )
+    scored.clear()
     report = ScoreReport(rescored.added, summarize_scorers(run, tasks=rescored.tasks))
     if scorer and not extract:
         _warn_of_filters(run, scorer)
@@ -101,6 +119,25 @@ def score(
             print_notes(["", f"{report.added} scores added to {run}"])
     if judging is not None:
         raise typer.Exit(judging.exit_code)
+
+
+def _remote(
+    on: str | None, workers: int | None, line: JudgeLine, *, unsafe: bool, is_judged: bool
+) -> RemoteScoring:
+    """Return where and how to score on a cluster; raise `InvalidInput` for what cannot be."""
+    from passband.cluster.address import parse_address
+    from passband.errors import InvalidInput
+    from passband.run.remote import RemoteScoring
+
+    if on is None:
+        raise InvalidInput("--workers is for scoring on a cluster; name it with --on ray.")
+    address = parse_address(on)
+    if is_judged:
+        raise InvalidInput(
+            "--judge with --on: a judge is asked over the network, which takes no processors, so "
+            "more machines make it no faster; leave out --on, and raise --judge-concurrency."
+        )
+    return RemoteScoring(address, workers, unsafe=unsafe, tick=line.judged)
 
 
 def _warn_of_filters(run: Path, added: list[str]) -> None:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import math
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from passband.cpus import available_cpus
 from passband.run.settings import Truncated
 from passband.score.scorer import Reference, Score, ScoredTrial, Scorer, Unscored
 from passband.trials.rows import ScorerEntry, ScoreRow, Status, TrialRow
 
 __all__ = [
-    "SLOW_THREADS",
     "Grader",
     "identity_of",
     "is_async",
     "score_row",
     "scorer_entry",
+    "slow_threads",
     "truncated_of",
 ]
 
 _SCORED_TOO = "\ntruncated: score"  # ends the identity of a scorer of truncated completions
-SLOW_THREADS = max(4, (os.cpu_count() or 1) + 2)  # for scorers that wait for other processes
 _DETAIL = 200  # characters of an error that are kept
 
 
@@ -40,7 +39,7 @@ class Grader:
     """
 
     scorers: Sequence[tuple[int, Scorer]]
-    references: Sequence[Reference]  # by position of the problem
+    references: Sequence[Reference] | Mapping[int, Reference]  # by position of the problem
     truncated: Truncated = "leave"
 
     @property
@@ -108,6 +107,11 @@ class Grader:
     def close(self) -> None:
         for _, scorer in self.scorers:
             scorer.close()
+
+
+def slow_threads() -> int:
+    """Return the number of threads for scorers that wait for other processes."""
+    return max(4, available_cpus() + 2)
 
 
 def scorer_entry(scorer: Scorer, truncated: Truncated) -> ScorerEntry:

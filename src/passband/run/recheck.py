@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import groupby
 from typing import Any
 
-from passband.run.grade import SLOW_THREADS, Grader, identity_of, score_row
+from passband.run.grade import Grader, identity_of, score_row, slow_threads
+from passband.run.remote import RemoteScoring
 from passband.score.code.again import (
     Place,
     again_entry,
@@ -21,7 +21,7 @@ from passband.score.code.again import (
     hash_seed,
 )
 from passband.score.code.outcome import outcome_in
-from passband.score.scorer import Reference
+from passband.score.scorer import Reference, Score
 from passband.trials.chosen import Choice
 from passband.trials.reader import Trials
 from passband.trials.rows import ScoreRow
@@ -32,12 +32,20 @@ __all__ = ["recheck"]
 _EACH = 16  # programs for which another interpreter of their hash seed is worth starting
 _LONGER = 2.0  # times the limits, for a program that ran out of them
 Second = tuple[Place, ScoreRow]
+Program = tuple[str | None, Reference]
 
 
-def recheck(store: Store, run: int, grader: Grader, problems: Sequence[int]) -> int:
+def recheck(
+    store: Store,
+    run: int,
+    grader: Grader,
+    problems: Sequence[int],
+    remote: RemoteScoring | None = None,
+) -> int:
     """Give some verdicts of every scorer of programs again; return how many.
 
-    `problems` are their numbers in the store, in the order of the grader's references.
+    `problems` are their numbers in the store, in the order of the grader's references. With
+    `remote`, they are given on the nodes of a cluster.
     """
     positions = {number: position for position, number in enumerate(problems)}
     count = 0
@@ -46,7 +54,7 @@ def recheck(store: Store, run: int, grader: Grader, problems: Sequence[int]) -> 
             entry = again_entry(scorer.name, identity_of(scorer, grader.truncated))
             again = store.put_scorer(run, entry)
             rechecking = _Rechecking(
-                store, run, number, again, scorer, grader.references, positions
+                store, run, number, again, scorer, grader.references, positions, remote
             )
             count += rechecking.run_all()
             scorer.close()
@@ -63,11 +71,13 @@ class _Rechecking:
         number: int,
         again: int,
         scorer: Any,  # with `score_again`, as that of programs has it
-        references: Sequence[Reference],
+        references: Sequence[Reference] | Mapping[int, Reference],
         positions: Mapping[int, int],
+        remote: RemoteScoring | None,
     ) -> None:
         self._store, self._run_number, self._number, self._again = store, run, number, again
         self._scorer, self._references, self._positions = scorer, references, positions
+        self._remote = remote
 
     def run_all(self) -> int:
         """Run chosen programs again, and more of them where a verdict changes.
@@ -122,23 +132,34 @@ class _Rechecking:
         """Yield second verdicts, those of one hash seed after the other; longer ones alone."""
         by_seed = sorted(places, key=lambda place: (hash_seed(place, self._seed), place))
         for hashes, group in groupby(by_seed, key=lambda place: hash_seed(place, self._seed)):
-            texts = [(place, self._text(place)) for place in group]
-            again = partial(self._verdict, hashes=hashes, times=times)
-            most = 1 if times > 1 else SLOW_THREADS
-            with ThreadPoolExecutor(min(most, 1 + len(texts) // _EACH)) as threads:
-                yield [second for made in threads.map(again, texts) for second in made]
+            asked = list(group)
+            programs = [(self._text(place), self._reference(place)) for place in asked]
+            scores = self._scores(programs, hashes, times)
+            yield [
+                (place, score_row(self._again, _kept(score, hashes), None))
+                for place, score in zip(asked, scores, strict=True)
+                if score.value is not None  # or else the sandbox failed
+            ]
+
+    def _scores(self, programs: Sequence[Program], hashes: int, times: float) -> list[Score]:
+        """Return the second verdicts of programs under one hash seed."""
+        if self._remote is not None:
+            return self._remote.verdicts_again(self._scorer, programs, hashes, times)
+
+        def again(program: Program) -> Score:
+            score: Score = self._scorer.score_again(*program, hash_seed=hashes, times=times)
+            return score
+
+        most = 1 if times > 1 else slow_threads()
+        with ThreadPoolExecutor(min(most, 1 + len(programs) // _EACH)) as threads:
+            return list(threads.map(again, programs))
 
     def _text(self, place: Place) -> str | None:
         return self._chosen.trial(self._numbers[place.problem], place.trial).text
 
-    def _verdict(
-        self, asked: tuple[Place, str | None], *, hashes: int, times: float
-    ) -> list[Second]:
-        """Return the second verdict of a trial; none where the sandbox failed."""
-        place, text = asked
-        reference = self._references[self._positions[self._numbers[place.problem]]]
-        score = self._scorer.score_again(text, reference, hash_seed=hashes, times=times)
-        if score.value is None:
-            return []
-        kept = score._replace(answer=None, rule=f"hash seed {hashes}")
-        return [(place, score_row(self._again, kept, None))]
+    def _reference(self, place: Place) -> Reference:
+        return self._references[self._positions[self._numbers[place.problem]]]
+
+
+def _kept(score: Score, hashes: int) -> Score:
+    return score._replace(answer=None, rule=f"hash seed {hashes}")

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from passband.run.grade import SLOW_THREADS, Grader, score_row
+from passband.run.grade import Grader, score_row, slow_threads
 from passband.run.task_run import TaskRun
 from passband.score.patterns import NeedsWorker, quickly
 from passband.score.scorer import Score
@@ -43,7 +43,7 @@ Row = TypeVar("Row", TrialRow, AttemptRow)
 class Recorder:
     """Collects rows and hands them to the store, which one thread at a time may use."""
 
-    def __init__(self, store: Store, slow_threads: int = SLOW_THREADS) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         self._rows: Rows = {}
         self._buffered = 0  # rows in the buffer
@@ -51,7 +51,7 @@ class Recorder:
         self._brought: list[Brought] = []
         self._scores: list[Scored] = []
         self._writer = ThreadPoolExecutor(1, "writer")
-        self._scoring = ThreadPoolExecutor(slow_threads, "scoring")
+        self._scoring = ThreadPoolExecutor(slow_threads(), "scoring")
         self._awaiting = asyncio.Semaphore(_AWAITED)
         self._slow: set[asyncio.Task[None]] = set()
         self._saved = asyncio.Event()  # what has come is on disk

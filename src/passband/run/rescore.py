@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import Any
 
 from passband.errors import InvalidInput, UnknownName
 from passband.run.aside import grade_in_loop, graded_in_threads, loop_for
-from passband.run.grade import SLOW_THREADS, Grader, is_async, scorer_entry, truncated_of
+from passband.run.grade import Grader, is_async, scorer_entry, slow_threads, truncated_of
 from passband.run.judge.rescoring import Judging
 from passband.run.recheck import recheck
+from passband.run.remote import RemoteScoring
 from passband.run.sandboxed import open_sandbox, trials_without_verdict, used_sandboxes
 from passband.run.settings import Truncated
 from passband.run.task_run import TaskRun
@@ -151,10 +153,12 @@ def rescore_run(
     trust: bool = False,
     unsafe: bool = False,
     judging: Judging | None = None,
+    remote: RemoteScoring | None = None,
 ) -> Rescored:
     """Score the recorded completions of every task of a run directory, or of some tasks.
 
     Judges are asked only where `judging` says how; without it their verdicts stay as they are.
+    With `remote`, scores are made on the nodes of a cluster, and are the same.
     """
     if (rules or (main and judging is None)) and not scorers:
         raise InvalidInput("--extract and --main are for a new scorer; name it with --scorer.")
@@ -167,17 +171,20 @@ def rescore_run(
     plans = chosen_scorers(runs, names, rules, task_names, trust=trust, is_judged=is_judged)
     plans = [_with_judges(plan, judging) for plan in plans]
     every = truncated is not None
-    scoring = (s for plan in plans for s in plan.scorers(every=every).values())
-    open_sandbox(scoring, unsafe=unsafe)
-    store = Store(directory)
-    added = 0
-    try:
+    scoring = [s for plan in plans for s in plan.scorers(every=every).values()]
+    with ExitStack() as stack:
+        if remote is None:
+            open_sandbox(scoring, unsafe=unsafe)
+        else:
+            stack.enter_context(remote.connected(scoring))
+        store = stack.enter_context(closing(Store(directory)))
+        added = 0
         for plan in plans:
-            added += score_again(store, plan, main=main, truncated=truncated, judging=judging)
+            added += score_again(
+                store, plan, main=main, truncated=truncated, judging=judging, remote=remote
+            )
             if judging is not None and judging.is_stopping:
                 break
-    finally:
-        store.close()
     return Rescored(added, tuple(dict.fromkeys(plan.run.task for plan in plans)))
 
 
@@ -199,6 +206,7 @@ def score_again(
     main: bool = False,
     truncated: Truncated | None = None,
     judging: Judging | None = None,
+    remote: RemoteScoring | None = None,
 ) -> int:
     """Score recorded trials by a run's scorers and return how many scores are new."""
     cut_off = truncated or plan.current_truncated()
@@ -211,7 +219,8 @@ def score_again(
     renewed = {name: scorer_entry(scorer, cut_off) for name, scorer in scorers.items()}
     order = plan.order(main=main)
     numbers = store.set_scorers(plan.run.number, [(kept | renewed)[name] for name in order])
-    sandboxes = used_sandboxes(scorers.values(), plan.run.config)
+    elsewhere = None if remote is None else remote.sandboxes_of(scorers.values())
+    sandboxes = used_sandboxes(scorers.values(), plan.run.config, elsewhere)
     if any(plan.run.config.get(key) != value for key, value in sandboxes.items()):
         store.set_config(plan.run.number, {**plan.run.config, **sandboxes})
     references = [_reference(problem.record) for problem in problems]
@@ -222,8 +231,8 @@ def score_again(
         if judging is not None:
             added = judging.score(store, plan.run, grader, problems, score_recorded)
         else:
-            added = score_recorded(store, plan.run.number, grader, own)
-        recheck(store, plan.run.number, grader, own)
+            added = score_recorded(store, plan.run.number, grader, own, remote=remote)
+        recheck(store, plan.run.number, grader, own, remote)
         return added
     finally:
         grader.close()
@@ -259,18 +268,19 @@ def score_recorded(
     note: Callable[[int, ScoreRow], None] = lambda problem, score: None,
     running: asyncio.AbstractEventLoop | None = None,
     tick: Callable[[], None] = lambda: None,
+    remote: RemoteScoring | None = None,
 ) -> int:
     """Score recorded trials of a run that lack a score, and return how many scores were added.
 
     `problems` are their numbers in the store, in the order of the grader's references. Async
     scorers are awaited in the event loop that is `running` in another thread, if any; `tick` is
-    called after each of their scores.
+    called after each of their scores. With `remote`, others are scored on a cluster.
     """
     added = 0
     places = {problem: place for place, problem in enumerate(problems)}
     with (
         Trials(store.directory, trusted=True) as trials,
-        ThreadPoolExecutor(SLOW_THREADS) as threads,
+        ThreadPoolExecutor(slow_threads()) as threads,
         loop_for(running) as loop,
     ):
         run = trials.run_numbered(number)
@@ -286,6 +296,10 @@ def score_recorded(
             def grade(row: TrialRow, one: Grader = one) -> list[ScoreRow]:
                 return [] if is_stopping() else one.grade(row)
 
+            if remote is not None and remote.takes(scorer):
+                for sent, made in remote.graded(one, rows):
+                    added += _commit(store, problems, sent, made, note)
+                continue
             if scorer.slow and not is_async(scorer):
                 pairs = graded_in_threads(threads, grade, rows, is_stopping)
                 while few := list(islice(pairs, _FEW)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,14 @@ from passband.trials.chosen import Choice
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import TrialRow
 
-__all__ = ["SANDBOXES", "has_failures", "open_sandbox", "trials_without_verdict", "used_sandboxes"]
+__all__ = [
+    "SANDBOXES",
+    "has_failures",
+    "needs_sandbox",
+    "open_sandbox",
+    "trials_without_verdict",
+    "used_sandboxes",
+]
 
 _FAILED = "SandboxFailed"  # begins the detail of a score that a sandbox owes
 SANDBOXES = "sandboxes"  # the key of a run's config
@@ -23,7 +30,7 @@ def open_sandbox(scorers: Iterable[Scorer], *, unsafe: bool) -> None:
     Completions cost money, so this comes before the first request. `unsafe` lets programs run
     without a sandbox where there is none.
     """
-    if not any(map(_needs_sandbox, scorers)):
+    if not any(map(needs_sandbox, scorers)):
         return
     from passband.score.sandbox import find_sandbox, policy
 
@@ -32,21 +39,27 @@ def open_sandbox(scorers: Iterable[Scorer], *, unsafe: bool) -> None:
 
 
 def used_sandboxes(
-    scorers: Iterable[Scorer], before: Mapping[str, Any]
+    scorers: Iterable[Scorer],
+    before: Mapping[str, Any],
+    remote: Sequence[dict[str, str]] | None = None,
 ) -> dict[str, list[dict[str, str]]]:
-    """Return the part of a run's config with every sandbox that gave a verdict, this one last."""
+    """Return the part of a run's config with every sandbox that gave a verdict, the new ones last.
+
+    `remote` are those of other machines, in place of the one of this process.
+    """
     earlier = [dict(one) for one in before.get(SANDBOXES, ())]
-    if any(map(_needs_sandbox, scorers)):
+    now = list(remote or ())
+    if any(map(needs_sandbox, scorers)) and remote is None:
         from passband.score.sandbox import find_sandbox
 
-        now = dict(find_sandbox().identity)
-        earlier = [*(one for one in earlier if one != now), now]
-    return {SANDBOXES: earlier} if earlier else {}
+        now = [dict(find_sandbox().identity)]
+    used = [*(one for one in earlier if one not in now), *now]
+    return {SANDBOXES: used} if used else {}
 
 
 def has_failures(trials: Trials, number: int, scorer: Scorer) -> bool:
     """Return whether a scorer may owe a verdict because a sandbox failed."""
-    return _needs_sandbox(scorer) and trials.score_statuses(number).get("error", 0) > 0
+    return needs_sandbox(scorer) and trials.score_statuses(number).get("error", 0) > 0
 
 
 def trials_without_verdict(
@@ -63,5 +76,6 @@ def trials_without_verdict(
             yield replace(row, scores=[])
 
 
-def _needs_sandbox(scorer: Scorer) -> bool:
+def needs_sandbox(scorer: Scorer) -> bool:
+    """Return whether a scorer runs what a model wrote."""
     return getattr(scorer, "needs_sandbox", False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from passband import notes
 from passband.errors import PassbandError
@@ -15,7 +15,7 @@ from passband.score.scorer import Scorer
 if TYPE_CHECKING:
     from passband.trials.reader import ScorerRecord
 
-__all__ = ["Equality", "rebuilt_scorer", "recorded_equality"]
+__all__ = ["Equality", "rebuilt_scorer", "recorded_equality", "scorer_of"]
 
 Same = Callable[[str, str], bool]
 
@@ -52,11 +52,16 @@ def recorded_equality(scorer: ScorerRecord) -> Iterator[Equality]:
 
 def rebuilt_scorer(record: ScorerRecord) -> Scorer | None:
     """Return a recorded scorer, rebuilt from its specification; None if it has none."""
-    from passband.score.pipeline import make_scorer
-
     if record.spec is None or not record.is_rebuildable:
         return None
-    return make_scorer(**{name: record.spec[name] for name in _ARGUMENTS})
+    return scorer_of(record.spec)
+
+
+def scorer_of(spec: Mapping[str, Any]) -> Scorer:
+    """Return the scorer of a specification, as `Scorer.spec` has it."""
+    from passband.score.pipeline import make_scorer
+
+    return make_scorer(**{name: spec[name] for name in _ARGUMENTS})
 
 
 _ARGUMENTS = ("name", "function", "options", "steps")

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from passband.cpus import available_cpus
 from passband.score.sandbox.recipe import Recipe
 from passband.score.sandbox.worker import Worker
 
@@ -16,11 +17,11 @@ __all__ = ["Pool"]
 
 
 class Pool:
-    """At most `size` zygotes; by default one more than cores, as some trials only wait."""
+    """At most `size` zygotes; by default one more than processors, as some trials only wait."""
 
     def __init__(self, recipe: Callable[[int], Recipe], size: int | None = None) -> None:
         self._recipe = recipe
-        self.size = size or (os.cpu_count() or 1) + 1
+        self.size = size or available_cpus() + 1
         self._forget()
 
     def _forget(self) -> None:

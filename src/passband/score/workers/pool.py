@@ -13,6 +13,7 @@ time, and kills a worker whose call takes too long. Any thread may call. Needs a
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import os
 import selectors
@@ -20,6 +21,7 @@ import threading
 import time
 from typing import Any
 
+from passband.cpus import available_cpus
 from passband.errors import PassbandError
 from passband.score.workers.launch import launch
 from passband.score.workers.main import FUNCTIONS
@@ -28,6 +30,17 @@ __all__ = ["Pool", "WorkerFailed", "WorkerTimeout", "pool"]
 
 START_SECONDS = 120.0  # to start a worker and import what it needs, on a busy machine
 CALLS_PER_WORKER = 2000  # then it is replaced, because caches of sympy only grow
+
+
+_beginning = threading.Lock()  # of any pool
+
+
+def _renew_lock() -> None:
+    global _beginning
+    _beginning = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)  # a thread of the parent may have held it
 
 
 class WorkerTimeout(PassbandError):
@@ -46,14 +59,28 @@ class Pool:
     """At most `size` worker processes, started when they are needed."""
 
     def __init__(self, size: int | None = None) -> None:
-        self._size = size or min(4, os.cpu_count() or 1)
-        self._forget()
-
-    def _forget(self) -> None:
-        self._process = os.getpid()
-        self._slots = threading.BoundedSemaphore(self._size)
+        self._given = size
+        self._process: int | None = None  # until the first call
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []
+
+    @functools.cached_property
+    def size(self) -> int:
+        """The number of workers: as given, or by the processors when it is first needed.
+
+        That is later than the import that makes a pool: a process may have to be given its share
+        of the machine first.
+        """
+        return self._given or min(4, available_cpus())
+
+    def _begin(self) -> None:
+        """Begin with no workers, once in every process: after a fork they belong to the parent."""
+        with _beginning:
+            if self._process != os.getpid():
+                self._slots = threading.BoundedSemaphore(self.size)
+                self._lock = threading.Lock()
+                self._idle = []
+                self._process = os.getpid()
 
     def call(self, function: str, arguments: list[Any], *, seconds: float) -> Any:
         """Call a function of `passband.score.workers.main` and return its result.
@@ -62,7 +89,7 @@ class Pool:
         the time limit, is replaced once: it may have been ended from outside.
         """
         if self._process != os.getpid():
-            self._forget()  # this is a fork: the workers belong to the parent
+            self._begin()
         if function not in FUNCTIONS:
             raise WorkerFailed(f"KeyError: workers have no function {function!r}")
         module = FUNCTIONS[function][0]
@@ -99,7 +126,7 @@ class Pool:
             for place in reversed(range(len(self._idle))):
                 if self._idle[place].module == module:
                     return self._idle.pop(place)
-            replaced = self._idle.pop(0) if len(self._idle) >= self._size else None
+            replaced = self._idle.pop(0) if len(self._idle) >= self.size else None
         if replaced is not None:
             replaced.kill()
         return _Worker(module)

@@ -1,0 +1,5 @@
+"""A cluster of Ray: its address, a connection to it, and functions that run on its nodes.
+
+Ray starts processes and carries values, and nothing more: it knows neither tasks nor stores, and
+remembers nothing that a store does not hold.
+"""
