@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -91,12 +91,8 @@ def _open(ray: Any, where: Address) -> None:
     if where.kind == "gcs":
         ray.init(str(where), **common)
         return
-    if where.kind == "found":
-        try:
-            ray.init("auto", **common)
-            return
-        except ConnectionError:
-            pass  # none is running here
+    if where.kind == "found" and _joined(ray, common):
+        return
     ray.init(
         "local",
         num_cpus=available_cpus(),
@@ -104,6 +100,22 @@ def _open(ray: Any, where: Address) -> None:
         _node_ip_address="127.0.0.1",  # or else its ports are open to other machines
         **common,
     )
+
+
+def _joined(ray: Any, options: Mapping[str, Any]) -> bool:
+    """Connect to the cluster that runs on this machine; return whether there is one to use.
+
+    One that only loopback reaches belongs to a process that started it for itself, and ends with
+    that process.
+    """
+    try:
+        ray.init("auto", **options)
+    except ConnectionError:
+        return False
+    if not str(ray.get_runtime_context().gcs_address).startswith("127."):
+        return True
+    ray.shutdown()
+    return False
 
 
 class _Connection(threading.Thread):

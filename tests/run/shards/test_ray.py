@@ -117,7 +117,7 @@ def test_nothing_is_lost_with_a_node(
     notes = Notes()
     with FaultServer(when(12, lambda: cluster.remove_node(node, allow_graceful=False))) as server:
         made = request(task_file, server.url, tmp_path / "run")
-        on_ray(made, notes, shards=8)
+        on_ray(made, notes, shards=4)
         asked = len(server.requests)
     assert exported(tmp_path / "run") == single
     assert any("was lost (its actor or node is gone" in note for note in notes.notes)
@@ -130,7 +130,7 @@ def test_nothing_is_lost_with_an_actor(
 ) -> None:
     notes = Notes()
     with FaultServer(when(12, lambda: os.kill(_actor_pid(), signal.SIGKILL))) as server:
-        on_ray(request(task_file, server.url, tmp_path / "run"), notes)
+        on_ray(request(task_file, server.url, tmp_path / "run"), notes, shards=2)
         asked = len(server.requests)
     assert exported(tmp_path / "run") == single
     assert any("was lost" in note for note in notes.notes)
@@ -144,7 +144,7 @@ def _actor_pid() -> int:
 
 
 def test_nothing_is_lost_with_the_leading_process(
-    task_file: Path, tmp_path: Path, single: str
+    cluster: Any, task_file: Path, tmp_path: Path, single: str
 ) -> None:
     folders = [str(Path(__file__).parent), str(Path(__file__).parents[2])]
     script = (
@@ -155,7 +155,8 @@ def test_nothing_is_lost_with_the_leading_process(
     )
     with FaultServer(held()) as server:
         command = [sys.executable, "-c", script, task_file, server.url, tmp_path / "run"]
-        leader = subprocess.Popen(list(map(str, command)))
+        environment = {**os.environ, "RAY_ADDRESS": cluster.address}
+        leader = subprocess.Popen(list(map(str, command)), env=environment)
         server.wait_for(2)
         leader.kill()
         leader.wait()
