@@ -26,9 +26,7 @@ def chosen_sources(
     A name that no run directory has is refused. Files are read with all of the names.
     """
     held: dict[SourcePath, list[RunRecord]] = {
-        path: _runs(path)
-        for path in paths
-        if not isinstance(path, str) and is_run_directory(path)
+        path: _runs(path) for path in paths if not isinstance(path, str) and is_run_directory(path)
     }
     if len(held) == len(paths):
         _require("task", tasks, [run.task for runs in held.values() for run in runs])

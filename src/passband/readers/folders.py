@@ -13,7 +13,14 @@ from passband.readers.reader import TABLE, find_reader
 from passband.trials.reader import is_run_directory
 from passband.trials.schema import FILE
 
-__all__ = ["SourcePath", "expand_sources", "is_dataset", "is_several", "short_names"]
+__all__ = [
+    "SourcePath",
+    "expand_sources",
+    "is_dataset",
+    "is_several",
+    "require_path",
+    "short_names",
+]
 
 #: A file or a folder, or the name of a data set, which need not be a path.
 SourcePath: TypeAlias = Path | str
@@ -59,6 +66,19 @@ def expand_sources(sources: Sequence[str | os.PathLike[str]]) -> list[SourcePath
         for one in _expanded(path) if os.fspath(source) else [path]:
             paths.setdefault(one.resolve(), one)
     return list(paths.values())
+
+
+def require_path(source: SourcePath, use: str) -> Path:
+    """Return the path of a source; raise `InvalidInput` for a data set, whose trials are counted.
+
+    `use` says what needs the single trials.
+    """
+    if isinstance(source, str):
+        raise InvalidInput(
+            f"{masked(source)} is a data set, which is counted without its single trials, and "
+            f"these are what {use}. passband stats and passband compare read it."
+        )
+    return source
 
 
 def short_names(paths: Sequence[SourcePath]) -> list[str]:

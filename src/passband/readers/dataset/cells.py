@@ -103,8 +103,9 @@ class Cells:
 
     def _add_to_grid(self, cells: Ints, states: Any, hashes: Any, row: int) -> None:
         low, high = int(cells.min()), int(cells.max()) + 1
-        before = self._states[low:high].any(axis=1) if high - low <= len(cells) * 4 else None
-        if before is not None:
+        is_dense = high - low <= len(cells) * 4
+        if is_dense:
+            before: Any = self._states[low:high].any(axis=1)
             keys = (cells - low) * (_SCORED + 1) + states
             counts = np.bincount(keys, minlength=(high - low) * (_SCORED + 1))
             window = counts.reshape(high - low, _SCORED + 1)
@@ -136,9 +137,7 @@ class Cells:
             return
         cells = (old.keys >> 32) * self._width + problem_of_key(old.keys)
         missing = old.rows - old.trials
-        self._states[cells] = np.stack(
-            [old.trials - old.successes, old.successes, missing], axis=1
-        )
+        self._states[cells] = np.stack([old.trials - old.successes, old.successes, missing], axis=1)
         self._first[cells] = old.first
         if self._has_prints:
             self._prints[cells] = old.prints

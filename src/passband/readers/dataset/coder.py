@@ -87,7 +87,7 @@ class IntegerCoder:
         if array.null_count:
             values = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64) - self._low
             values[np.asarray(array.is_null())] = self._null
-            return values
+            return np.asarray(values)
         return _less(array.to_numpy(zero_copy_only=False), self._low)
 
     def complete(self, array: Any, found: Ints, on_new: OnNew | None = None) -> Ints:
@@ -172,7 +172,7 @@ class LabelCoder:
         self._remember(values, numbers[:-1])
         if new and on_new is not None:
             on_new([text for text, _ in new], np.array([row for _, row in new]))
-        return numbers[own]
+        return np.asarray(numbers[own])
 
     def _remember(self, values: Any, numbers: Ints) -> None:
         """Keep new values for `look_up`; joined only when there are many, as that copies all."""
@@ -203,5 +203,5 @@ def _less(values: Any, low: int) -> Ints:
     if low == 0:
         return np.asarray(values)
     if values.dtype == np.uint64:
-        return (values - np.uint64(low)).astype(np.int64)
+        return np.asarray((values - np.uint64(low)).astype(np.int64))
     return np.asarray(values.astype(np.int64) - low)

@@ -72,9 +72,7 @@ def _with_few_values(parts: Sequence[Part], names: list[str], most: int) -> list
     return []
 
 
-def _fill(
-    tables: dict[str, _Table], parts: Sequence[Part], plan: Plan, tallies: Tallies
-) -> None:
+def _fill(tables: dict[str, _Table], parts: Sequence[Part], plan: Plan, tallies: Tallies) -> None:
     import pyarrow as pa
 
     index, counter = CellIndex(tallies.cells.keys), Counter.restored(plan, tallies)

@@ -20,7 +20,7 @@ from passband.readers.dataset.coder import Coder, IntegerCoder, LabelCoder, code
 from passband.readers.dataset.grouping import Grouping
 from passband.readers.dataset.plan import Plan
 from passband.readers.dataset.states import MISSING_STATE, States, states_of
-from passband.readers.dataset.trial_hash import LabelHash, hash_for
+from passband.readers.dataset.trial_hash import LabelHash, NumberHash, TableHash, hash_for
 from passband.stats.data.cells import is_absent
 from passband.types import Ints
 
@@ -47,6 +47,7 @@ class Tallies:
     cells: CellCounts
     unscored: dict[str, Unscored] = field(default_factory=dict)
     graded: frozenset[int] = frozenset()  #: groups with scores other than 0 and 1
+    starts: dict[int, int] = field(default_factory=dict)  #: least trial of a group, if in a table
     rows: int = 0
 
 
@@ -77,7 +78,7 @@ class _Prepared:
     problems: Any
     keys: dict[str, Any]
     states: States
-    hashes: Any
+    trials: Any  #: their places in a table of hashes, or their hashes
 
 
 class Counter:
@@ -98,6 +99,7 @@ class Counter:
         self._first: dict[str, dict[int, int]] = {}
         self._words = LabelCoder()
         self._graded: set[int] = set()
+        self._starts: dict[int, int] = {}
         self._rows = 0
 
     @classmethod
@@ -129,19 +131,17 @@ class Counter:
             self._cells.counts(),
             {word: self._unscored(word) for word in self._statuses},
             frozenset(self._graded),
+            self._starts,
             self._rows,
         )
 
     def _prepare(self, batch: Batch) -> _Prepared:
         roles = self._plan.roles
-        # Labels get their numbers in the order of rows, so not in other threads.
-        is_number = self._hash is not None and not isinstance(self._hash, LabelHash)
         return _Prepared(
             self._problems.look_up(batch.columns[roles.problem]),
             self._grouping.look_up(batch),
             states_of(batch, self._plan),
-            self._hash.hashes(batch.columns[roles.trial]) if self._hash is not None and is_number
-            else None,
+            self._looked_up_trials(batch),
         )
 
     def _add(self, batch: Batch, ready: _Prepared) -> None:
@@ -153,9 +153,7 @@ class Counter:
         refuse = partial(self._refuse_absent, batch)
         problems = self._problems.complete(array, ready.problems, refuse)
         groups = self._grouping.complete(batch, ready.keys)
-        hashes = ready.hashes
-        if self._hash is not None and hashes is None:
-            hashes = self._hash.hashes(batch.columns[roles.trial])
+        hashes = self._hashes(batch, ready.trials, groups)
         self._cells.add(groups, problems, ready.states.states, hashes, batch.first_row)
         self._rows += batch.rows
         if ready.states.has_missing:
@@ -163,6 +161,28 @@ class Counter:
         if ready.states.graded is not None:
             rows = np.broadcast_to(groups, len(problems))[ready.states.graded]
             self._graded.update(np.unique(rows).tolist())
+
+    def _looked_up_trials(self, batch: Batch) -> Any:
+        if isinstance(self._hash, TableHash):
+            return self._hash.places(batch.columns[str(self._plan.roles.trial)])
+        if isinstance(self._hash, NumberHash):
+            return self._hash.hashes(batch.columns[str(self._plan.roles.trial)])
+        return None  # labels get their numbers in the order of rows, so not in other threads
+
+    def _hashes(self, batch: Batch, found: Any, groups: Any) -> Any:
+        """Return the hash of each trial, and note the least trial of each group."""
+        if isinstance(self._hash, LabelHash):
+            return self._hash.hashes(batch.columns[str(self._plan.roles.trial)])
+        if not isinstance(self._hash, TableHash) or not len(found):
+            return found
+        least = np.full(int(np.max(groups)) + 1, self._hash.count)
+        if np.ndim(groups) == 0:
+            least[-1] = found.min()
+        else:
+            np.minimum.at(least, groups, found)
+        for group in np.flatnonzero(least < self._hash.count).tolist():
+            self._starts[group] = min(int(least[group]), self._starts.get(group, int(least[group])))
+        return self._hash.at(found)
 
     def _refuse_absent(self, batch: Batch, labels: list[str], rows: Ints) -> None:
         for text, row in zip(labels, rows.tolist(), strict=True):
@@ -235,25 +255,26 @@ def merged(parts: Sequence[Tallies]) -> Tallies:
     cells: list[CellCounts] = []
     unscored: dict[str, list[Unscored]] = {}
     graded: set[int] = set()
+    starts: dict[int, int] = {}
     for part in parts:
         problems = _numbers(part.problems, problem_of)
         groups = _numbers(part.groups, group_of)
         renumbered = partial(_renumbered, groups=groups, problems=problems)
-        cells.append(
-            CellCounts(**(vars(part.cells) | {"keys": renumbered(part.cells.keys)}))
-        )
+        cells.append(CellCounts(**(vars(part.cells) | {"keys": renumbered(part.cells.keys)})))
         for word, one in part.unscored.items():
             first = {int(groups[group]): row for group, row in one.first.items()}
-            unscored.setdefault(word, []).append(
-                Unscored(renumbered(one.keys), one.counts, first)
-            )
+            unscored.setdefault(word, []).append(Unscored(renumbered(one.keys), one.counts, first))
         graded |= {int(groups[group]) for group in part.graded}
+        for group, start in part.starts.items():
+            number = int(groups[group])
+            starts[number] = min(start, starts.get(number, start))
     return Tallies(
         list(problem_of),
         list(group_of),
         CellCounts.merged(cells),
         {word: _joined(each) for word, each in unscored.items()},
         frozenset(graded),
+        starts,
         sum(part.rows for part in parts),
     )
 

@@ -73,8 +73,17 @@ def _suspicious(tallies: Tallies, hashed: TrialHash) -> Any:
     cells = tallies.cells
     if not isinstance(hashed, TableHash):
         return cells.rows > 1
-    expected = hashed.sums[np.minimum(cells.rows, hashed.count)]
-    return (cells.rows > hashed.count) | (cells.prints != expected)
+    start = _starts(tallies, cells.keys >> 32)
+    end = np.minimum(start + cells.rows, hashed.count)
+    expected = hashed.sums[end] - hashed.sums[start]
+    return (start + cells.rows > hashed.count) | (cells.prints != expected)
+
+
+def _starts(tallies: Tallies, groups: Ints) -> Ints:
+    """Return for each group how far its least trial is from the least of all."""
+    starts = np.zeros(len(tallies.groups), dtype=np.int64)
+    starts[list(tallies.starts)] = list(tallies.starts.values())
+    return np.asarray(starts[groups])
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,7 @@ class _Check:
         return keys
 
     def _trial(self, batch: Batch) -> Any:
-        return batch.columns[self.plan.roles.trial]
+        return batch.columns[str(self.plan.roles.trial)]
 
     # -- a table ---------------------------------------------------------------------------
 
@@ -130,7 +139,7 @@ class _Check:
         count = seen.shape[1]
         has_any = seen.any(axis=1)
         last = np.where(has_any, count - 1 - np.argmax(seen[:, ::-1], axis=1), -1)
-        start = self._starts(np.where(has_any, np.argmax(seen, axis=1), count))
+        start = _starts(self.tallies, self._keys >> 32)
         missing = np.where(has_any, last - start + 1 - seen.sum(axis=1), 0)
         lacking = np.flatnonzero(missing > 0)
         if not len(lacking):
@@ -144,16 +153,6 @@ class _Check:
             f"{hashed.low + trial} of {shortened(problem)})",
             important=True,
         )
-
-    def _starts(self, own: Ints) -> Ints:
-        """Return for each suspect the least trial of its group; others begin at the very least."""
-        groups = self.tallies.cells.keys >> 32
-        least = np.full(int(groups.max()) + 1, np.iinfo(np.int64).max)
-        clear = np.ones(len(groups), dtype=bool)
-        clear[self.suspects] = False
-        least[groups[clear]] = 0
-        np.minimum.at(least, self._keys >> 32, own)
-        return np.asarray(least[self._keys >> 32])
 
     # -- part by part ----------------------------------------------------------------------
 
@@ -177,7 +176,8 @@ class _Check:
 
     def _twice(self, number: int, count: int) -> _Pairs:
         """Return the pairs of a part that occur more than once."""
-        keys, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
+        keys: list[Ints] = [np.zeros(0, np.int64)]
+        hashes: list[Any] = [np.zeros(0, np.uint64)]
         index, counter = CellIndex(self._keys), Counter.restored(self.plan, self.tallies)
         for batch, _ in prepared(self.parts, self.plan.columns, lambda batch: None):
             own, trials = counter.cell_keys(batch), self.hashed.hashes(self._trial(batch))

@@ -42,12 +42,12 @@ class Plan:
         """The columns of the files that are read."""
         roles = self.roles
         named = [roles.problem, roles.score, roles.trial, roles.status, *self.keys]
-        return [name for name in dict.fromkeys(named) if name in self.kinds]
+        return [name for name in dict.fromkeys(named) if name is not None and name in self.kinds]
 
 
 def plan_of(schema: Schema, options: Options) -> Plan:
     """Find roles and columns to split by from names, and compare all files in these columns."""
-    columns: Mapping[str, Sequence[object]] = {name: () for name in schema.names}
+    columns: Mapping[str, Sequence[object]] = dict.fromkeys(schema.names, ())
     chosen = {role: name for role, name in options.columns.items() if role != "cluster"}
     roles = find_roles(columns, chosen)
     named = dict.fromkeys(require_column(columns, "--by", name) for name in options.by)
@@ -73,7 +73,7 @@ def reason_against(schema: Schema, options: Options) -> str | None:
     """Return why a data set cannot be counted, though it may be read whole; None if it can."""
     names = schema.names
     score = options.columns.get("score") or next(
-        iter(score_columns({name: () for name in names})), None
+        iter(score_columns(dict.fromkeys(names, ()))), None
     )
     clusters = [options.columns.get("cluster"), *matching(names, ROLES["cluster"])]
     reasons = {

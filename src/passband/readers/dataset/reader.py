@@ -10,7 +10,7 @@ from passband.errors import InvalidInput
 from passband.readers.dataset.address import DataFile, find_files, masked
 from passband.readers.dataset.batches import Part
 from passband.readers.dataset.conditions import condition_remarks
-from passband.readers.dataset.counting import Map, Tallies, count_files
+from passband.readers.dataset.counting import Map, count_files
 from passband.readers.dataset.duplicates import check_trials
 from passband.readers.dataset.outcomes import groups_of_tallies, split_of
 from passband.readers.dataset.plan import NotCounted, Plan, plan_of, reason_against
@@ -86,7 +86,7 @@ def _parts(schema: Schema) -> Iterator[Part]:
 
 
 def _rivals(schema: Schema, plan: Plan, options: Options) -> list[str]:
-    names = score_columns({name: () for name in schema.names})
+    names = score_columns(dict.fromkeys(schema.names, ()))
     chosen = options.columns.get("score")
     return [] if chosen else [name for name in names if name != plan.roles.score]
 

@@ -82,7 +82,7 @@ def _numbers(array: Any, batch: Batch, plan: Plan) -> Floats:
     scores = [
         _parsed(value, place, own, batch, plan) for place, value in enumerate([*values, None])
     ]
-    return np.array(scores)[own]
+    return np.asarray(np.array(scores)[own])
 
 
 def _parsed(value: Any, place: int, own: Any, batch: Batch, plan: Plan) -> float:

@@ -49,8 +49,12 @@ class TableHash:
         """Return each trial's number above the least; that of null is one more than any."""
         return self._places.look_up(array)
 
+    def at(self, places: Ints) -> Any:
+        """Return the hashes of trials by their places."""
+        return self._table[places]
+
     def hashes(self, array: Any) -> Any:
-        return self._table[self.places(array)]
+        return self.at(self.places(array))
 
 
 class NumberHash:
