@@ -44,6 +44,8 @@ class CellCounts:
     @classmethod
     def merged(cls, parts: list[CellCounts]) -> CellCounts:
         """Return the sums over parts, and the first of first rows."""
+        if len(parts) == 1:
+            return parts[0]
         keys = np.concatenate([part.keys for part in parts])
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
@@ -72,13 +74,15 @@ class Cells:
         self._width, self._height = max(problems, 16), 1
         self._parts: list[CellCounts] = []
         self._is_grid = self._width <= LARGEST_GRID
-        self._allocate()
+        self._grid = self._new_grid()
 
-    def _allocate(self) -> None:
+    def _new_grid(self) -> _Grid:
         size = self._width * self._height if self._is_grid else 0
-        self._states = np.zeros((size, _SCORED + 1), dtype=self._kind)
-        self._first = np.zeros(size, dtype=np.int64)
-        self._prints = np.zeros(size if self._has_prints else 0, dtype=np.uint64)
+        return _Grid(
+            *(np.zeros(size, dtype=self._kind) for _ in range(3)),
+            np.zeros(size, dtype=np.int64),
+            np.zeros(size if self._has_prints else 0, dtype=np.uint64),
+        )
 
     def add(self, groups: Ints | int, problems: Ints, states: Any, hashes: Any, row: int) -> None:
         """Add rows, of which the first has this number in the data set."""
@@ -98,61 +102,81 @@ class Cells:
 
     def counts(self) -> CellCounts:
         """Return the counts of all cells that have rows."""
-        parts = [self._of_grid(), *self._parts] if self._is_grid else self._parts
-        return CellCounts.merged(parts) if parts else self._of_grid()
+        return CellCounts.merged(self._parts) if self._parts else self._of_grid()
 
     def _add_to_grid(self, cells: Ints, states: Any, hashes: Any, row: int) -> None:
         low, high = int(cells.min()), int(cells.max()) + 1
-        is_dense = high - low <= len(cells) * 4
-        if is_dense:
-            before: Any = self._states[low:high].any(axis=1)
-            keys = (cells - low) * (_SCORED + 1) + states
-            counts = np.bincount(keys, minlength=(high - low) * (_SCORED + 1))
-            window = counts.reshape(high - low, _SCORED + 1)
-            if (window.any(axis=1) & ~before).any():
-                self._set_first(cells, ~before[cells - low], row)
-            self._states[low:high] += window.astype(self._kind)
+        grid = self._grid
+        if high - low <= len(cells) * 4:
+            own = cells - low if low else cells
+            width = int(states.max()) + 1
+            counts = np.bincount(own * width + states, minlength=(high - low) * width)
+            rows = counts[0::width].copy()
+            for state in range(1, width):
+                rows += counts[state::width]
+            if ((rows > 0) & (grid.rows[low:high] == 0)).any():
+                self._set_first(cells, grid.rows[cells] == 0, row)
+            grid.rows[low:high] += rows.astype(self._kind)
+            for state, column in ((1, grid.ones), (_SCORED, grid.missing)):
+                if state < width:
+                    column[low:high] += counts[state::width].astype(self._kind)
         else:
-            self._set_first(cells, ~self._states[cells].any(axis=1), row)
-            flat = self._states.reshape(-1)
-            np.add.at(flat, cells * (_SCORED + 1) + states, self._kind(1))
+            self._set_first(cells, grid.rows[cells] == 0, row)
+            np.add.at(grid.rows, cells, self._kind(1))
+            np.add.at(grid.ones, cells[states == 1], self._kind(1))
+            np.add.at(grid.missing, cells[states == _SCORED], self._kind(1))
         if self._has_prints:
-            np.add.at(self._prints, cells, hashes)
+            np.add.at(grid.prints, cells, hashes)
 
     def _set_first(self, cells: Ints, is_new: Any, row: int) -> None:
         rows = np.flatnonzero(is_new)[::-1]  # the last to be assigned is the first row
-        self._first[cells[rows]] = row + rows
+        self._grid.first[cells[rows]] = row + rows
 
     def _fit(self, height: int, width: int) -> None:
         """Make the grid large enough, or give it up for sorted cells."""
         if height <= self._height and width <= self._width:
             return
-        old = self._of_grid()
+        old, shape = self._grid, (self._height, self._width)
         self._height = self._height if height <= self._height else max(height, 2 * self._height)
         self._width = self._width if width <= self._width else max(width, 2 * self._width)
-        self._is_grid = self._height * self._width <= LARGEST_GRID
-        self._allocate()
-        if not self._is_grid:
-            self._parts = [old]
+        if self._height * self._width > LARGEST_GRID:
+            self._height, self._width = max(shape[0], height), max(shape[1], width)
+        if self._height * self._width > LARGEST_GRID:
+            self._height, self._width = shape
+            self._parts = [self._of_grid()]
+            self._is_grid = False
+            self._grid = self._new_grid()
             return
-        cells = (old.keys >> 32) * self._width + problem_of_key(old.keys)
-        missing = old.rows - old.trials
-        self._states[cells] = np.stack([old.trials - old.successes, old.successes, missing], axis=1)
-        self._first[cells] = old.first
-        if self._has_prints:
-            self._prints[cells] = old.prints
+        self._grid = self._new_grid()
+        for name, column in vars(old).items():
+            if len(column):
+                grown = getattr(self._grid, name).reshape(self._height, self._width)
+                grown[: shape[0], : shape[1]] = column.reshape(shape)
 
     def _of_grid(self) -> CellCounts:
-        cells = np.flatnonzero(self._states.any(axis=1))
-        states = self._states[cells].astype(np.int64)
+        grid = self._grid
+        cells = np.flatnonzero(grid.rows)
+        rows = grid.rows[cells].astype(np.int64)
+        prints = grid.prints[cells] if self._has_prints else np.zeros(len(cells), np.uint64)
         return CellCounts(
             pack(cells // self._width, cells % self._width),
-            states.sum(axis=1),
-            states[:, :_SCORED].sum(axis=1),
-            states[:, 1],
-            self._first[cells],
-            self._prints[cells] if self._has_prints else np.zeros(len(cells), dtype=np.uint64),
+            rows,
+            rows - grid.missing[cells],
+            grid.ones[cells].astype(np.int64),
+            grid.first[cells],
+            prints,
         )
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Columns of the grid, a row of problems for each group."""
+
+    rows: Any
+    ones: Any
+    missing: Any
+    first: Any
+    prints: Any
 
 
 def _aggregated(keys: Ints, states: Any, hashes: Any, row: int) -> CellCounts:

@@ -15,9 +15,10 @@ import numpy as np
 from passband.stats.data.cells import label
 from passband.types import Ints
 
-__all__ = ["Coder", "IntegerCoder", "LabelCoder", "coder_for"]
+__all__ = ["Coder", "IntegerCoder", "LabelCoder", "PlaceCoder", "coder_for", "problem_coder"]
 
 LARGEST_RANGE = 1 << 24  # integers that a table has room for
+_PLACES = 1 << 22  # integers in whose range problems are numbered by place
 _SEVERAL = 4  # known values per row of a batch, beyond which only distinct values are looked up
 
 #: Is called with new labels and the first row of each, in the batch.
@@ -40,6 +41,14 @@ class Coder(Protocol):
 
     def complete(self, array: Any, found: Any, on_new: OnNew | None = None) -> Ints:
         """Return the number of each value, new labels having been numbered in order of rows."""
+
+
+def problem_coder(kind: str, bounds: tuple[int, int] | None, rows: int) -> Coder:
+    """Return the coder for a column of problems."""
+    if kind == "integer" and bounds is not None and bounds[1] - bounds[0] < _PLACES:
+        if bounds[1] - bounds[0] < max(rows, 1 << 16):
+            return PlaceCoder(*bounds)
+    return coder_for(kind, bounds)
 
 
 def coder_for(kind: str, bounds: tuple[int, int] | None) -> Coder:
@@ -84,6 +93,8 @@ class IntegerCoder:
             self._low <= ends["min"].as_py() and ends["max"].as_py() <= self._high
         ):
             raise ValueError("the footer of the file gives a wrong range of its integers")
+        if not array.null_count and ends["min"] == ends["max"]:
+            return np.full(len(array), ends["min"].as_py() - self._low)
         if array.null_count:
             values = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64) - self._low
             values[np.asarray(array.is_null())] = self._null
@@ -103,6 +114,25 @@ class IntegerCoder:
                 on_new(self.labels()[-len(places) :], rows[first[order]])
             codes = self._codes[found]
         return codes
+
+
+class PlaceCoder(IntegerCoder):
+    """Numbers integers by how far they are from the least, without a table.
+
+    For problems, of which nearly all numbers in a small range occur.
+    """
+
+    def __len__(self) -> int:
+        return self._null + 1
+
+    def labels(self) -> list[str]:
+        return [*map(str, range(self._low, self._high + 1)), str(None)]
+
+    def restore(self, labels: list[str]) -> None:
+        """Do nothing: numbers depend on the range alone."""
+
+    def complete(self, array: Any, found: Ints, on_new: OnNew | None = None) -> Ints:
+        return found
 
 
 class LabelCoder:

@@ -16,7 +16,7 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.readers.dataset.batches import Batch, Part, prepared
 from passband.readers.dataset.cells import CellCounts, Cells, pack, problem_of_key
-from passband.readers.dataset.coder import Coder, IntegerCoder, LabelCoder, coder_for
+from passband.readers.dataset.coder import Coder, IntegerCoder, LabelCoder, problem_coder
 from passband.readers.dataset.grouping import Grouping
 from passband.readers.dataset.plan import Plan
 from passband.readers.dataset.states import MISSING_STATE, States, states_of
@@ -87,7 +87,7 @@ class Counter:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         name = plan.roles.problem
-        self._problems: Coder = coder_for(plan.kinds[name], plan.bounds[name])
+        self._problems: Coder = problem_coder(plan.kinds[name], plan.bounds[name], plan.rows)
         self._grouping = Grouping(plan)
         trial = plan.roles.trial
         self._hash = None if trial is None else hash_for(plan.kinds[trial], plan.bounds[trial])

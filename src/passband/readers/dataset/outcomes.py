@@ -45,8 +45,9 @@ def groups_of_tallies(tallies: Tallies, plan: Plan, split: tuple[str, ...]) -> l
     ends = np.cumsum(np.bincount(group_of, minlength=len(tallies.groups)))
     members = np.split(by_group, ends[:-1])
     constants = _constants(tallies, plan, split)
+    problems = np.array(tallies.problems, dtype=object)
     return [
-        _group(int(number), members[int(number)], tallies, plan, split, constants)
+        _group(int(number), members[int(number)], problems, tallies, plan, split, constants)
         for number in numbers[np.argsort(first)]
     ]
 
@@ -54,7 +55,8 @@ def groups_of_tallies(tallies: Tallies, plan: Plan, split: tuple[str, ...]) -> l
 def _constants(tallies: Tallies, plan: Plan, split: tuple[str, ...]) -> dict[str, str]:
     """Return the labels of known columns that are the same in every row."""
     columns = dict(zip(plan.keys, zip(*tallies.groups, strict=True), strict=True))
-    columns[plan.roles.problem] = tuple(tallies.problems)
+    used = np.unique(problem_of_key(tallies.cells.keys))[:2]
+    columns[plan.roles.problem] = tuple(tallies.problems[at] for at in used.tolist())
     known = [name for name in matching(columns, SPLIT_BY) if name not in split]
     return {name: columns[name][0] for name in known if len(set(columns[name])) == 1}
 
@@ -62,6 +64,7 @@ def _constants(tallies: Tallies, plan: Plan, split: tuple[str, ...]) -> dict[str
 def _group(
     number: int,
     cells: Ints,
+    problems: Any,
     tallies: Tallies,
     plan: Plan,
     split: tuple[str, ...],
@@ -71,7 +74,7 @@ def _group(
     key = tuple(own[name] for name in split)
     counts = tallies.cells
     keys = counts.keys[cells]
-    names = [tallies.problems[at] for at in problem_of_key(keys).tolist()]
+    names = problems[problem_of_key(keys)].tolist()
     with error_prefix(key):
         unscored = _unscored(number, keys, tallies)
         outcomes = Outcomes(
