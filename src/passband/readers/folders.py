@@ -48,7 +48,7 @@ def is_dataset(source: str | os.PathLike[str]) -> bool:
     path = Path(text)
     if is_address(text) or not path.is_dir():
         return True
-    return _is_folder(path) and next(_run_directories(path, _DEEPEST), None) is None
+    return _is_folder(path) and not list(_run_directories(path, _DEEPEST))
 
 
 def expand_sources(sources: Sequence[str | os.PathLike[str]]) -> list[SourcePath]:

@@ -138,13 +138,14 @@ def _local_paths(address: str) -> list[str]:
 
 def _is_folder(path: Path) -> bool:
     """Return whether a folder has Parquet files in it, or in folders named key=value."""
-    for entry in os.scandir(path):
-        if entry.name[:1] in (".", "_"):
-            continue
-        if entry.name.lower().endswith(ENDING):
-            return True
-        if "=" in entry.name and entry.is_dir() and _is_folder(path / entry.name):
-            return True
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.name[:1] in (".", "_"):
+                continue
+            if entry.name.lower().endswith(ENDING):
+                return True
+            if "=" in entry.name and entry.is_dir() and _is_folder(path / entry.name):
+                return True
     return False
 
 
