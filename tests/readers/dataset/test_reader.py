@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -110,7 +111,7 @@ def outcome(call):
 @given(drawn=tables(), row_group=st.integers(1, 9), size=st.sampled_from([3, 1000]))
 def test_same_groups_as_one_table(drawn, row_group, size, tmp_path_factory):
     table, cuts, by = drawn
-    pieces = [table.slice(a, b - a) for a, b in zip(cuts, cuts[1:], strict=False)]
+    pieces = [table.slice(a, b - a) for a, b in pairwise(cuts)]
     address = write(tmp_path_factory.mktemp("set"), pieces, row_group=row_group)
     options = Options.of(None, by)
     with pytest.MonkeyPatch.context() as patch:
@@ -146,7 +147,7 @@ def test_a_graded_data_set_is_read_whole_where_it_is_small(tmp_path):
 
 def test_a_large_graded_data_set_needs_a_threshold(tmp_path, no_whole_reading):
     address = write(tmp_path, [SMALL_TABLE | {"correct": [0.5, 1.0, 7.0]}])
-    with pytest.raises(InvalidInput, match="other than 0 and 1.*--threshold"):
+    with pytest.raises(InvalidInput, match=r"other than 0 and 1.*--threshold"):
         read(address)
     assert read(address, threshold=5.0).only().successes.tolist() == [0, 1]
 
@@ -193,7 +194,7 @@ def test_files_that_differ_are_refused(change, message, tmp_path):
 
 def test_files_that_lack_a_column_are_refused(tmp_path):
     other = {name: column for name, column in SMALL_TABLE.items() if name != "trial"}
-    with pytest.raises(InvalidInput, match="001.parquet has no column trial"):
+    with pytest.raises(InvalidInput, match=r"001\.parquet has no column trial"):
         read(write(tmp_path, [SMALL_TABLE, other]))
 
 

@@ -78,11 +78,9 @@ class Cells:
 
     def _new_grid(self) -> _Grid:
         size = self._width * self._height if self._is_grid else 0
-        return _Grid(
-            *(np.zeros(size, dtype=self._kind) for _ in range(3)),
-            np.zeros(size, dtype=np.int64),
-            np.zeros(size if self._has_prints else 0, dtype=np.uint64),
-        )
+        rows, ones, missing = (np.zeros(size, dtype=self._kind) for _ in range(3))
+        prints = np.zeros(size if self._has_prints else 0, dtype=np.uint64)
+        return _Grid(rows, ones, missing, np.zeros(size, dtype=np.int64), prints)
 
     def add(self, groups: Ints | int, problems: Ints, states: Any, hashes: Any, row: int) -> None:
         """Add rows, of which the first has this number in the data set."""

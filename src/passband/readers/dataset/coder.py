@@ -45,9 +45,9 @@ class Coder(Protocol):
 
 def problem_coder(kind: str, bounds: tuple[int, int] | None, rows: int) -> Coder:
     """Return the coder for a column of problems."""
-    if kind == "integer" and bounds is not None and bounds[1] - bounds[0] < _PLACES:
-        if bounds[1] - bounds[0] < max(rows, 1 << 16):
-            return PlaceCoder(*bounds)
+    most = min(_PLACES, max(rows, 1 << 16))
+    if kind == "integer" and bounds is not None and bounds[1] - bounds[0] < most:
+        return PlaceCoder(*bounds)
     return coder_for(kind, bounds)
 
 
