@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -40,7 +39,7 @@ __all__ = ["compare"]
 
 def compare(
     files: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
             metavar="SOURCE",
             help="Two or more files of trials or run directories; or one with several models, or "

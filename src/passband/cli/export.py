@@ -38,8 +38,17 @@ def export(
         Form | None, typer.Option(help="Kind of file. Default: by the name of the file.")
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File, or folder, to write. Default: standard output."),
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File, or folder, to write. Parquet into an empty folder, or a name that ends "
+            "with /, is a data set of several files. Default: standard output.",
+        ),
+    ] = None,
+    rows_per_file: Annotated[
+        int | None,
+        typer.Option(help="Rows of each file of a data set. Default: 1,000,000.", min=100_000),
     ] = None,
     task: Annotated[list[str] | None, typer.Option(help="Only this task (repeatable).")] = None,
     model: Annotated[list[str] | None, typer.Option(help="Only this model (repeatable).")] = None,
@@ -62,31 +71,50 @@ def export(
     from passband.readers.options import Options
     from passband.report.render import printable
     from passband.trials.export import further_columns
+    from passband.trials.export_parts import ROWS_PER_FILE, export_parts
     from passband.writers.write import form_of_name, writers
     from passband.writers.write import write as write_trials
 
     further = further_columns(with_ or ())
-    output = None if output == Path("-") else output
-    form = format.value if format else "jsonl" if output is None else form_of_name(output)
-    if output is None and not writers[form].is_text:
+    target = None if output in (None, "-") else Path(str(output))
+    form = format.value if format else "jsonl" if target is None else form_of_name(target)
+    in_parts = form == "parquet" and target is not None and _is_folder(str(output))
+    if rows_per_file is not None and not in_parts:
+        raise InvalidInput(
+            "--rows-per-file is for a data set: --format parquet -o and a folder, such as out/."
+        )
+    if target is None and not writers[form].is_text:
         raise InvalidInput(f"{form} is not text; give a file with -o.")
     options = Options.of(None, (), task or (), model or (), skip_bad=skip_bad)
     with opened_trials(run, options) as trials:
         runs = trials.chosen_runs(task or (), model or ())
         print_notes(text for each in runs for text, matters in each.imported.remarks if matters)
         write = _write_calls if calls else write_trials
-        if output is None and sys.stdout.isatty():
+        if in_parts and target is not None:
+            if calls:
+                raise InvalidInput("--calls writes one file; give its name with -o.")
+            count = export_parts(
+                trials, runs, target, rows_per_file=rows_per_file or ROWS_PER_FILE,
+                timing=timing, further=further,
+            )  # fmt: skip
+            losses = [f"{target}: {count} file{'s' * (count != 1)}"]
+        elif target is None and sys.stdout.isatty():
             shown = io.BytesIO()
             losses = write(trials, runs, form, shown, timing=timing, further=further)
             for line in shown.getvalue().decode("utf-8", "replace").splitlines():
                 typer.echo(printable(line))  # a model may have written control characters
         else:
-            to = output or typer.get_binary_stream("stdout")
+            to = target or typer.get_binary_stream("stdout")
             losses = write(trials, runs, form, to, timing=timing, further=further)
         print_notes(losses)
         if calls:
             return
         print_notes(filter(None, (_incomplete(each, trials.beyond_rounds(each)) for each in runs)))
+
+
+def _is_folder(output: str) -> bool:
+    """Return whether a name is that of a folder that exists, or ends like one."""
+    return output.endswith("/") or Path(output).is_dir()
 
 
 def _write_calls(

@@ -112,11 +112,11 @@ def show(
 def _single(source: Path) -> Path:
     """Return the one run directory of a folder, or the source itself."""
     from passband.errors import InvalidInput
-    from passband.readers.folders import expand_sources
+    from passband.readers.folders import expand_sources, require_path
 
     paths = expand_sources([source])
     if len(paths) == 1:
-        return paths[0]
+        return require_path(paths[0], "passband show prints")
     names = ", ".join(map(str, paths[:5])) + (", ..." if len(paths) > 5 else "")
     raise InvalidInput(f"{source} holds {len(paths)} runs; show one of {names}.")
 

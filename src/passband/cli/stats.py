@@ -42,10 +42,10 @@ __all__ = ["stats"]
 
 def stats(
     source: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            help="Run directories, folders of them, or CSV, TSV, JSON, JSONL, Parquet, .npy or "
-            ".npz files of trials."
+            help="Run directories, folders of them, CSV, TSV, JSON, JSONL, Parquet, .npy or .npz "
+            "files of trials, or data sets of Parquet files: a quoted glob, a folder, an address."
         ),
     ],
     metric: Metrics = None,

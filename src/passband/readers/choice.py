@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from passband.errors import UnknownName, nearest
+from passband.readers.folders import SourcePath
 from passband.trials.reader import Trials, is_run_directory
 from passband.trials.records import RunRecord
 from passband.trials.schema import EmptyStore
@@ -18,18 +19,20 @@ Chosen = tuple[list[str], list[str]]
 
 
 def chosen_sources(
-    paths: Sequence[Path], tasks: Sequence[str], models: Sequence[str]
-) -> dict[Path, Chosen | str]:
+    paths: Sequence[SourcePath], tasks: Sequence[str], models: Sequence[str]
+) -> dict[SourcePath, Chosen | str]:
     """Return for each source which of the tasks and models it holds, or why it is left out.
 
     A name that no run directory has is refused. Files are read with all of the names.
     """
-    held = {path: _runs(path) for path in paths if is_run_directory(path)}
+    held: dict[SourcePath, list[RunRecord]] = {
+        path: _runs(path) for path in paths if not isinstance(path, str) and is_run_directory(path)
+    }
     if len(held) == len(paths):
         _require("task", tasks, [run.task for runs in held.values() for run in runs])
         known = [name for runs in held.values() for run in runs for name in (run.label, run.model)]
         _require("model", models, known)
-    chosen: dict[Path, Chosen | str] = {}
+    chosen: dict[SourcePath, Chosen | str] = {}
     for path in paths:
         runs = held.get(path)
         chosen[path] = (
@@ -39,7 +42,7 @@ def chosen_sources(
 
 
 def _chosen(
-    path: Path, runs: Sequence[RunRecord], tasks: Sequence[str], models: Sequence[str]
+    path: SourcePath, runs: Sequence[RunRecord], tasks: Sequence[str], models: Sequence[str]
 ) -> Chosen | str:
     if not runs:
         return f"{path} holds no trials yet and is left out"

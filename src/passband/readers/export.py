@@ -6,7 +6,7 @@ An export is a plain table too: options that name its columns have it read as on
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ from passband.stats.data.layout import error_prefix
 from passband.stats.data.tables import Table
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
 
-__all__ = ["Export"]
+__all__ = ["Export", "content_of_export", "is_export"]
 
 _COLUMNS = frozenset(
     ("task", "model", "problem_id", "trial", "status", "score", "score_status", "answer", "rule")
@@ -41,26 +41,37 @@ class Export:
     """Reads an export of passband, in JSON lines, CSV or Parquet."""
 
     def sniff(self, path: Path) -> bool:
-        return form_of(path.name) is not None and set(column_names(path)) >= _COLUMNS
+        return form_of(path.name) is not None and is_export(column_names(path))
 
     def read(self, path: Path, options: Options) -> Groups | list[Log]:
         """Return a log for each task and model; a table, where options name other columns."""
-        from passband.readers.table import TableReader, groups_of_table, read_table
+        from passband.readers.table import TableReader, read_table
 
         table = read_table(path)
         if not isinstance(table, Table):
             return TableReader().read(path, options)
         if form_of(path.name) in ("csv", "tsv"):
             table = _of_cells(table)
-        by_column = set(options.columns) - {"score"} or set(options.by) - set(_OF_LOGS)
-        if by_column or not _is_scorer(table, options.columns.get("score")):
-            return groups_of_table(table, options, str(path))
-        source = Source.of("export", path)
-        with error_prefix([str(path)]):
-            if missing := sorted(_COLUMNS - set(table.columns)):
-                raise InvalidInput(f"is no export of passband; it lacks the column {missing[0]}.")
-            runs = [_Rows(table.columns, rows) for rows in _runs(table.columns)]
-            return [run.log(source) for run in runs if run.is_wanted(options.tasks)]
+        return content_of_export(table, options, Source.of("export", path))
+
+
+def is_export(names: Iterable[str]) -> bool:
+    """Return whether columns are those of an export."""
+    return set(names) >= _COLUMNS
+
+
+def content_of_export(table: Table, options: Options, source: Source) -> Groups | list[Log]:
+    """Return a log for each task and model; a table, where options name other columns."""
+    from passband.readers.table import groups_of_table
+
+    by_column = set(options.columns) - {"score"} or set(options.by) - set(_OF_LOGS)
+    if by_column or not _is_scorer(table, options.columns.get("score")):
+        return groups_of_table(table, options, source.file)
+    with error_prefix([source.file] if source.file else []):
+        if missing := sorted(_COLUMNS - set(table.columns)):
+            raise InvalidInput(f"is no export of passband; it lacks the column {missing[0]}.")
+        runs = [_Rows(table.columns, rows) for rows in _runs(table.columns)]
+        return [run.log(source) for run in runs if run.is_wanted(options.tasks)]
 
 
 def _of_cells(table: Table) -> Table:

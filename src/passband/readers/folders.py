@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from passband.errors import InvalidInput
+from passband.readers.dataset.address import is_address, masked, names_dataset
 from passband.readers.reader import TABLE, find_reader
 from passband.trials.reader import is_run_directory
 from passband.trials.schema import FILE
 
-__all__ = ["expand_sources", "is_several", "short_names"]
+__all__ = [
+    "SourcePath",
+    "expand_sources",
+    "is_dataset",
+    "is_several",
+    "require_path",
+    "short_names",
+]
+
+#: A file or a folder, or the name of a data set, which need not be a path.
+SourcePath: TypeAlias = Path | str
 
 _DEEPEST = 3  # levels of folders below the one that is named
 
@@ -21,30 +32,73 @@ def is_several(source: Any) -> bool:
     """Return whether a source is a list of paths, or a folder of run directories."""
     if isinstance(source, (list, tuple)):
         return bool(source) and all(isinstance(one, (str, os.PathLike)) for one in source)
-    return isinstance(source, (str, os.PathLike)) and _is_folder(Path(source))
+    if not isinstance(source, (str, os.PathLike)) or is_dataset(source):
+        return False
+    return _is_folder(Path(source))
 
 
-def expand_sources(sources: Sequence[str | os.PathLike[str]]) -> list[Path]:
+def is_dataset(source: str | os.PathLike[str]) -> bool:
+    """Return whether a source names a data set: a glob, an address, a folder of Parquet files.
+
+    A folder with run directories in it, or one that another reader knows, is none.
+    """
+    text = os.fspath(source)
+    if not names_dataset(text):
+        return False
+    path = Path(text)
+    if is_address(text) or not path.is_dir():
+        return True
+    return _is_folder(path) and not list(_run_directories(path, _DEEPEST))
+
+
+def expand_sources(sources: Sequence[str | os.PathLike[str]]) -> list[SourcePath]:
     """Return the sources with each folder of run directories replaced by what it holds.
 
-    A directory that is reached twice, by its own name and through a folder, is one source.
+    A directory that is reached twice, by its own name and through a folder, is one source. The
+    name of a data set stays as it is.
     """
-    paths: dict[Path, Path] = {}
+    paths: dict[SourcePath, SourcePath] = {}
     for source in sources:
+        if is_dataset(source):
+            paths.setdefault(os.fspath(source), os.fspath(source))
+            continue
         path = Path(source)
         for one in _expanded(path) if os.fspath(source) else [path]:
             paths.setdefault(one.resolve(), one)
     return list(paths.values())
 
 
-def short_names(paths: Sequence[Path]) -> list[str]:
+def require_path(source: SourcePath, use: str) -> Path:
+    """Return the path of a source; raise `InvalidInput` for a data set, whose trials are counted.
+
+    `use` says what needs the single trials.
+    """
+    if isinstance(source, str):
+        raise InvalidInput(
+            f"{masked(source)} is a data set, which is counted without its single trials, and "
+            f"these are what {use}. passband stats and passband compare read it."
+        )
+    return source
+
+
+def short_names(paths: Sequence[SourcePath]) -> list[str]:
     """Return the last part of each path where that tells them apart, else the whole paths.
+
+    The name of a data set is not shortened.
 
     >>> short_names([Path("runs/a"), Path("runs/b")]), short_names([Path("x/a"), Path("y/a")])
     (['a', 'b'], ['x/a', 'y/a'])
     """
-    names = [path.resolve().name if path.is_dir() else path.stem for path in paths]
-    return names if len(set(names)) == len(names) else [str(path) for path in paths]
+    names = [_short_name(path) for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    return [masked(path) if isinstance(path, str) else str(path) for path in paths]
+
+
+def _short_name(path: SourcePath) -> str:
+    if isinstance(path, str):
+        return masked(path)
+    return path.resolve().name if path.is_dir() else path.stem
 
 
 def _expanded(path: Path) -> list[Path]:

@@ -52,6 +52,7 @@ class Groups:
     remarks: tuple[Remark, ...] = ()
     columns: Roles | None = None  #: of a table
     reader: str = ""
+    is_cut: bool = False  #: a threshold, where one was given, has been applied
 
     def only(self) -> Outcomes:
         """Return the outcomes of the only group; raise `InvalidInput` if there are several."""

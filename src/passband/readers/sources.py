@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from passband.errors import InvalidInput, UnknownName, WrongType, nearest, warn
+from passband.readers.folders import is_dataset
 from passband.readers.groups import Groups
 from passband.readers.log import Log
 from passband.readers.options import Options
@@ -56,7 +57,8 @@ def read(
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
 
-    `source` is a run directory, a file (a table of trials, a matrix, another tool's log), a `Log`,
+    `source` is a run directory, a file (a table of trials, a matrix, another tool's log), a data
+    set of Parquet files (a glob, a folder, an address such as s3://bucket/x), a `Log`,
     a data frame, a list of records, a matrix, or `Outcomes`. `columns` says which column plays a
     role (problem, trial, score, status, cluster, answer) where its name does not; for a run
     directory, score is the name of a scorer. `by` names what to split by, in addition to what must
@@ -77,7 +79,7 @@ def read(
         threshold=threshold,
     )  # fmt: skip
     groups = _chosen(_groups(source, options, reader), options)
-    if threshold is None:
+    if threshold is None or groups.is_cut:
         return groups
     cut = [
         replace(one, outcomes=one.outcomes.binarize(threshold), bounds=None)
@@ -133,6 +135,10 @@ def _groups(source: Any, options: Options, reader: str | None) -> Groups:
     if isinstance(source, (str, os.PathLike)):
         if not os.fspath(source):
             raise InvalidInput("the path of the source is empty; give a file or a run directory.")
+        if reader is None and is_dataset(source):
+            from passband.readers.dataset.reader import read_dataset
+
+            return read_dataset(os.fspath(source), options)
         return _of_path(Path(source), options, reader)
     if isinstance(source, Log):
         return groups_of_runs([source], options, source=source.source.file, kind="a log")

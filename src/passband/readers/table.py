@@ -6,7 +6,7 @@ The last reader: it takes every file that no other one knows.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +33,7 @@ from passband.records import (
     reading,
     require_file,
 )
-from passband.stats.data.columns import matching
+from passband.stats.data.columns import Roles, matching
 from passband.stats.data.layout import Layout, TableGroup, error_prefix
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.tables import Table
@@ -41,7 +41,16 @@ from passband.stats.data.tables import Table
 if TYPE_CHECKING:
     from _csv import Reader as CsvReader
 
-__all__ = ["TableReader", "groups_of_table", "layout_of", "names_of", "read_table", "remarks_of"]
+__all__ = [
+    "TableReader",
+    "column_remarks",
+    "groups_of_table",
+    "layout_of",
+    "names_of",
+    "names_of_labels",
+    "read_table",
+    "remarks_of",
+]
 
 MODEL_NAMES = ("model", "model_name", "model_id")
 TASK_NAMES = ("task", "task_name", "dataset", "benchmark")
@@ -80,11 +89,13 @@ def layout_of(path: Path, options: Options) -> Layout | None:
 
 def names_of(group: TableGroup) -> tuple[str | None, str | None]:
     """Return the task and the model of a group, where columns name them."""
-    tasks, models = (matching(group.labels, names) for names in (TASK_NAMES, MODEL_NAMES))
-    return (
-        group.labels[tasks[0]] if tasks else None,
-        group.labels[models[0]] if models else None,
-    )
+    return names_of_labels(group.labels)
+
+
+def names_of_labels(labels: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """Return the task and the model among the labels of columns, where there are some."""
+    tasks, models = (matching(labels, names) for names in (TASK_NAMES, MODEL_NAMES))
+    return labels[tasks[0]] if tasks else None, labels[models[0]] if models else None
 
 
 def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
@@ -93,18 +104,31 @@ def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     return Group(group.key, group.outcomes, task=task, model=model, judged=judged)
 
 
+def column_remarks(
+    roles: Roles,
+    names: Iterable[str],
+    by: Sequence[str],
+    rivals: Sequence[str],
+    unfolded: str = "",
+) -> Iterator[Remark]:
+    """Yield how the columns were understood, and which others there were to choose."""
+    yield Remark(f"columns: {roles}")
+    if unfolded:
+        yield Remark(unfolded)
+    if rivals:
+        yield Remark(f"not used as score: {', '.join(rivals)} (choose with --score)")
+    runs = [name for name in matching(names, ("run", "run_id")) if name in by]
+    if runs and roles.trial is None:
+        yield Remark(f"if {runs[0]} numbers the trials of a problem, say --trial {runs[0]}")
+    if by:
+        yield Remark(f"split by: {', '.join(by)}")
+
+
 def remarks_of(layout: Layout) -> Iterator[Remark]:
     """Yield how the columns were understood, and what else they could have meant."""
-    yield Remark(f"columns: {layout.roles}")
-    if layout.unfolded:
-        yield Remark(layout.unfolded)
-    if layout.rivals:
-        yield Remark(f"not used as score: {', '.join(layout.rivals)} (choose with --score)")
-    runs = [name for name in matching(layout.columns, ("run", "run_id")) if name in layout.by]
-    if runs and layout.roles.trial is None:
-        yield Remark(f"if {runs[0]} numbers the trials of a problem, say --trial {runs[0]}")
-    if layout.by:
-        yield Remark(f"split by: {', '.join(layout.by)}")
+    yield from column_remarks(
+        layout.roles, layout.columns, layout.by, layout.rivals, layout.unfolded
+    )
     for condition in layout.conditions:
         yield Remark(str(condition), important=True)
     if layout.lone_responses:

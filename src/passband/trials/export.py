@@ -36,6 +36,7 @@ __all__ = [
     "output_file",
     "rows",
     "whole_file",
+    "write_parquet",
 ]
 
 _COLUMNS = (
@@ -295,6 +296,11 @@ def _cell(value: Any) -> Any:
 
 
 def _parquet(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
+    write_parquet(file, names, table, _CHUNK)
+
+
+def write_parquet(file: IO[bytes], names: list[str], table: Iterable[Row], chunk_rows: int) -> None:
+    """Write rows as Parquet, compressed with zstd; `chunk_rows` of them make a row group."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -304,7 +310,7 @@ def _parquet(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
     schema = pa.schema([(name, types[_kind(name)]) for name in names])
     source = iter(table)
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        while chunk := list(islice(source, _CHUNK)):
+        while chunk := list(islice(source, chunk_rows)):
             data = {name: [_valid(row[name]) for row in chunk] for name in names}
             writer.write_table(pa.table(data, schema=schema))
 

@@ -23,7 +23,14 @@ from passband.stats.data.columns import (
 )
 from passband.types import Ints
 
-__all__ = ["Condition", "find_conditions", "split_columns"]
+__all__ = [
+    "Condition",
+    "condition_candidates",
+    "condition_of",
+    "find_conditions",
+    "most_values",
+    "split_columns",
+]
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -93,15 +100,26 @@ def find_conditions(
 
     `unit_of` is the number of each row's problem, within its group where the table is split.
     """
-    usual = [name for role in ROLES.values() for name in role]
-    skipped = {*skip, *matching(columns, (*usual, *OUTCOME_NAMES))}
-    most = min(MOST_VALUES, int(len(unit_of) / (_COVERED * units))) if units > 1 else 0
+    most = most_values(len(unit_of), units)
     candidates = [
-        _condition(name, column, unit_of, units, most)
-        for name, column in columns.items()
-        if most > 1 and name not in skipped and name.strip() and ":" not in name
+        _condition(name, columns[name], unit_of, units, most)
+        for name in condition_candidates(columns, skip)
+        if most > 1
     ]
     return [condition for condition in candidates if condition is not None]
+
+
+def condition_candidates(names: Iterable[str], skip: Iterable[str | None]) -> list[str]:
+    """Return the columns whose names do not say that they are anything but conditions."""
+    listed = list(names)
+    usual = [name for role in ROLES.values() for name in role]
+    skipped = {*skip, *matching(listed, (*usual, *OUTCOME_NAMES))}
+    return [name for name in listed if name not in skipped and name.strip() and ":" not in name]
+
+
+def most_values(rows: int, units: int) -> int:
+    """Return the most values that a condition can have, under which each unit needs rows."""
+    return min(MOST_VALUES, int(rows / (_COVERED * units))) if units > 1 else 0
 
 
 def _condition(
@@ -112,7 +130,11 @@ def _condition(
         return None
     value_of, _ = number_labels(column)
     rows = np.bincount(unit_of * len(values) + value_of, minlength=units * len(values))
-    rows = rows.reshape(units, len(values))
+    return condition_of(name, values, rows.reshape(units, len(values)))
+
+
+def condition_of(name: str, values: Sequence[str], rows: Ints) -> Condition | None:
+    """Return a column as a condition, by its number of rows for each unit and value; else None."""
     if (rows > 0).mean() < _COVERED or _numbers_trials(name, values, int(rows.max())):
         return None
     if all(map(_is_numeric, values)) and not _is_balanced(rows):

@@ -170,7 +170,7 @@ def compared_sources(
     if len(models) < 2:
         _refuse_margin(contest, "there is one model")
         return None
-    named = all(is_run_directory(path) for path in expand_sources(sources))
+    named = all(is_run_directory(Path(path)) for path in expand_sources(sources))
     shared = _shared_tasks(found)
     if named and not shared:
         _refuse_margin(contest, "no task was asked of two")
@@ -187,7 +187,8 @@ def compared_sources(
 
 def _without_folders(remarks: Sequence[Remark], sources: Sequence[str | Path]) -> Iterator[Remark]:
     """Yield remarks that name sources without their folders, as a report goes to others."""
-    folders = {f"{path.parent}/" for path in expand_sources(sources) if path.parent.name}
+    parents = [Path(path).parent for path in expand_sources(sources)]
+    folders = {f"{parent}/" for parent in parents if parent.name}
     for remark in remarks:
         text = remark.text
         for folder in sorted(folders, key=len, reverse=True):

@@ -10,7 +10,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers.choice import chosen_sources
-from passband.readers.folders import expand_sources
+from passband.readers.folders import expand_sources, require_path
 from passband.readers.open_trials import opened_trials
 from passband.readers.options import Options
 from passband.stats.checks import as_level
@@ -46,6 +46,7 @@ def read_findings(
         if isinstance(chosen, str) and len(paths) > 1:
             left_out.append(chosen)
             continue
+        path = require_path(path, "a report shows")
         _refuse_summaries(path)
         own = (list(tasks), list(models)) if isinstance(chosen, str) else chosen
         options = Options.of(columns, (), *own, skip_bad=skip_bad)

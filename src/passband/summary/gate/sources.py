@@ -139,7 +139,7 @@ def _paths(source: str | Path) -> tuple[list[Path], list[Remark]]:
         return [Path(source)], []
     chosen = chosen_sources(expand_sources([source]), (), ())
     empty = [Remark(reason, True) for reason in chosen.values() if isinstance(reason, str)]
-    return [path for path, held in chosen.items() if not isinstance(held, str)], empty
+    return [Path(path) for path, held in chosen.items() if not isinstance(held, str)], empty
 
 
 def _model(

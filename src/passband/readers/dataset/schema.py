@@ -1,0 +1,166 @@
+"""The columns of a data set: every footer is read and compared before any row is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.readers.dataset.address import DataFile
+
+__all__ = ["ColumnKind", "Footer", "Schema", "read_schema"]
+
+#: What a column holds, by which files are compared: "integer", "text", "nested", or Arrow's name.
+ColumnKind = str
+_NUMBERS = frozenset({"integer", "float"})
+
+
+@dataclass(frozen=True)
+class Footer:
+    """What the end of a file says: its rows, and for each column its kind and smallest values."""
+
+    file: DataFile
+    rows: int
+    kinds: Mapping[str, ColumnKind]
+    types: Mapping[str, str]  #: Arrow's names of the types, for messages
+    ranges: Mapping[str, tuple[int, int]]  #: least and greatest integer, where every part has both
+    empty: frozenset[str]  #: columns without any value
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The footers of all files."""
+
+    footers: tuple[Footer, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(footer.rows for footer in self.footers)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of any file, folders named key=value included."""
+        keys = [name for name, _ in self.footers[0].file.keys]
+        return list(dict.fromkeys([*(n for f in self.footers for n in f.kinds), *keys]))
+
+    def kind(self, name: str) -> ColumnKind:
+        """Return what a column holds; "null" where no file has a value."""
+        kinds = {footer.kinds.get(name, "text") for footer in self.footers} - {"null"}
+        return "float" if kinds == _NUMBERS else next(iter(kinds), "null")
+
+    def is_key(self, name: str) -> bool:
+        """Return whether a column is the name of a folder and of no column."""
+        return all(name not in footer.kinds for footer in self.footers)
+
+    def is_empty(self, name: str) -> bool:
+        """Return whether a column has no value in any file."""
+        return all(f.kinds.get(name) == "null" or name in f.empty for f in self.footers)
+
+    def bounds(self, name: str) -> tuple[int, int] | None:
+        """Return the least and the greatest integer of a column, where footers say so."""
+        ranges = [f.ranges.get(name) for f in self.footers if f.rows and name not in f.empty]
+        known = [pair for pair in ranges if pair is not None]
+        if not known or len(known) < len(ranges):
+            return None
+        return min(low for low, _ in known), max(high for _, high in known)
+
+    def require_same(self, names: Iterable[str], score: str) -> None:
+        """Raise `InvalidInput` unless every file has these columns, of the same types.
+
+        Integers of any width are the same, and so are text and dictionaries of text. A score may
+        be an integer in one file and a float in another, as data frames write where one is missing.
+        """
+        for name in names:
+            if self.is_key(name):
+                continue
+            first: Footer | None = None
+            for footer in self.footers:
+                if name not in footer.kinds:
+                    raise InvalidInput(self._lacking(name, footer))
+                if footer.kinds[name] == "null":
+                    continue
+                first = first or footer
+                kinds = {first.kinds[name], footer.kinds[name]}
+                if len(kinds) > 1 and not (name == score and kinds == _NUMBERS):
+                    raise InvalidInput(
+                        f"column {name} must have one type in all files; it is "
+                        f"{first.types[name]} in {first.file} and {footer.types[name]} in "
+                        f"{footer.file}. Write the files again with one type."
+                    )
+
+    def refuse_nested(self, names: Iterable[str]) -> None:
+        """Raise `InvalidInput` if one of the columns holds lists or records."""
+        for name in names:
+            for footer in self.footers:
+                if footer.kinds.get(name) == "nested":
+                    raise InvalidInput(
+                        f"column {name} of {footer.file} is nested ({footer.types[name]}); a "
+                        "column of names or scores must hold single values."
+                    )
+
+    def _lacking(self, name: str, footer: Footer) -> str:
+        other = next(each for each in self.footers if name in each.kinds)
+        return (
+            f"{footer.file} has no column {name}, which {other.file} has; every file of a data "
+            "set needs it."
+        )
+
+
+def read_schema(files: Sequence[DataFile]) -> Schema:
+    """Read the footers of all files."""
+    return Schema(tuple(_footer(file) for file in files))
+
+
+def _footer(file: DataFile) -> Footer:
+    with file.opened() as parquet:
+        schema, metadata = parquet.schema_arrow, parquet.metadata
+        if len(set(schema.names)) < len(schema.names):
+            raise InvalidInput(f"{file}: column names must be distinct.")
+        kinds = {field.name: _kind(field.type) for field in schema}
+        types = {field.name: str(field.type) for field in schema}
+        ranges, empty = _statistics(metadata, kinds)
+        return Footer(file, metadata.num_rows, kinds, types, ranges, frozenset(empty))
+
+
+def _statistics(
+    metadata: Any, kinds: Mapping[str, ColumnKind]
+) -> tuple[dict[str, tuple[int, int]], set[str]]:
+    ranges: dict[str, tuple[int, int]] = {}
+    flat = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    groups = [group for group in groups if group.num_rows]
+    empty = {name for name in flat if name in kinds}
+    for name in list(empty):
+        parts = [(group.column(flat[name]).statistics, group.num_rows) for group in groups]
+        if not all(s is not None and s.null_count == rows for s, rows in parts):
+            empty.remove(name)
+        own = [s for s, rows in parts if s is None or s.null_count != rows]
+        known = kinds[name] == "integer" and all(s is not None and s.has_min_max for s in own)
+        if own and known and all(type(s.min) is int for s in own):
+            ranges[name] = min(s.min for s in own), max(s.max for s in own)
+    return ranges, empty
+
+
+def _kind(kind: Any) -> ColumnKind:
+    import pyarrow.types as types
+
+    if types.is_dictionary(kind):
+        return _kind(kind.value_type)
+    if types.is_nested(kind):
+        return "nested"
+    for name, tests in {
+        "integer": (types.is_integer,),
+        "float": (types.is_floating,),
+        "text": (types.is_string, types.is_large_string, *_views(types)),
+        "boolean": (types.is_boolean,),
+        "null": (types.is_null,),
+    }.items():
+        if any(test(kind) for test in tests):
+            return name
+    return str(kind)
+
+
+def _views(types: Any) -> list[Any]:
+    """Return the test of views of text, which older versions of pyarrow do not have."""
+    return [types.is_string_view] if hasattr(types, "is_string_view") else []

@@ -1,0 +1,99 @@
+"""Scores of a batch as states: failed, succeeded, without a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.readers.dataset.batches import Batch
+from passband.readers.dataset.plan import NotCounted, Plan
+from passband.stats.data.cells import parse_scores
+from passband.types import Floats
+
+__all__ = ["MISSING_STATE", "States", "states_of"]
+
+MISSING_STATE = 2
+
+
+@dataclass(frozen=True)
+class States:
+    """0, 1 or `MISSING_STATE` for each row."""
+
+    states: Any  #: uint8
+    has_missing: bool
+    graded: Any = None  #: where scores are neither 0 nor 1, if any are
+
+
+def states_of(batch: Batch, plan: Plan) -> States:
+    """Return what the scores of a batch count as.
+
+    Scores other than 0 and 1 are counted by the threshold; without one, `NotCounted` is raised.
+    """
+    import pyarrow as pa
+
+    array = batch.columns[plan.roles.score]
+    if pa.types.is_boolean(array.type):
+        states = array.cast(pa.uint8())
+        states = states.fill_null(MISSING_STATE) if array.null_count else states
+        return States(states.to_numpy(zero_copy_only=False), bool(array.null_count))
+    return _of_numbers(_numbers(array, batch, plan), batch, plan)
+
+
+def _of_numbers(scores: Floats, batch: Batch, plan: Plan) -> States:
+    missing = np.isnan(scores)
+    has_missing = bool(missing.any())
+    ones = scores == 1
+    graded = ~(ones | (scores == 0) | missing)
+    if not graded.any():
+        graded = None
+    elif np.isinf(scores).any():
+        row = int(np.flatnonzero(np.isinf(scores))[0])
+        raise InvalidInput(
+            f"column {plan.roles.score} must hold finite numbers; {batch.place(row)} has "
+            f"{scores[row]}."
+        )
+    elif plan.threshold is None:
+        raise NotCounted(f"column {plan.roles.score} has scores other than 0 and 1")
+    else:
+        ones = scores >= plan.threshold
+    states = ones.astype(np.uint8)
+    if has_missing:
+        states[missing] = MISSING_STATE
+    return States(states, has_missing, graded)
+
+
+def _numbers(array: Any, batch: Batch, plan: Plan) -> Floats:
+    """Return scores as floats; NaN for none."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_null(kind):
+        return np.full(len(array), np.nan)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        numbers = array.cast(pa.float64(), safe=False)
+        numbers = numbers.fill_null(np.nan) if array.null_count else numbers
+        return np.asarray(numbers.to_numpy(zero_copy_only=False))
+    encoded = array if pa.types.is_dictionary(kind) else array.dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    own = encoded.indices.fill_null(len(values)).to_numpy().astype(np.int64)
+    scores = [
+        _parsed(value, place, own, batch, plan) for place, value in enumerate([*values, None])
+    ]
+    return np.asarray(np.array(scores)[own])
+
+
+def _parsed(value: Any, place: int, own: Any, batch: Batch, plan: Plan) -> float:
+    name = plan.roles.score
+    if isinstance(value, str) and value.strip().startswith("["):
+        raise NotCounted(f"column {name} has lists of scores in its cells")
+    if not (own == place).any():
+        return np.nan  # of a dictionary that is larger than what is used
+    try:
+        return float(parse_scores(name, [value])[0])
+    except InvalidInput as error:
+        row = int(np.flatnonzero(own == place)[0])
+        text = str(error).replace("row 1 has", f"{batch.place(row)} has")
+        raise InvalidInput(text) from None

@@ -1,0 +1,245 @@
+"""Data sets: the same groups as one table with all rows, whatever files the rows are in."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from passband.errors import InvalidInput
+from passband.readers import read
+from passband.readers.dataset import batches, cells, duplicates
+from passband.readers.dataset import reader as dataset
+from passband.readers.dataset.reader import read_dataset
+from passband.readers.options import Options
+from passband.readers.table import groups_of_table
+from passband.stats.data.tables import Table
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+def write(folder: Path, tables, *, row_group=None) -> str:
+    """Write tables as files of a data set, and return its glob."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, table in enumerate(tables):
+        table = table if isinstance(table, pa.Table) else pa.table(table)
+        pq.write_table(table, folder / f"part-{number:03d}.parquet", row_group_size=row_group)
+    return str(folder / "*.parquet")
+
+
+def shape(groups):
+    """Return everything about groups that can be compared."""
+    return [
+        (
+            group.key,
+            group.task,
+            group.model,
+            list(group.outcomes.problems),
+            group.outcomes.trials.tolist(),
+            group.outcomes.successes.tolist(),
+            [(status, counts.tolist()) for status, counts in group.outcomes.unscored.items()],
+        )
+        for group in groups.groups
+    ]
+
+
+@pytest.fixture
+def no_whole_reading(monkeypatch):
+    monkeypatch.setattr(dataset, "SMALL", -1)
+
+
+@st.composite
+def tables(draw):
+    """Draw a table of trials, as columns of Arrow, and where to cut it into files."""
+    rows = draw(st.integers(1, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    numbers = rng.integers(0, 8, rows) * draw(st.sampled_from([1, 1000, 10**15])) - 3
+    problems = draw(
+        st.sampled_from(
+            [
+                pa.array(numbers),
+                pa.array([f"p{n}" for n in numbers]),
+                pa.array([f"p{n}" for n in numbers]).dictionary_encode(),
+                pa.array(numbers.astype(float)),
+            ]
+        )
+    )
+    columns = {"problem": problems}
+    if draw(st.booleans()):
+        wide = draw(st.sampled_from([2, 30, 10**12]))
+        trials = rng.integers(0, wide, rows)
+        kind = draw(st.sampled_from(["whole", "text", "null"]))
+        columns["trial"] = (
+            pa.array([f"t{n}" for n in trials])
+            if kind == "text"
+            else pa.array([None if kind == "null" and n == 0 else int(n) for n in trials])
+        )
+    scores = rng.integers(0, 2, rows).tolist()
+    missing = draw(st.sampled_from([0.0, 0.3, 1.0]))
+    scores = [None if rng.random() < missing else score for score in scores]
+    kind = draw(st.sampled_from([pa.int8(), pa.float32(), pa.bool_(), pa.string()]))
+    columns["score"] = (
+        pa.array([None if s is None else ("pass" if s else "fail") for s in scores])
+        if kind == pa.string()
+        else pa.array([None if s is None else bool(s) for s in scores], pa.bool_())
+        if kind == pa.bool_()
+        else pa.array(scores, kind)
+    )
+    words = ["timeout", "ok", "", "error", None]
+    columns["status"] = pa.array([words[i] for i in rng.integers(0, 5, rows)], pa.string())
+    for name in draw(st.sets(st.sampled_from(["model", "step", "language", "task"]))):
+        values = rng.integers(0, draw(st.integers(1, 3)), rows)
+        columns[name] = pa.array(values) if name == "step" else pa.array([f"{v}" for v in values])
+    cuts = sorted(draw(st.lists(st.integers(0, rows), max_size=4)))
+    by = draw(st.sampled_from([(), ("model",), ("language",)]))
+    return pa.table(columns), [0, *cuts, rows], [name for name in by if name in columns]
+
+
+def outcome(call):
+    """Return what a call gives, or the beginning of its error."""
+    try:
+        return call()
+    except InvalidInput as error:
+        return str(error).split("(p")[0].split("row")[0]
+
+
+@given(drawn=tables(), row_group=st.integers(1, 9), size=st.sampled_from([3, 1000]))
+def test_same_groups_as_one_table(drawn, row_group, size, tmp_path_factory):
+    table, cuts, by = drawn
+    pieces = [table.slice(a, b - a) for a, b in pairwise(cuts)]
+    address = write(tmp_path_factory.mktemp("set"), pieces, row_group=row_group)
+    options = Options.of(None, by)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dataset, "SMALL", -1)
+        patch.setattr(batches, "ROWS", size)
+        patch.setattr(duplicates, "LARGEST_MASK", size * 10)
+        patch.setattr(duplicates, "LARGEST_PART", 7)
+        patch.setattr(cells, "LARGEST_GRID", size * 10)
+        try:
+            expected = groups_of_table(Table.of(table), options)
+        except InvalidInput as error:
+            with pytest.raises(InvalidInput) as caught:
+                read_dataset(address, options)
+            start = str(error).split(" is repeated")[0]
+            assert start in str(caught.value)
+            return
+        streamed = read_dataset(address, options)
+        mapped = read_dataset(address, options, map=map)
+    assert streamed.by == expected.by
+    assert streamed.columns == expected.columns
+    assert shape(streamed) == shape(expected) == shape(mapped)
+    own = [remark for remark in streamed.remarks if " rows" not in remark.text]
+    assert [r for r in own if "has gaps" not in r.text] == list(expected.remarks)
+
+
+SMALL_TABLE = {"problem": [1, 1, 2], "trial": [0, 1, 0], "correct": [True, False, True]}
+
+
+def test_a_graded_data_set_is_read_whole_where_it_is_small(tmp_path):
+    address = write(tmp_path, [SMALL_TABLE | {"correct": [0.5, 1.0, 0.0]}])
+    assert read(address).only().graded.values.tolist() == [0.5, 1.0, 0.0]
+
+
+def test_a_large_graded_data_set_needs_a_threshold(tmp_path, no_whole_reading):
+    address = write(tmp_path, [SMALL_TABLE | {"correct": [0.5, 1.0, 7.0]}])
+    with pytest.raises(InvalidInput, match=r"other than 0 and 1.*--threshold"):
+        read(address)
+    assert read(address, threshold=5.0).only().successes.tolist() == [0, 1]
+
+
+def test_a_threshold_that_makes_no_sense_for_zeros_and_ones_is_refused(tmp_path):
+    with pytest.raises(InvalidInput, match=r"threshold must be in \(0, 1\]"):
+        read(write(tmp_path, [SMALL_TABLE]), threshold=5.0)
+
+
+def test_duplicates_are_named_with_their_files(tmp_path):
+    address = write(tmp_path, [SMALL_TABLE, {"problem": [2], "trial": [0], "correct": [False]}])
+    with pytest.raises(InvalidInput, match=r"repeated for \(2, 0\) \(in .*000.*, .*001"):
+        read(address)
+
+
+def test_gaps_are_counted(tmp_path):
+    table = {"problem": [1, 1, 2, 2], "trial": [0, 1, 0, 3], "correct": [1, 0, 1, 1]}
+    remarks = " ".join(map(str, read(write(tmp_path, [table])).remarks))
+    assert "has gaps: 2 trials below the last one are missing, of 1 problems" in remarks
+
+
+def test_an_empty_file_is_counted_and_an_empty_set_refused(tmp_path):
+    empty = pa.table(SMALL_TABLE).slice(0, 0)
+    remarks = read(write(tmp_path / "a", [SMALL_TABLE, empty])).remarks
+    assert "2 files, 1 of them without rows, 3 rows" in map(str, remarks)
+    with pytest.raises(InvalidInput, match="empty"):
+        read(write(tmp_path / "b", [empty]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"problem": ["1", "1", "2"]}, "column problem must have one type.*int64.*string"),
+        ({"correct": ["yes", "no", "yes"]}, "column correct must have one type.*bool.*string"),
+        ({"problem": [[1], [1], [2]]}, "column problem must have one type|nested"),
+        ({"problem": [1, None, 2]}, "row 2: column problem is empty"),
+        ({"model": ["A"] * 3}, "has no column model, which"),
+    ],
+)
+def test_files_that_differ_are_refused(change, message, tmp_path):
+    with pytest.raises(InvalidInput, match=message):
+        read(write(tmp_path, [SMALL_TABLE, SMALL_TABLE | {"trial": [7, 8, 9]} | change]))
+
+
+def test_files_that_lack_a_column_are_refused(tmp_path):
+    other = {name: column for name, column in SMALL_TABLE.items() if name != "trial"}
+    with pytest.raises(InvalidInput, match=r"001\.parquet has no column trial"):
+        read(write(tmp_path, [SMALL_TABLE, other]))
+
+
+def test_widths_of_integers_and_columns_of_null_are_no_difference(tmp_path):
+    narrow = pa.table(SMALL_TABLE).set_column(0, "problem", pa.array([3, 3, 4], pa.int16()))
+    nothing = pa.table(SMALL_TABLE).set_column(2, "correct", pa.nulls(3))
+    nothing = nothing.set_column(1, "trial", pa.array([5, 6, 7]))
+    outcomes = read(write(tmp_path, [SMALL_TABLE, narrow, nothing])).only()
+    assert list(outcomes.problems) == ["1", "2", "3", "4"]
+    assert outcomes.n_unscored == 3
+
+
+def test_models_in_one_data_set_are_split(tmp_path):
+    files = [SMALL_TABLE | {"model": [name] * 3} for name in "AB"]
+    assert [group.key for group in read(write(tmp_path, files)).groups] == [("A",), ("B",)]
+
+
+def test_folders_named_key_value_are_columns(tmp_path):
+    for step in (100, 20):
+        write(tmp_path / f"step={step}", [SMALL_TABLE])
+    for source in (str(tmp_path / "**" / "*.parquet"), tmp_path):
+        groups = read(source)
+        assert groups.by == ("step",)
+        assert [group.key for group in groups.groups] == [("100",), ("20",)]
+
+
+def test_huge_sparse_integers_take_no_room(tmp_path):
+    table = {"problem": [10**18, -5, 10**18], "trial": [2**62, 1, 7], "correct": [1, 0, 0]}
+    assert list(read(write(tmp_path, [table])).only().problems) == ["1000000000000000000", "-5"]
+
+
+def test_a_column_with_very_many_values_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("passband.readers.dataset.grouping.MOST_GROUPS", 2)
+    table = SMALL_TABLE | {"user": ["a", "b", "c"]}
+    with pytest.raises(InvalidInput, match="column user splits the trials into more than 2"):
+        read(write(tmp_path, [table]), by="user")
+
+
+def test_counts_of_files_add_up_elsewhere(tmp_path):
+    import pickle
+
+    def pickled(function, parts):
+        return [pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(p))))) for p in parts]
+
+    files = [SMALL_TABLE, SMALL_TABLE | {"trial": [2, 3, 1]}]
+    address = write(tmp_path, files)
+    whole, parts = read_dataset(address, Options()), read_dataset(address, Options(), map=pickled)
+    assert shape(whole) == shape(parts)
