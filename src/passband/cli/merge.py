@@ -63,5 +63,6 @@ def _sources(runs: list[Path], output: Path) -> list[Path]:
             sources.append(path)
         else:
             inside = expand_sources([path])
-            sources += [one for one in inside if one.resolve() != output.resolve()]
+            others = [Path(one) for one in inside]
+            sources += [one for one in others if one.resolve() != output.resolve()]
     return sources

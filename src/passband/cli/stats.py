@@ -104,6 +104,10 @@ def stats(
     plan: Annotated[
         Path | None, typer.Option(help="Plan to check the trials against (passband plan --out).")
     ] = None,
+    on: Annotated[
+        str | None,
+        typer.Option(help="Count the files of a data set on a cluster: ray, or ray://HOST:PORT."),
+    ] = None,
     format: FormatOption = Format.table,
     layout: LayoutOption = Layouts.long,
     digits: Digits = None,
@@ -113,6 +117,7 @@ def stats(
 ) -> None:
     """Print metrics with intervals for recorded trials."""
     from passband.cli.output import print_json, print_notes, print_rows, print_table
+    from passband.readers.dataset.session import reading_datasets
     from passband.report import summary as text
     from passband.report.layout import full_rows, rows
     from passband.report.style import Style
@@ -148,18 +153,20 @@ def stats(
         label=label,
         prices=None if prices is None else parse_prices(prices),
     )
-    summary = again(over=over.value, certify=certify, calibrate=calibrate)
-    summary.require_estimate()
-    if as_json:
-        print_json(summary.to_json())
-        return
-    print_notes(text.remark_lines(summary, quiet=quiet))
-    style = Style(digits, percent, layout.value)
-    if format is Format.table:
-        print_table(summary, style, partial(again, over="trials"), quiet=quiet)
-    else:
-        table = full_rows if format is Format.csv else rows
-        print_rows(table(summary, style), format.value)
+    with reading_datasets(on) as session:
+        summary = again(over=over.value, certify=certify, calibrate=calibrate)
+        session.require_counted()
+        summary.require_estimate()
+        if as_json:
+            print_json(summary.to_json())
+            return
+        print_notes(text.remark_lines(summary, quiet=quiet))
+        style = Style(digits, percent, layout.value)
+        if format is Format.table:
+            print_table(summary, style, partial(again, over="trials"), quiet=quiet)
+        else:
+            table = full_rows if format is Format.csv else rows
+            print_rows(table(summary, style), format.value)
     print_notes(text.warning_lines(summary))
     if not quiet:
         print_notes(["", *text.explanation(summary, style)])

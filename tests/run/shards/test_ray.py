@@ -193,3 +193,19 @@ def test_secrets_are_not_sent(cluster: Any, task_file: Path, tmp_path: Path) -> 
     with pytest.raises(InvalidInput, match="environment of the nodes") as refused:
         on_ray(made)
     assert "hush" not in str(refused.value)
+
+
+def test_files_are_counted_on_the_nodes(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pa = pytest.importorskip("pyarrow")
+    for number in range(3):
+        rows = {"problem": [number, number, 9], "trial": [0, 1, number], "score": [1, 0, 1]}
+        parquet.write_table(pa.table(rows), tmp_path / f"{number}.parquet")
+    words = ("stats", f"{tmp_path}/*.parquet", "-m", "pass@1", "--json")
+    here, there = run(*words), run(*words, "--on", "ray")
+    assert there.code == 0, there.err
+    assert there.out == here.out
+    refused = run("stats", "examples/trials.csv", "--on", "ray")
+    assert (refused.code, "none was counted" in refused.err) == (2, True)

@@ -15,6 +15,7 @@ from passband.readers.dataset.duplicates import check_trials
 from passband.readers.dataset.outcomes import groups_of_tallies, split_of
 from passband.readers.dataset.plan import NotCounted, Plan, plan_of, reason_against
 from passband.readers.dataset.schema import Schema, read_schema
+from passband.readers.dataset.session import Session, current_session
 from passband.readers.groups import Groups, Remark
 from passband.readers.options import Options
 from passband.readers.table import column_remarks, groups_of_table
@@ -32,8 +33,17 @@ def read_dataset(address: str, options: Options, map: Map | None = None) -> Grou
     """Return the groups of a data set, counted in memory bounded by its problems.
 
     The same groups as those of one table with the rows of all files. `map` is called like the
-    built-in one, to count files elsewhere; see `count_files`.
+    built-in one, to count files elsewhere; by default it is that of the session.
     """
+    session = current_session() or Session()
+    known = session.known(address, options)
+    if known is None:
+        known = _read(address, options, map or session.map)
+        session.read.append((address, options, known))
+    return known
+
+
+def _read(address: str, options: Options, map: Map | None) -> Groups:
     files = find_files(address)
     with error_prefix([masked(address)]):
         schema = read_schema(files)
