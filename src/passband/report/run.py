@@ -14,6 +14,7 @@ from passband.report.style import PLAIN, Style
 from passband.report.words import counted, duration, money
 from passband.run.judge.judge import JudgeReport
 from passband.run.session import Finished
+from passband.run.shard import Shard
 from passband.summary.summary import Summary
 
 __all__ = ["RunReport"]
@@ -34,6 +35,11 @@ class RunReport:
     summary: Summary | None
     task_options: Sequence[str] = ()  # for commands that are to see this run's tasks alone
     style: Style = PLAIN
+
+    @property
+    def shard(self) -> Shard | None:
+        """The part of a run that this was; None if it was the run."""
+        return self.finished.task_runs[0].shard
 
     def rows(self) -> list[Row]:
         """Return the rows of the table."""
@@ -88,7 +94,7 @@ class RunReport:
 
     def notes(self) -> list[str]:
         """Return what the intervals are for, and what to keep in mind."""
-        if self.summary is None:
+        if self.summary is None or self.shard is not None:  # of which no numbers are shown
             return []
         return [
             *map(_judge_line, self.finished.judges),
@@ -105,8 +111,8 @@ class RunReport:
         steps = [] if done else [(shlex.join(again), "go on where it stopped")]
         if self.summary is None:
             return steps
-        if (shard := self.finished.task_runs[0].shard) is not None:
-            return [*steps, (_merge_command(self.finished), f"all {shard.of} shards together")]
+        if self.shard is not None:
+            return [*steps, (_merge_command(self.finished), f"all {self.shard.of} shards together")]
         groups = self.summary.groups
         if any(group.adaptive is not None for group in groups):
             return [*steps, (f"passband stats {where} --json", "theta after every item")]

@@ -21,7 +21,8 @@ def test_every_vote_is_a_call_with_a_seed_of_its_own(bench: JudgedBench) -> None
     assert len(calls) == len(calls_to_judge(server)) == 3 * 2 * 3
     assert len({row.seed for row in calls}) == 18
     assert len({row.key for row in calls}) == 18
-    assert all(row.status == "ok" and row.prompt_tokens and row.latency_ms for row in calls)
+    assert all(row.status == "ok" and row.prompt_tokens for row in calls)
+    assert all(row.latency_ms is not None for row in calls)
     for score, start in zip(bench.scores, range(0, 18, 3), strict=True):
         votes = [row.value for row in calls[start : start + 3]]
         assert score.value == pytest.approx(sum(v or 0 for v in votes) / 3)
