@@ -159,7 +159,7 @@ bench: $(VENV)/.installed
 	    rm -rf "$(PEERS)"; echo "that failed; programs are timed without them"; }; }
 	@echo "timing programs ..."
 	@test ! -x "$(PEERS)/bin/python" || peers="--peers $(PEERS)/bin/python"; \
-	    PYTHONPATH=tests $(PY) benchmarks/code.py $$peers
+	    PYTHONPATH=tests $(PY) benchmarks/programs.py $$peers
 	@echo "timing large tables ..."
 	@$(PY) benchmarks/tables.py
 	@echo "timing reports ..."

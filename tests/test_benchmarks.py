@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -26,3 +27,9 @@ def test_what_a_benchmark_imports_exists(path: Path) -> None:
 
 def is_module(package: str | None, name: str) -> bool:
     return importlib.util.find_spec(f"{package}.{name}") is not None
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_benchmark_has_not_the_name_of_a_standard_module(path: Path) -> None:
+    """Its folder is first on the path of the others, which would import it in place of that."""
+    assert path.stem not in sys.stdlib_module_names

