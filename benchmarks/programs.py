@@ -4,8 +4,8 @@
 
 The jobs are the 164 reference solutions and up to four mutants of each: a comparison, an operator
 or a constant changed, the first `return` made `return None`. They go through the scorer `code` as
-completions of the prompt, in the sandbox of this machine. The peers (benchmarks/program_peers.py) run
-in an interpreter of their own, with the same jobs, in turn with passband.
+completions of the prompt, in the sandbox of this machine. The peers (benchmarks/program_peers.py)
+run in an interpreter of their own, with the same jobs, in turn with passband.
 
 Printed are trials per second and their ratios, without the jobs that hang; the time of a trial at
 one worker beyond that of the bare program in this process; verdicts that differ; and pass@k of all

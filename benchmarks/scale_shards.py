@@ -38,6 +38,7 @@ from passband.trials.export import export
 from passband.trials.reader import Trials
 
 PROBLEMS, TRIALS, LATENCY, CONCURRENCY = 200, 40, 0.1, 64
+MOST = 0.05  # overhead that shards may have
 TASK = """\
 task: sums
 dataset_path: json
@@ -221,6 +222,9 @@ def show(ways: Sequence[Way], total: int) -> None:
             f"{way.name:36}  {way.asking:5.2f} s  {way.asking / one.asking:5.3f}  "
             f"{way.whole:5.1f} s  {way.requests:8}  {same}"
         )
+    overhead = max(best[name].asking for name in best if "killed" not in name) / one.asking - 1
+    verdict = "ok" if overhead < MOST else "SHORT"
+    print(f"most overhead of asking in shards: {overhead:.1%} (under {MOST:.0%}) {verdict}")
 
 
 if __name__ == "__main__":
