@@ -78,7 +78,7 @@ def test_small_files_are_refused(run: Path, tmp_path: Path) -> None:
 def test_a_failure_leaves_nothing(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def failing(*arguments: object) -> None:
+    def failing(*arguments: object, chunk_rows: int) -> None:
         raise OSError("no space left")
 
     monkeypatch.setattr(module, "write_parquet", failing)

@@ -21,6 +21,7 @@ from passband.frames import Kind
 from passband.spreadsheet import guarded
 from passband.stats.data.columns import CHOSEN
 from passband.trials.chosen import Choice
+from passband.trials.export_settings import KEY, encode_settings
 from passband.trials.json_lines import ProblemPart
 from passband.trials.reader import ProblemRecord, RunRecord, Trials
 from passband.trials.rows import ScoreRow, TrialRow
@@ -56,6 +57,7 @@ _NUMBERS = ("score", "verdict", "cost")
 _CHUNK = 10_000  # rows of Parquet that are held at a time
 
 Row = Mapping[str, Any]
+Runs = Sequence[RunRecord]
 
 
 def further_columns(names: Sequence[str]) -> tuple[str, ...]:
@@ -216,7 +218,8 @@ def export(
             file.writelines(lines(trials, runs, timing=timing, further=further))
         else:
             names = columns(runs, timing=timing, further=further)
-            EXPORTS[form](file, names, rows(trials, runs, timing=timing, further=further))
+            table = rows(trials, runs, timing=timing, further=further)
+            EXPORTS[form](file, names, table, runs)
 
 
 def output_file(path: Path) -> AbstractContextManager[IO[bytes]]:
@@ -274,12 +277,12 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
-def _jsonl(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
+def _jsonl(file: IO[bytes], names: list[str], table: Iterable[Row], runs: Runs) -> None:
     for row in table:
         file.write(_line(row))
 
 
-def _csv(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
+def _csv(file: IO[bytes], names: list[str], table: Iterable[Row], runs: Runs) -> None:
     text = io.TextIOWrapper(file, "utf-8", errors="backslashreplace", newline="")
     # A lone carriage return would end the row, were it not quoted.
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -295,19 +298,25 @@ def _cell(value: Any) -> Any:
     return guarded(value.replace("\0", "\\x00")) if isinstance(value, str) else value
 
 
-def _parquet(file: IO[bytes], names: list[str], table: Iterable[Row]) -> None:
-    write_parquet(file, names, table, _CHUNK)
+def write_parquet(
+    file: IO[bytes],
+    names: list[str],
+    table: Iterable[Row],
+    runs: Runs = (),
+    *,
+    chunk_rows: int = _CHUNK,
+) -> None:
+    """Write rows as Parquet, compressed with zstd; `chunk_rows` of them make a row group.
 
-
-def write_parquet(file: IO[bytes], names: list[str], table: Iterable[Row], chunk_rows: int) -> None:
-    """Write rows as Parquet, compressed with zstd; `chunk_rows` of them make a row group."""
+    The settings of the runs are in the footer.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise InvalidInput("Parquet needs pyarrow: pip install 'passband[parquet]'") from None
     types = {"whole": pa.int64(), "number": pa.float64(), "text": pa.string()}
-    schema = pa.schema([(name, types[_kind(name)]) for name in names])
+    schema = pa.schema([(name, types[_kind(name)]) for name in names], {KEY: encode_settings(runs)})
     source = iter(table)
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
         while chunk := list(islice(source, chunk_rows)):
@@ -321,8 +330,8 @@ def _valid(value: Any) -> Any:
     return value
 
 
-EXPORTS: Mapping[str, Callable[[IO[bytes], list[str], Iterable[Row]], None]] = {
+EXPORTS: Mapping[str, Callable[[IO[bytes], list[str], Iterable[Row], Runs], None]] = {
     "jsonl": _jsonl,
     "csv": _csv,
-    "parquet": _parquet,
+    "parquet": write_parquet,
 }

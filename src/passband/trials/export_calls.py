@@ -39,7 +39,7 @@ def export_calls(
         raise InvalidInput(f"calls are written as {', '.join(EXPORTS)}; got {form}.")
     names = [*_COLUMNS, *(_TIMING if timing else ())]
     with nullcontext(to) if not isinstance(to, Path) else output_file(to) as file:
-        EXPORTS[form](file, names, call_rows(trials, runs, timing=timing))
+        EXPORTS[form](file, names, call_rows(trials, runs, timing=timing), runs)
 
 
 def call_rows(trials: Trials, runs: Sequence[RunRecord], *, timing: bool = False) -> Iterator[Row]:

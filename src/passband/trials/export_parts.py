@@ -50,7 +50,7 @@ def export_parts(
         while (first := next(table, None)) is not None:
             with (part / f"part-{count:05d}.parquet").open("wb") as file:
                 own = chain([first], islice(table, rows_per_file - 1))
-                write_parquet(file, names, own, _ROW_GROUP)
+                write_parquet(file, names, own, runs, chunk_rows=_ROW_GROUP)
                 file.flush()
                 os.fsync(file.fileno())
             count += 1

@@ -22,6 +22,7 @@ __all__ = [
     "address_change",
     "addresses_of",
     "advice_on",
+    "compared_spec",
     "completed_spec",
     "identity_changes",
     "is_moved",
@@ -62,9 +63,21 @@ def identity_changes(
     before: Mapping[str, Any], now: Mapping[str, Any]
 ) -> list[tuple[str, str, str]]:
     """Return (name, old, new) of every setting that differs, those left out that were not kept."""
-    unknown = {*_KEPT, *uncompared(before, now)}
-    old, new = ({k: v for k, v in spec.items() if k not in unknown} for spec in (before, now))
+    unknown = uncompared(before, now)
+    old, new = (
+        {name: value for name, value in compared_spec(spec).items() if name not in unknown}
+        for spec in (before, now)
+    )
     return list(differences(old, new))
+
+
+def compared_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a spec, without what it keeps beside them.
+
+    >>> compared_spec({"model": "m", "addresses": ["http://a/v1"]})
+    {'model': 'm'}
+    """
+    return {name: value for name, value in spec.items() if name not in _KEPT}
 
 
 def uncompared(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

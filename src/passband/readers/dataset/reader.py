@@ -11,6 +11,7 @@ from passband.readers.dataset.address import DataFile, find_files, masked
 from passband.readers.dataset.batches import Part
 from passband.readers.dataset.conditions import condition_remarks
 from passband.readers.dataset.counting import Map, count_files
+from passband.readers.dataset.drawn import refuse_mixed_settings
 from passband.readers.dataset.duplicates import check_trials
 from passband.readers.dataset.outcomes import groups_of_tallies, split_of
 from passband.readers.dataset.plan import NotCounted, Plan, plan_of, reason_against
@@ -50,6 +51,7 @@ def _read(address: str, options: Options, map: Map | None) -> Groups:
         if not schema.rows:
             raise InvalidInput("the table is empty.")
         groups = _counted_or_whole(schema, options, map)
+        refuse_mixed_settings(schema, groups.by)
     return replace(groups, source=masked(address), reader=DATASET)
 
 

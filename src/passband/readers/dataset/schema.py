@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import DataFile
+from passband.trials.export_settings import KEY, RunSettings, decode_settings
 
 __all__ = ["ColumnKind", "Footer", "Schema", "read_schema"]
 
@@ -26,6 +27,7 @@ class Footer:
     types: Mapping[str, str]  #: Arrow's names of the types, for messages
     ranges: Mapping[str, tuple[int, int]]  #: least and greatest integer, where every part has both
     empty: frozenset[str]  #: columns without any value
+    settings: RunSettings = field(default_factory=dict)  #: of the runs that it is an export of
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ def _footer(file: DataFile) -> Footer:
         kinds = {field.name: _kind(field.type) for field in schema}
         types = {field.name: str(field.type) for field in schema}
         ranges, empty = _statistics(metadata, kinds)
-        return Footer(file, metadata.num_rows, kinds, types, ranges, frozenset(empty))
+        settings = decode_settings((schema.metadata or {}).get(KEY))
+        return Footer(file, metadata.num_rows, kinds, types, ranges, frozenset(empty), settings)
 
 
 def _statistics(
