@@ -117,10 +117,12 @@ class Runner:
         self._ending = ending
         self._halt(self.patience.drain if drain is None else drain)
 
-    def grant(self, max_cost: float | None, concurrency: int, *, may_grow: bool) -> None:
+    def grant(
+        self, max_cost: float | None, concurrency: int, *, may_grow: bool, known: float = 0.0
+    ) -> None:
         """Take a new lease: a limit of cost, and at least as many requests at once as before."""
         if max_cost is not None:
-            self.budget.grant(max_cost, may_grow=may_grow)
+            self.budget.grant(max_cost, may_grow=may_grow, known=known)
         more = concurrency - self.concurrency
         if more <= 0:
             return
