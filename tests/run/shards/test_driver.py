@@ -238,9 +238,7 @@ def test_a_shard_that_is_stuck_is_ended(
     patience = replace(HURRIED, drain=0.0)
     with FaultServer() as server:
         made = request(task_file, server, tmp_path / "run", patience=patience)
-        finished = in_shards(
-            made, 2, launcher=Watched(on_start=halt), on_start=lambda stop: stop()
-        )
+        finished = in_shards(made, 2, launcher=Watched(on_start=halt), on_start=lambda stop: stop())
     assert finished.ending == "interrupted"
     assert not (tmp_path / "run" / SHARDS).exists()
 
@@ -255,7 +253,7 @@ def test_a_run_without_shards_takes_in_those_that_were_cut_off(
             request(task_file, server, part, shard=shard, name="single").run(Notes())
         asked = len(server.requests)
         request(task_file, server, run_directory, name="single").run(notes)
-        assert (asked, len(server.requests)) == (27, 40)
+        assert (asked, len(server.requests)) == (26, 40)
     assert "merging 2 shards of an earlier run that was cut off" in notes.notes
     assert not (run_directory / SHARDS).exists()
     assert exported(run_directory) == single

@@ -32,7 +32,11 @@ def leading(directory: Path) -> Iterator[Path]:
     """Hold the right to lead a run, and yield the folder of its shards; empty, it is removed."""
     folder, is_new = directory.absolute() / SHARDS, not directory.exists()
     folder.mkdir(parents=True, exist_ok=True)
-    lock = Lock(folder)
+    try:
+        lock = Lock(folder)
+    except Busy:
+        refuse_led(directory)
+        raise
     try:
         yield folder
     finally:
@@ -49,7 +53,7 @@ def refuse_led(directory: Path) -> None:
     """Refuse to ask for trials of a run that another process leads in shards."""
     leader = holder(directory / SHARDS)
     if leader is not None:
-        raise Busy(f"{directory} is in use by {leader}, which asks for it in shards.")
+        raise Busy(f"{directory} is in use by {leader}, which asks for it in shards.") from None
 
 
 def merge_leftovers(directory: Path, watcher: Watcher, *, moved_server: bool = False) -> None:
