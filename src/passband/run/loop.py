@@ -54,6 +54,7 @@ class Runner:
     patience: Patience = field(default_factory=Patience)
     schedule: ScheduleFactory = every_problem
     judges: Judges | None = None
+    is_leased: bool = False  # one shard of a run that another process leads
     closing: Ending | None = None  # how the shards ended that asked; then nothing is asked here
     on_asking: Callable[[], None] = lambda: None
     under_way: int = 0  # trials in flight
@@ -80,7 +81,8 @@ class Runner:
             if self.closing is not None:
                 self._ending = self.closing
             elif self.queue.is_finished:
-                self.watcher.note(nothing_to_ask(self.store.directory, self.task_runs))
+                if not self.is_leased:
+                    self.watcher.note(nothing_to_ask(self.store.directory, self.task_runs))
             else:
                 self.on_asking()
             await self._ask()

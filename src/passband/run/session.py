@@ -198,6 +198,7 @@ def run_session(
             concurrency=settings.concurrency,
             patience=settings.patience,
             schedule=nothing_more if closing else schedule,
+            is_leased=settings.is_leased,
             closing=closing,
         )
         with _recorded(runner, settings.concurrency, getattr(subjects[0], "address", None)):
