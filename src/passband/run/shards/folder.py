@@ -31,9 +31,8 @@ _pause = time.sleep
 def leading(directory: Path) -> Iterator[Path]:
     """Hold the right to lead a run, and yield the folder of its shards; empty, it is removed."""
     folder, is_new = directory.absolute() / SHARDS, not directory.exists()
-    folder.mkdir(parents=True, exist_ok=True)
     try:
-        lock = Lock(folder)
+        lock = _locked(folder)
     except Busy:
         refuse_led(directory)
         raise
@@ -47,6 +46,17 @@ def leading(directory: Path) -> Iterator[Path]:
                 if is_new:  # and refused: there is nothing in it
                     folder.parent.rmdir()
         lock.release()
+
+
+def _locked(folder: Path) -> Lock:
+    """Lock the folder; one that a process which led before has just removed is made again."""
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            lock = Lock(folder)
+            if (folder / LOCK_FILE).exists():
+                return lock
+            lock.release()
 
 
 def refuse_led(directory: Path) -> None:
