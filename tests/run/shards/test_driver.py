@@ -250,9 +250,10 @@ def test_a_run_without_shards_takes_in_those_that_were_cut_off(
     with FaultServer() as server:
         for shard in (Shard(1, 3), Shard(3, 3)):
             part = run_directory / SHARDS / shard.directory_name
-            request(task_file, server, part, shard=shard, name="single").run(Notes())
+            made = request(task_file, server, part, shard=shard)
+            replace(made, settings=replace(made.settings, base="run")).run(Notes())
         asked = len(server.requests)
-        request(task_file, server, run_directory, name="single").run(notes)
+        request(task_file, server, run_directory).run(notes)
         assert (asked, len(server.requests)) == (26, 40)
     assert "merging 2 shards of an earlier run that was cut off" in notes.notes
     assert not (run_directory / SHARDS).exists()
