@@ -176,6 +176,7 @@ __all__ = [
     "several_right_answers",
     "several_sandboxes",
     "shards_missing",
+    "shards_waiting",
     "single_problem_strata",
     "stopped_by_outcome",
     "task_errors",
@@ -1570,7 +1571,8 @@ OTHER_SCORER_VERSION = Note(
 WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
-        "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "unsafe-code",
+        "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "shards-waiting",
+        "unsafe-code",
     }
 )  # fmt: skip
 
@@ -1597,6 +1599,21 @@ def shards_missing(remark: str) -> Note:
     this is part of a run: shards 2 and 7 of 16 are not merged yet
     """
     return Note("shards-missing", f"this is part of a run: {remark}")
+
+
+def shards_waiting(count: int) -> Note:
+    """Return the note on a run whose shards are being asked, or were when it was cut off.
+
+    >>> print(shards_waiting(3))
+    3 shards are not merged yet, and not counted; the run merges each when it ends, and one that \
+was cut off does so when it goes on
+    """
+    shards = "1 shard is" if count == 1 else f"{count} shards are"
+    text = (
+        f"{shards} not merged yet, and not counted; the run merges each when it ends, and one that "
+        "was cut off does so when it goes on"
+    )
+    return Note("shards-waiting", text)
 
 
 def unscored(

@@ -47,6 +47,21 @@ def test_before_anything_is_known_one_request_goes_alone() -> None:
     assert budget.verdict(16, 16) == "wait"
 
 
+def test_a_shard_without_a_lease_waits_until_it_has_one_and_the_cost_is_known() -> None:
+    budget = Budget(PRICE, 0.0, may_grow=True)
+    assert budget.verdict(0, 1) == "wait"
+    assert 0 < budget.wanted < 1e-9
+    budget.grant(30.0, may_grow=True, known=10.0)
+    assert (budget.wanted, budget.trial) == (0.0, 10.0)
+    assert [budget.verdict(under_way, 1) for under_way in (0, 2, 3)] == ["go", "go", "wait"]
+    budget.add([row(8, 6)])  # 20, more than was known
+    assert budget.trial == 20.0
+    assert budget.verdict(0, 1) == "wait"
+    assert budget.wanted == 10.0
+    budget.grant(30.0, may_grow=False)
+    assert budget.verdict(0, 1) == "stop"
+
+
 def test_what_is_under_way_counts_as_much_as_the_dearest() -> None:
     budget = Budget(PRICE, 100.0)
     budget.add([row(4, 1), row(4, 1), row(8, 1)])  # 6, 6 and 10

@@ -256,3 +256,13 @@ def test_a_store_of_an_earlier_layout_has_no_address_to_compare(
         assert asked(task_file, one, out, "-n", 3).code == 2
     with closing(sqlite3.connect(out / "trials.sqlite")) as file:
         assert file.execute("SELECT address FROM run").fetchall() == [(two.url,)]
+
+
+def test_a_shard_that_no_trial_belongs_to_says_so(tmp_path: Path) -> None:
+    words = ("run", "arithmetic", "--model", "tiny", "-n", 2, "--limit", 2, "-q")
+    done = run(*words, "--shard", "4/9", "--out", tmp_path / "4")
+    assert done.code == 0
+    assert "nothing to ask: no trial of the run belongs to shard 4/9" in done.err
+    words = (*words, "--shard", "1/9", "--out", tmp_path / "1")
+    assert run(*words).code == 0
+    assert "nothing to ask: what belongs to shard 1/9 is recorded, 2 trials" in run(*words).err

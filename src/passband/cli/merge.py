@@ -18,7 +18,8 @@ def merge(
         typer.Argument(help="Run directories, or folders of them; they are not changed."),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Run directory to write; it may hold trials.")
+        Path,
+        typer.Option("--output", "-o", help="Run directory to write; it may hold trials already."),
     ],
     moved_server: Annotated[
         bool,

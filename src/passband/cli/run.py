@@ -168,7 +168,7 @@ def run(
     ] = False,
     shard: Annotated[
         str | None,
-        typer.Option(help="Ask only for part I of N, as I/N; merge them with passband merge."),
+        typer.Option(help="Ask only for part I of N, as I/N; passband merge joins the parts."),
     ] = None,
     shards: Annotated[
         int | None,

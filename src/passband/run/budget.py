@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,12 +85,12 @@ class CallCosts:
 class Budget:
     """The cost of all tasks of a run so far, and whether there is room for more.
 
-    The limit of a shard that `may_grow` is a lease: where it is spent, the shard waits for the
-    next one instead of stopping.
+    The limit of a shard that `may_grow` is a lease, 0 at first: where it is spent, the shard waits
+    for the next one instead of stopping.
     """
 
     def __init__(self, price: Price | None, limit: float | None, *, may_grow: bool = False) -> None:
-        if limit is not None and not limit > 0:
+        if limit is not None and not (limit > 0 or may_grow):
             raise InvalidInput(f"--max-cost must be more than 0; got {limit:g}.")
         if limit is not None and price is None:
             places = " or ".join(map(str, price_files()))
@@ -103,17 +104,35 @@ class Budget:
         self.wanted = 0.0  # what a new lease has to add for the next request; 0 if it fits
         self.judges: list[CallCosts] = []
         self._cost = self._most = 0.0  # in total, and of one trial at most
+        self._known = 0.0  # what a trial costs elsewhere in the run, if that is known
         self._drawn = 0
         self._is_counted = True
 
-    def grant(self, limit: float, *, may_grow: bool) -> None:
-        """Replace the limit; without `may_grow` it is the last one."""
+    def grant(self, limit: float, *, may_grow: bool, known: float = 0.0) -> None:
+        """Replace the limit; without `may_grow` it is the last one.
+
+        `known` is what a trial costs elsewhere in the run, 0 if nobody knows yet.
+        """
         self.limit, self.may_grow, self.wanted = limit, may_grow, 0.0
+        self._known = max(self._known, known)
+
+    @property
+    def trial(self) -> float:
+        """The cost of one more trial with its verdicts, by the most so far; 0 if not known."""
+        own = max(self._most, self._cost / max(1, self._drawn))
+        own += sum(judge.per_trial * judge.next for judge in self.judges)
+        return max(own, self._known)
 
     @property
     def total(self) -> float:
         """The cost of trials and judges so far, those included that are not recorded yet."""
         return self._cost + sum(judge.cost for judge in self.judges)
+
+    def _first(self, under_way: int) -> Verdict:
+        """Let one request go alone while no cost is known: of shards, only the one with a lease."""
+        if self.limit == 0:
+            return self._spent_up(under_way, sys.float_info.epsilon)
+        return "wait" if under_way else "go"
 
     def _spent_up(self, under_way: int, needed: float) -> Verdict:
         """Return what to do where no more fits: wait for those in flight, or for a new lease."""
@@ -172,9 +191,9 @@ class Budget:
                 "the judge's server does not say how many tokens a reply took, so --max-cost "
                 "cannot be kept. No further request is sent."
             )
-        if not judge.replies:
-            return "wait" if under_way else "go"
-        needed = self.total + (under_way + 1) * judge.next
+        if not judge.replies and not self._known:
+            return self._first(under_way)
+        needed = self.total + (under_way + 1) * (judge.next or self._known)
         return "go" if needed <= self.limit else self._spent_up(under_way, needed)
 
     def verdict(self, under_way: int, wanted: int) -> Verdict:
@@ -192,11 +211,9 @@ class Budget:
                 "the server does not say how many tokens an answer took, so --max-cost cannot be "
                 "kept. No further request is sent."
             )
-        if not self._drawn and not is_free:
-            return "wait" if under_way else "go"
-        trial = max(self._most, self._cost / max(1, self._drawn))
-        trial += sum(judge.per_trial * judge.next for judge in self.judges)
-        needed = self.total + (under_way + wanted) * trial
+        if not self._drawn and not is_free and not self._known:
+            return self._first(under_way)
+        needed = self.total + (under_way + wanted) * self.trial
         return "go" if needed <= self.limit else self._spent_up(under_way, needed)
 
 

@@ -54,6 +54,7 @@ class Runner:
     patience: Patience = field(default_factory=Patience)
     schedule: ScheduleFactory = every_problem
     judges: Judges | None = None
+    is_leased: bool = False  # one shard of a run that another process leads
     closing: Ending | None = None  # how the shards ended that asked; then nothing is asked here
     on_asking: Callable[[], None] = lambda: None
     under_way: int = 0  # trials in flight
@@ -80,7 +81,8 @@ class Runner:
             if self.closing is not None:
                 self._ending = self.closing
             elif self.queue.is_finished:
-                self.watcher.note(nothing_to_ask(self.store.directory, self.task_runs))
+                if not self.is_leased:
+                    self.watcher.note(nothing_to_ask(self.store.directory, self.task_runs))
             else:
                 self.on_asking()
             await self._ask()
@@ -117,10 +119,12 @@ class Runner:
         self._ending = ending
         self._halt(self.patience.drain if drain is None else drain)
 
-    def grant(self, max_cost: float | None, concurrency: int, *, may_grow: bool) -> None:
+    def grant(
+        self, max_cost: float | None, concurrency: int, *, may_grow: bool, known: float = 0.0
+    ) -> None:
         """Take a new lease: a limit of cost, and at least as many requests at once as before."""
         if max_cost is not None:
-            self.budget.grant(max_cost, may_grow=may_grow)
+            self.budget.grant(max_cost, may_grow=may_grow, known=known)
         more = concurrency - self.concurrency
         if more <= 0:
             return

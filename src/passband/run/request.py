@@ -22,6 +22,7 @@ from passband.run.schedule import every_problem
 from passband.run.session import Elsewhere, Finished, OnStart, run_session
 from passband.run.settings import Patience, Settings, Truncated, Until
 from passband.run.shard import Shard
+from passband.run.shards.folder import merge_leftovers
 from passband.run.shards.launch import Launch
 from passband.run.until import until_schedule
 from passband.tasks.adjust import Adjustments, adjusted_tasks
@@ -106,6 +107,7 @@ class RunRequest:
             from passband.run.shards.driver import run_shards  # seldom needed
 
             return run_shards(self, self.launch, watcher, on_start)
+        merge_leftovers(self.directory, watcher, moved_server=self.settings.moved_server)
         if self.settings.shard is not None and not self.settings.is_leased:
             watcher.note(self._part())
         return run_session(

@@ -121,11 +121,15 @@ def _note_unseen(
 
 
 def nothing_to_ask(directory: Path, runs: Sequence[TaskRun]) -> str:
-    """Return the note of a run that finds every trial recorded."""
+    """Return the note of a run, or of one of its shards, that finds every trial recorded."""
+    count, shard = sum(run.counters.done for run in runs), runs[0].shard
+    if shard is not None:
+        if not count:
+            return f"nothing to ask: no trial of the run belongs to shard {shard}"
+        return f"nothing to ask: what belongs to shard {shard} is recorded, {count} trials"
     numbers = {run.number for run in runs}
     with Trials(directory, trusted=True) as trials:
         days = sorted({run.created[:10] for run in trials.runs() if run.number in numbers})
-    count = sum(run.counters.done for run in runs)
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     every = "the one trial was" if count == 1 else f"all {count} trials were"
     return (

@@ -198,6 +198,7 @@ def run_session(
             concurrency=settings.concurrency,
             patience=settings.patience,
             schedule=nothing_more if closing else schedule,
+            is_leased=settings.is_leased,
             closing=closing,
         )
         with _recorded(runner, settings.concurrency, getattr(subjects[0], "address", None)):
@@ -341,13 +342,16 @@ class Controls:
     loop: asyncio.AbstractEventLoop
     runner: Runner
 
-    def __call__(self) -> None:
-        """Stop the run in good order."""
-        self._soon(self.runner.interrupt)
+    def __call__(self, drain: float | None = None) -> None:
+        """Stop the run in good order; `drain` are the seconds to wait for requests in flight."""
+        self._soon(partial(self.runner.interrupt, drain=drain))
 
-    def grant(self, max_cost: float | None, concurrency: int, *, may_grow: bool) -> None:
+    def grant(
+        self, max_cost: float | None, concurrency: int, *, may_grow: bool, known: float = 0.0
+    ) -> None:
         """Give a shard a new lease."""
-        self._soon(partial(self.runner.grant, max_cost, concurrency, may_grow=may_grow))
+        grant = partial(self.runner.grant, max_cost, concurrency, may_grow=may_grow, known=known)
+        self._soon(grant)
 
     def _soon(self, call: Callable[[], None]) -> None:
         with suppress(RuntimeError):  # the run is over, and its loop closed

@@ -33,7 +33,7 @@ from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.programs import programs_of
 from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
-from passband.summary.shards import shard_notes
+from passband.summary.shards import shard_notes, unmerged_notes
 from passband.summary.share import is_share
 from passband.summary.summary import Combined, Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
@@ -151,7 +151,8 @@ def runs_with_trials(
     runs = trials.chosen_runs(tasks, models)
     runs = [run for run in runs if tasks or run.is_imported or trials.statuses(run.number)]
     if not runs:
-        raise InvalidInput(f"{trials.directory} holds no trials yet.")
+        waiting = [f" {note}" for note in unmerged_notes(trials.directory)]
+        raise InvalidInput(f"{trials.directory} holds no trials yet.{''.join(waiting)}")
     return runs
 
 
@@ -220,7 +221,7 @@ class RunSummary:
             told = (*told, notes.labels_alone(outcomes.n_trials, design))
         programs = programs_of(self._trials, self._run, self._scorer)
         checked = () if programs is None else programs.notes()
-        part = shard_notes(self._run)
+        part = shard_notes(self._run, self._trials.directory)
         group = replace(group, notes=(*part, *group.notes, *told, *bad, *checked))
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from passband import notes
 from passband.notes import Note
 from passband.trials.reader import RunRecord
-from passband.trials.shards import Shards
+from passband.trials.shards import Shards, unmerged
 
-__all__ = ["shard_notes"]
+__all__ = ["shard_notes", "unmerged_notes"]
 
 
-def shard_notes(run: RunRecord) -> list[Note]:
-    """Return the notes on a run whose config says that it is a part."""
+def shard_notes(run: RunRecord, directory: Path) -> list[Note]:
+    """Return the notes on a run that is a part, or that has shards which are not merged yet."""
+    return [*_parts(run), *unmerged_notes(directory)]
+
+
+def unmerged_notes(directory: Path) -> list[Note]:
+    """Return the note on shards of a run directory that are not merged into it yet, if any."""
+    waiting = unmerged(directory)
+    return [notes.shards_waiting(waiting)] if waiting else []
+
+
+def _parts(run: RunRecord) -> list[Note]:
     shards = Shards.in_config(run.config)
     if shards is None or not (remark := shards.remark()):
         return []

@@ -14,6 +14,7 @@ from passband.summary.judge_usage import JudgeUsage, judges_of
 from passband.trials.chosen import Choice
 from passband.trials.lock import holder
 from passband.trials.reader import RunRecord, SessionRecord, Trials
+from passband.trials.schema import SHARDS
 
 __all__ = ["Pace", "Standing", "State", "is_going_on", "session_rate", "standing_of"]
 
@@ -116,6 +117,8 @@ def is_going_on(trials: Trials) -> bool:
     The lock is looked at only if the last session has no end and its process may be alive: to look
     at a lock is to hold it for a moment, in which a run that starts would be refused.
     """
+    if (trials.directory / SHARDS).is_dir() and holder(trials.directory) is not None:
+        return True
     sessions = trials.sessions()
     if not sessions or sessions[-1].ended is not None or not _may_be_alive(sessions[-1]):
         return False

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 
 from passband.errors import ExitCode, PassbandError
-from passband.trials.schema import FILE, LOCK_FILE
+from passband.trials.schema import FILE, LOCK_FILE, SHARDS
 
 __all__ = ["Busy", "Lock", "holder"]
 
@@ -55,7 +55,14 @@ class Lock:
 
 
 def holder(directory: Path) -> str | None:
-    """Return which process is writing to a run directory, if any; nothing is changed."""
+    """Return which process is writing to a run directory, if any; nothing is changed.
+
+    One that leads the shards of a run writes to it whenever one of them ends.
+    """
+    return _holder(directory) or _holder(directory / SHARDS)
+
+
+def _holder(directory: Path) -> str | None:
     import fcntl
 
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +42,8 @@ def united(
 ) -> RunRecord:
     """Return the record of both; other settings, names, servers or plans of shards are refused.
 
-    `where` is the directory of the later one. How a run was measured is what the earlier says.
+    `where` is the directory of the later one. How a run was measured is what the earlier says; how
+    many trials it is to have, the one that says more.
     """
     known = earlier.addresses
     others = [one for one in run.addresses if is_moved(known, one)]
@@ -82,4 +85,21 @@ def _config(earlier: RunRecord, run: RunRecord, where: object) -> dict[str, Any]
     config = dict(earlier.config)
     if run.is_imported:
         config = earlier.imported.merged(run.imported).config()
-    return with_shards(config, united_shards(Shards.in_config(earlier.config), run, where))
+    shards = united_shards(Shards.in_config(earlier.config), run, where)
+    sizes = [_size(record.config) for record in (earlier, run)]
+    if None in sizes or sizes[0] == sizes[1]:
+        return with_shards(config, shards)
+    limit, n = map(max, *sizes)  # type: ignore[arg-type]
+    config = {**config, "n": n, "limit": limit}
+    if limit == math.inf:
+        del config["limit"]
+    for record, size in zip((earlier, run), sizes, strict=True):
+        if size == (limit, n):  # a shard that was asked for fewer trials is still missing
+            shards = Shards.in_config(record.config)
+    return with_shards(config, shards)
+
+
+def _size(config: Mapping[str, Any]) -> tuple[float, int] | None:
+    """Return how many problems and trials of each a run was asked for, where that is fixed."""
+    n = config.get("n")
+    return (config.get("limit", math.inf), n) if type(n) is int else None

@@ -97,7 +97,7 @@ class Overlap:
 
     def _refuse(self, problem: int, trial: int) -> None:
         key = self._keys.get(problem)
-        if key is None:  # entered since
+        if key is None or key not in self._numbers:  # entered since, or another problem's number
             return
         row = self._later.trial(self._run.number, problem, trial)
         earlier = self._earlier.trial(self._other.number, self._numbers[key], trial)

@@ -28,6 +28,7 @@ __all__ = [
     "CREATE",
     "FILE",
     "LOCK_FILE",
+    "SHARDS",
     "TABLES",
     "VERSION",
     "CorruptStore",
@@ -45,6 +46,7 @@ __all__ = [
 
 FILE = "trials.sqlite"
 LOCK_FILE = "lock"
+SHARDS = "shards"  # the folder of the stores of shards while they are asked
 APPLICATION = 0x70623031  # "pb01", so that `file` and we know what it is
 VERSION = 4
 _CHECKED_BYTES = 200_000_000  # files up to this size are checked whenever they are opened

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
+from passband.trials.schema import FILE, SHARDS
 
-__all__ = ["SHARD", "Shards", "joined", "with_shards", "without_shards"]
+__all__ = ["SHARD", "Shards", "joined", "unmerged", "with_shards", "without_shards"]
 
 SHARD, _SEVERAL = "shard", "shards"
 
@@ -101,6 +103,11 @@ def with_shards(config: Mapping[str, Any], shards: Shards | None) -> dict[str, A
         return kept
     plan = {"of": shards.of, "batch": shards.batch, "merged": sorted(shards.merged)}
     return {**kept, _SEVERAL: plan}
+
+
+def unmerged(directory: Path) -> int:
+    """Return how many shards of a run that one process leads are still in stores of their own."""
+    return len(list((directory / SHARDS).glob(f"*-of-*/{FILE}")))
 
 
 def _listed(numbers: Iterable[int]) -> str:

@@ -19,6 +19,8 @@ from passband.errors import InvalidInput, PassbandError
 from passband.run.counters import Price
 from passband.run.request import RunRequest, make_request
 from passband.run.session import Finished
+from passband.run.shard import Shard
+from passband.run.shards import lead
 from passband.run.shards.driver import run_shards
 from passband.run.shards.folder import SHARDS, leading
 from passband.run.shards.job import ShardJob
@@ -203,6 +205,59 @@ def test_shards_share_a_limit_of_cost(task_file: Path, tmp_path: Path) -> None:
     assert finished.ending == "max_cost"
     assert finished.cost is not None
     assert 0.6 * limit <= finished.cost <= limit
+
+
+def test_a_budget_for_one_request_pays_for_one(task_file: Path, tmp_path: Path) -> None:
+    price = Price(0.0, 1e6)
+    with FaultServer() as server:
+        made = request(task_file, server, tmp_path / "run", n=1, batch=1, max_cost=1e-3)
+        for _ in range(2):  # the second time, its cost is known
+            finished = in_shards(replace(made, price=price), 4)
+            assert (finished.ending, len(server.requests)) == ("max_cost", 1)
+
+
+def test_a_lost_shard_goes_on_with_the_lease_that_it_had(task_file: Path, tmp_path: Path) -> None:
+    def kill(number: int, process: ShardProcess) -> None:
+        if number <= 2:
+            os.kill(process.pid, signal.SIGKILL)
+
+    with FaultServer() as server:
+        made = request(task_file, server, tmp_path / "run", n=1, batch=1, max_cost=1e6)
+        made = replace(made, price=Price(0.0, 1e6))
+        finished = in_shards(made, 2, launcher=Watched(on_start=kill))
+    assert (finished.ending, finished.task_runs[0].counters.done) == ("finished", 20)
+
+
+def test_a_shard_that_is_stuck_is_ended(
+    task_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def halt(number: int, process: ShardProcess) -> None:
+        os.kill(process.pid, signal.SIGSTOP)
+
+    monkeypatch.setattr(lead, "_GRACE", 0.0)
+    patience = replace(HURRIED, drain=0.0)
+    with FaultServer() as server:
+        made = request(task_file, server, tmp_path / "run", patience=patience)
+        finished = in_shards(made, 2, launcher=Watched(on_start=halt), on_start=lambda stop: stop())
+    assert finished.ending == "interrupted"
+    assert not (tmp_path / "run" / SHARDS).exists()
+
+
+def test_a_run_without_shards_takes_in_those_that_were_cut_off(
+    task_file: Path, tmp_path: Path, single: str
+) -> None:
+    run_directory, notes = tmp_path / "run", Notes()
+    with FaultServer() as server:
+        for shard in (Shard(1, 3), Shard(3, 3)):
+            part = run_directory / SHARDS / shard.directory_name
+            made = request(task_file, server, part, shard=shard)
+            replace(made, settings=replace(made.settings, base="run")).run(Notes())
+        asked = len(server.requests)
+        request(task_file, server, run_directory).run(notes)
+        assert (asked, len(server.requests)) == (26, 40)
+    assert "merging 2 shards of an earlier run that was cut off" in notes.notes
+    assert not (run_directory / SHARDS).exists()
+    assert exported(run_directory) == single
 
 
 def test_trials_that_failed_are_retried_in_shards(

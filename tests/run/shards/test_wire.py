@@ -33,7 +33,7 @@ PROGRESS = Progress(
 @pytest.mark.parametrize(
     "event",
     [
-        Tick(PROGRESS, 0.5, 0.25),
+        Tick(PROGRESS, 0.5, 0.25, 0.125),
         Note("50 % — done"),
         Warn("two\nlines"),
         Ended("max_cost"),
@@ -47,7 +47,7 @@ def test_events(event: Event) -> None:
     assert decode_event(line) == event
 
 
-@pytest.mark.parametrize("order", [Grant(None, 4, False), Grant(0.25, 4, True), Stop(5.0)])
+@pytest.mark.parametrize("order", [Grant(None, 4, False), Grant(0.25, 4, True, 0.5), Stop(5.0)])
 def test_orders(order: Order) -> None:
     assert decode_order(encode(order)) == order
 

@@ -16,7 +16,7 @@ from passband.errors import ExitCode
 from passband.run.request import make_request
 from passband.run.session import Controls
 from passband.run.shard import Shard
-from passband.run.shards import worker
+from passband.run.shards import folder
 from passband.run.shards.job import ShardJob
 from passband.run.shards.wire import Ended, Failed, Grant, Stop
 from passband.run.shards.worker import ShardEvents, read_job, run_job, written_job
@@ -113,7 +113,7 @@ def test_a_directory_in_use_is_waited_for(task_file: Path, monkeypatch: pytest.M
         if len(waits) == 2:
             lock.release()
 
-    monkeypatch.setattr(worker, "_pause", pause)
+    monkeypatch.setattr(folder, "_pause", pause)
     with FaultServer() as server:
         end = run_job(job(task_file, server.url), ShardEvents(io.BytesIO()))
     assert end == Ended("finished")
@@ -125,15 +125,17 @@ def test_orders_that_come_early_are_followed_when_the_run_begins() -> None:
         def __init__(self) -> None:
             object.__setattr__(self, "orders", [])
 
-        def __call__(self) -> None:
-            self.orders.append("stop")  # type: ignore[attr-defined]
+        def __call__(self, drain: float | None = None) -> None:
+            self.orders.append(("stop", drain))  # type: ignore[attr-defined]
 
-        def grant(self, max_cost: float | None, concurrency: int, *, may_grow: bool) -> None:
-            self.orders.append((max_cost, concurrency, may_grow))  # type: ignore[attr-defined]
+        def grant(
+            self, max_cost: float | None, concurrency: int, *, may_grow: bool, known: float = 0.0
+        ) -> None:
+            self.orders.append((max_cost, concurrency, may_grow, known))  # type: ignore[attr-defined]
 
     events, controls = ShardEvents(io.BytesIO()), Remembering()
-    events.order(Grant(1.0, 4, True))
+    events.order(Grant(1.0, 4, True, 0.5))
     events.started(controls)
-    events.order(Stop())
+    events.order(Stop(5.0))
     events.order(None)  # nobody leads any longer
-    assert controls.orders == [(1.0, 4, True), "stop", "stop"]  # type: ignore[attr-defined]
+    assert controls.orders == [(1.0, 4, True, 0.5), ("stop", 5.0), ("stop", None)]  # type: ignore[attr-defined]

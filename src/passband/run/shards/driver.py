@@ -7,26 +7,22 @@ many shards as it likes.
 
 from __future__ import annotations
 
-import shutil
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from passband.errors import InvalidInput
 from passband.run.budget import Budget
-from passband.run.judge.prepare import make_judges
+from passband.run.judge.prepare import make_judges, seated
 from passband.run.loop import Ending
 from passband.run.prepare import load_problems
 from passband.run.progress import TaskProgress, Watcher
 from passband.run.request import RunRequest
 from passband.run.session import Finished, OnStart, make_subjects, prepare_all, run_session
-from passband.run.shards.folder import leading, wait_for_release
+from passband.run.shards.folder import leading, merge_stores
 from passband.run.shards.launch import Launch, Launcher
 from passband.run.shards.launchers import make_launcher
 from passband.run.shards.lead import Lead
 from passband.run.task_run import TaskRun
-from passband.trials.merge import merge
-from passband.trials.reader import is_run_directory
 from passband.trials.store import Store
 
 __all__ = ["run_shards"]
@@ -43,14 +39,16 @@ def run_shards(
     began = time.monotonic()
     _require_names(request)
     with leading(request.directory) as folder:
-        _merge_leftovers(folder, request, watcher)
-        runs = _prepared(request, watcher)
+        moved_server = request.settings.moved_server
+        merge_stores(folder, request.directory, watcher, moved_server=moved_server)
+        runs, budget = _prepared(request, watcher)
         tasks = [_before(run, request) for run in runs]
         closing: Ending | None = None  # nothing is missing: an ordinary run, which says so
         if any(task.done < task.planned for task in tasks):
             launcher = launcher or make_launcher(launch, folder)
             try:
-                closing = Lead(request, launch, launcher, runs, tasks, watcher).run(on_start)
+                lead = Lead(request, launch, launcher, runs, tasks, watcher, budget)
+                closing = lead.run(on_start)
             finally:
                 launcher.close()
     finished = run_session(
@@ -76,19 +74,11 @@ def _require_names(request: RunRequest) -> None:
         )
 
 
-def _merge_leftovers(folder: Path, request: RunRequest, watcher: Watcher) -> None:
-    """Merge the stores of shards whose leading process was killed."""
-    stores = sorted(path for path in folder.glob("*") if is_run_directory(path))
-    if stores:
-        watcher.note(f"merging {len(stores)} shards of an earlier run that was cut off")
-        wait_for_release(stores)
-        merge(stores, request.directory, moved_server=request.settings.moved_server)
-    for path in folder.glob("*-of-*"):
-        shutil.rmtree(path)
+def _prepared(request: RunRequest, watcher: Watcher) -> tuple[list[TaskRun], Budget]:
+    """Enter the tasks into the store of the run, which refuses what has to be refused.
 
-
-def _prepared(request: RunRequest, watcher: Watcher) -> list[TaskRun]:
-    """Enter the tasks into the store of the run, which refuses what has to be refused."""
+    The budget counts what is recorded there, with the replies of judges.
+    """
     settings = request.settings
     budget = Budget(request.price, settings.max_cost)
     judges = make_judges(request.judge, budget, settings, request.connection)
@@ -97,7 +87,11 @@ def _prepared(request: RunRequest, watcher: Watcher) -> list[TaskRun]:
     subjects = make_subjects(tasks, request.model, request.connection)
     store = Store(request.directory)
     try:
-        return prepare_all(store, tasks, problems, subjects, settings, watcher, judges)
+        runs = prepare_all(store, tasks, problems, subjects, settings, watcher, judges)
+        for run in runs:
+            seated(judges, store, run)
+        budget.begin(runs)
+        return runs, budget
     finally:
         store.close()
 

@@ -11,18 +11,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FrameType
 
 from passband import plugins
 from passband.errors import InvalidInput, PassbandError
+from passband.run.budget import Budget
 from passband.run.loop import Ending
 from passband.run.progress import Progress, ShardCounts, TaskProgress, Watcher
 from passband.run.request import RunRequest
 from passband.run.session import Elsewhere, OnStart
 from passband.run.shard import Shard
-from passband.run.shards.folder import SHARDS
+from passband.run.shards.folder import SHARDS, once_free
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch, Launcher, Running
 from passband.run.shards.leases import Leases
@@ -39,6 +40,8 @@ _LOOK = 0.25  # seconds between two looks at the shards, at most
 _SHOW = 0.5
 _LOSSES = 5  # times that a shard may be lost without a new trial
 _TERMINATED = 5.0  # seconds to wait for requests in flight after SIGTERM
+_GRACE = 15.0  # seconds that a shard may take beyond that, to record what was answered
+_SILENT = 60.0  # seconds without a word from a shard after which something is wrong
 _ENDINGS: Sequence[Ending] = ("terminated", "interrupted", "max_cost")
 
 
@@ -54,7 +57,9 @@ class Part:
     merging: Future[None] | None = None
     losses: int = 0  # since its last new trial
     done: int = -1  # trials, as last reported
+    heard: float = field(default_factory=time.monotonic)  # when it last reported anything
     is_stopping: bool = False
+    is_killed: bool = False
 
     @property
     def is_asking(self) -> bool:
@@ -72,18 +77,19 @@ class Lead:
         runs: Sequence[TaskRun],
         tasks: Sequence[TaskProgress],
         watcher: Watcher,
+        budget: Budget,
     ) -> None:
         self._request, self._launch, self._launcher = request, launch, launcher
         self._runs, self._tasks, self._watcher = runs, tasks, watcher
         self._directory = request.directory.absolute()
-        spent = sum(task.cost or 0.0 for task in tasks)
-        limit = request.settings.max_cost
-        self._money = None if limit is None else limit - spent
-        self._leases = Leases(self._money, request.settings.concurrency, launch.shards)
+        self._money = None if budget.limit is None else budget.limit - budget.total
+        self._leases = Leases(
+            self._money, request.settings.concurrency, launch.shards, trial=budget.trial
+        )
         self._parts: list[Part] = []
         self._shown: set[str] = set()
         self._stop: Stop | None = None
-        self._is_killed = False
+        self._patience_ends = float("inf")  # when a shard that does not stop is ended
         self._ending: Ending = "finished"
         self._lost = 0
         self._began = self._last_shown = time.monotonic()
@@ -96,7 +102,9 @@ class Lead:
         with self._merger, self._signals():
             if on_start is not None:
                 on_start(self.stop)
-            self._parts = [self._started(job) for job in self._jobs()]
+            self._parts = [
+                Part(job, self._started(place, job)) for place, job in enumerate(self._jobs())
+            ]
             while any(part.is_asking for part in self._parts):
                 self._launcher.wait(_LOOK)
                 for place in range(len(self._parts)):
@@ -110,8 +118,17 @@ class Lead:
 
     def stop(self, ending: Ending = "interrupted", seconds: float | None = None) -> None:
         """Stop all shards in good order; the second time, at once."""
-        self._is_killed = self._stop is not None
-        self._stop, self._ending = Stop(seconds), ending
+        is_second = self._ending != "finished"
+        self._ending = ending
+        self._halt(seconds)
+        if is_second:
+            self._patience_ends = 0.0
+
+    def _halt(self, seconds: float | None = None) -> None:
+        """Let all shards stop in good order; a process that is stuck is not waited for."""
+        drain = self._request.settings.patience.drain if seconds is None else seconds
+        self._stop = Stop(drain)
+        self._patience_ends = min(self._patience_ends, time.monotonic() + drain + _GRACE)
 
     # -- steps -----------------------------------------------------------------------------
 
@@ -120,13 +137,13 @@ class Lead:
         assert request.recipe is not None
         name, elsewhere = self._run_name(), self._recorded()
         for index in range(1, self._launch.shards + 1):
-            shard, lease = Shard(index, self._launch.shards), self._leases[index - 1]
+            shard = Shard(index, self._launch.shards)
             settings = replace(
                 request.settings,
                 base=name,
                 shard=shard,
-                concurrency=lease.concurrency,
-                max_cost=lease.max_cost,
+                concurrency=self._leases[index - 1].concurrency,
+                max_cost=None if self._money is None else 0.0,  # until it has its lease
                 is_leased=True,
                 max_failed=None,  # of all shards together, at the end
             )
@@ -167,20 +184,30 @@ class Lead:
             for run in self._runs
         }
 
-    def _started(self, job: ShardJob) -> Part:
-        return Part(job, self._launcher.start(job))
+    def _started(self, place: int, job: ShardJob) -> Running:
+        """Start a process for a shard, and send it the lease that the shard has by now."""
+        process = self._launcher.start(job)
+        process.send(self._leases.grant(place))
+        return process
 
     def _look(self, place: int) -> None:
         """Take in what a shard has reported."""
-        part = self._parts[place]
+        part, now = self._parts[place], time.monotonic()
         for event in part.process.events():
+            part.heard = now
             if part.is_asking:
                 self._take(place, part, event)
+        if part.is_asking and now - part.heard > _SILENT:
+            self._once(
+                self._watcher.warn,
+                f"shard {part.job.name} has reported nothing for a minute; its process, or the "
+                "disk that it writes to, may be stuck.",
+            )
 
     def _take(self, place: int, part: Part, event: Event) -> None:
         if isinstance(event, Tick):
             part.progress = event.progress
-            self._leases.report(place, event.spent, event.wanted)
+            self._leases.report(place, event.spent, event.wanted, event.trial)
             done = sum(task.done for task in event.progress.tasks)
             if done > part.done:
                 part.done, part.losses = done, 0
@@ -199,7 +226,7 @@ class Lead:
         if isinstance(event, Failed):
             part.failure = event.error(part.job.name)
             if self._stop is None:
-                self._stop = Stop()
+                self._halt()
         else:
             part.ending = event.ending  # type: ignore[assignment]
         part.merging = self._merger.submit(self._merge, part)
@@ -217,7 +244,7 @@ class Lead:
             self._watcher.note(
                 f"shard {part.job.name} was lost ({event.reason}); starting it again"
             )
-            part.process = self._launcher.start(part.job)
+            part.process = self._started(place, part.job)
 
     def _grant(self) -> None:
         for place, grant in self._leases.due().items():
@@ -226,9 +253,11 @@ class Lead:
     def _pass_on_stop(self) -> None:
         if self._stop is None:
             return
+        is_late = time.monotonic() > self._patience_ends
         for part in self._parts:
-            if part.is_asking and self._is_killed:
+            if part.is_asking and is_late and not part.is_killed:
                 part.process.kill()
+                part.is_killed = True
             elif part.is_asking and not part.is_stopping:
                 part.process.send(self._stop)
                 part.is_stopping = True
@@ -236,8 +265,9 @@ class Lead:
     def _merge(self, part: Part) -> None:
         """Copy the store of a shard into that of the run, and remove it."""
         directory = part.job.directory
+        moved_server = self._request.settings.moved_server
         if is_run_directory(directory):
-            merge([directory], self._directory, moved_server=self._request.settings.moved_server)
+            once_free(lambda: merge([directory], self._directory, moved_server=moved_server))
         shutil.rmtree(directory, ignore_errors=True)
 
     def _merge_rest(self) -> None:

@@ -39,6 +39,7 @@ class Tick:
     progress: Progress
     spent: float = 0.0
     wanted: float = 0.0  # more than is left of its lease, for which it waits; 0 if it does not
+    trial: float = 0.0  # what one more trial may cost; 0 if that is not known
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Grant:
     max_cost: float | None
     concurrency: int
     may_grow: bool
+    trial: float = 0.0  # what one more trial may cost, as far as any shard knows
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def encode(message: Event | Order) -> bytes:
     """Return a message as a line.
 
     >>> encode(Grant(1.5, 8, True))
-    b'["Grant", {"max_cost": 1.5, "concurrency": 8, "may_grow": true}]\\n'
+    b'["Grant", {"max_cost": 1.5, "concurrency": 8, "may_grow": true, "trial": 0.0}]\\n'
     """
     values = asdict(message)
     if isinstance(message, Tick):
@@ -130,7 +132,7 @@ def decode_event(line: bytes) -> Event:
     name, values = json.loads(line)
     if name == "Tick":
         progress = _progress(values["progress"])
-        return Tick(progress, values["spent"], values["wanted"])
+        return Tick(progress, values["spent"], values["wanted"], values["trial"])
     event: Event = _EVENTS[name](**values)
     return event
 

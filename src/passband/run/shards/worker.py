@@ -11,7 +11,6 @@ import pickle
 import struct
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import BinaryIO
@@ -20,6 +19,7 @@ from passband.errors import ExitCode, PassbandError, describe
 from passband.run.progress import Progress
 from passband.run.request import RunRequest
 from passband.run.session import Controls, Finished
+from passband.run.shards.folder import once_free
 from passband.run.shards.job import ShardJob
 from passband.run.shards.wire import (
     Ended,
@@ -33,14 +33,10 @@ from passband.run.shards.wire import (
     decode_order,
     encode,
 )
-from passband.trials.lock import Busy
 
 __all__ = ["HEAD", "ShardEvents", "main", "read_job", "run_job", "written_job"]
 
 HEAD = struct.Struct("<Q")  # length of the job
-_BUSY = 60.0  # seconds to wait for a directory that a lost process may still hold
-_LOOK = 0.2  # seconds between two looks at it
-_pause = time.sleep
 
 
 class ShardEvents:
@@ -60,7 +56,7 @@ class ShardEvents:
             self.send(Tick(progress))
         else:
             budget = self._controls.runner.budget
-            self.send(Tick(progress, budget.total, budget.wanted))
+            self.send(Tick(progress, budget.total, budget.wanted, budget.trial))
 
     def note(self, text: str) -> None:
         """Send a note."""
@@ -96,9 +92,11 @@ class ShardEvents:
 
 def _follow(order: Order | None, controls: Controls) -> None:
     if isinstance(order, Grant):
-        controls.grant(order.max_cost, order.concurrency, may_grow=order.may_grow)
+        controls.grant(
+            order.max_cost, order.concurrency, may_grow=order.may_grow, known=order.trial
+        )
     else:
-        controls()
+        controls(None if order is None else order.seconds)
 
 
 def main() -> None:
@@ -140,15 +138,8 @@ def run_job(job: ShardJob, events: ShardEvents) -> Event:
 
 
 def _run(request: RunRequest, events: ShardEvents) -> Finished:
-    """Run; a directory in use may be a lost process's, which ends when it notices."""
-    deadline = time.monotonic() + _BUSY
-    while True:
-        try:
-            return request.run(events, on_start=events.started)
-        except Busy:
-            if time.monotonic() > deadline:
-                raise
-            _pause(_LOOK)
+    """Run; the directory may still be in use by a process that was lost."""
+    return once_free(lambda: request.run(events, on_start=events.started))
 
 
 def _take_orders(source: BinaryIO, events: ShardEvents) -> None:
