@@ -14,6 +14,8 @@ from typing import Protocol
 from passband.errors import ExitCode
 from passband.generate.problem import Problem
 from passband.generate.provider import Message
+from passband.generate.providers import Connection
+from passband.generate.subject import Subject, make_subject
 from passband.run.aside import loop_for
 from passband.run.budget import Budget
 from passband.run.counters import Price
@@ -59,6 +61,7 @@ class Judging:
     timeout: float = 600.0
     patience: Patience = field(default_factory=Patience)
     moved_server: bool = False
+    make_subject: Callable[[str, Connection], Subject] = make_subject  # of a judge, by its name
     is_stopping: bool = False  # by Ctrl-C
     is_unfinished: bool = False  # a judge was asked no more before all was judged
     _judges: Judges | None = None
@@ -79,7 +82,7 @@ class Judging:
         Whatever is wrong with them shows here, before they are entered into the store.
         """
         budget = Budget(Price(0.0, 0.0), self.max_cost)
-        self._judges = Judges(self.choice, budget, self.patience, self.timeout)
+        self._judges = Judges(self.choice, budget, self.patience, self.timeout, self.make_subject)
         chosen = {name: self._judges.known(scorer) for name, scorer in scorers.items()}
         self._judges.refuse_moved([run], list(chosen.values()), is_allowed=self.moved_server)
         check_rubrics(list(chosen.values()), [_problem(record) for record in records[:CHECKED]])

@@ -22,7 +22,7 @@ from passband.run.progress import Progress, ShardCounts, TaskProgress, Watcher
 from passband.run.request import RunRequest
 from passband.run.session import Elsewhere, OnStart
 from passband.run.shard import Shard
-from passband.run.shards.folder import SHARDS
+from passband.run.shards.folder import SHARDS, wait_for_release
 from passband.run.shards.job import ShardJob
 from passband.run.shards.launch import Launch, Launcher, Running
 from passband.run.shards.leases import Leases
@@ -236,6 +236,7 @@ class Lead:
     def _merge(self, part: Part) -> None:
         """Copy the store of a shard into that of the run, and remove it."""
         directory = part.job.directory
+        wait_for_release([directory])  # by a process whose actor was lost
         if is_run_directory(directory):
             merge([directory], self._directory, moved_server=self._request.settings.moved_server)
         shutil.rmtree(directory, ignore_errors=True)
