@@ -9,7 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -32,13 +34,19 @@ def started() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     head = {**CPUS, "include_dashboard": False, "_system_config": _QUICK}
-    nodes = Cluster(initialize_head=True, head_node_args=head)
-    try:
-        nodes.add_node(**CPUS)
-        nodes.add_node(**CPUS)
-        yield nodes
-    finally:
-        nodes.shutdown()
+    with patch.dict(os.environ, {"PYTHONPATH": os.pathsep.join(_folders())}):
+        nodes = Cluster(initialize_head=True, head_node_args=head)
+        try:
+            nodes.add_node(**CPUS)
+            nodes.add_node(**CPUS)
+            yield nodes
+        finally:
+            nodes.shutdown()
+
+
+def _folders() -> list[str]:
+    """Return where nodes look for modules: in that of the tests as well."""
+    return [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
 
 
 @contextmanager

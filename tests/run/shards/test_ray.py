@@ -1,5 +1,4 @@
-"""Shards on a Ray cluster of three nodes: actors, nodes and the leading process are lost.
-"""
+"""Shards on a Ray cluster of three nodes: actors, nodes and the leading process are lost."""
 
 from __future__ import annotations
 
