@@ -9,11 +9,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+
+from passband.cluster.connect import ray_module
 
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -30,23 +34,27 @@ _QUICK = {
 @contextmanager
 def started() -> Iterator[Any]:
     """Start three nodes, the loss of which is noticed soon."""
-    pytest.importorskip("ray")
+    if find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    ray_module()
     from ray.cluster_utils import Cluster
 
     head = {**CPUS, "include_dashboard": False, "_system_config": _QUICK}
-    with patch.dict(os.environ, {"PYTHONPATH": os.pathsep.join(_folders())}):
+    with TemporaryDirectory(prefix="passband-") as folder, _searched(folder):
         nodes = Cluster(initialize_head=True, head_node_args=head)
         try:
             nodes.add_node(**CPUS)
             nodes.add_node(**CPUS)
+            nodes.modules = Path(folder)  # where a test may write some
             yield nodes
         finally:
             nodes.shutdown()
 
 
-def _folders() -> list[str]:
-    """Return where nodes look for modules: in that of the tests as well."""
-    return [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+def _searched(folder: str) -> Any:
+    """Let nodes look for modules in a folder, and in that of the tests."""
+    folders = [folder, str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    return patch.dict(os.environ, {"PYTHONPATH": os.pathsep.join(filter(None, folders))})
 
 
 @contextmanager
