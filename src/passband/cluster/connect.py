@@ -34,9 +34,10 @@ def ray_module() -> Any:
         os.environ.setdefault(name, value)
     try:
         import ray
-    except ImportError:
+    except ImportError as error:
+        why = "" if getattr(error, "name", "ray") == "ray" else f" ({describe(error, 200)})"
         raise InvalidInput(
-            "a cluster needs the package ray: pip install 'passband[ray]'."
+            f"a cluster needs the package ray{why}: pip install 'passband[ray]'."
         ) from None
     return ray
 
