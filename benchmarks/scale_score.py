@@ -10,7 +10,8 @@ its own with PASSBAND_CPUS=1, whose worker pool has one worker. Against it are t
 of Ray with --workers 2, and the process as it comes, whose pool takes all cores: mathematics needs
 no cluster to use those of one machine, a loop of Python does.
 
-Scoring is the call alone; the whole process has its imports and the start of the cluster on top.
+Scoring is the call alone; the whole process has its imports, and the start of the cluster and of its
+two processes, on top.
 Each is done on its own copy of the run and in its own process, since equality of mathematics is
 remembered. Exports have to be the same.
 """
@@ -31,8 +32,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-PAIRS, TURNS = 800, 600_000
-WANTED = 1.6  # times one core
+PAIRS, TURNS = 800, 1_000_000
+WORKERS, WANTED = 2, 1.6  # times one core
 MODULE = "scale_score_plugin"
 PLUGIN = '''\
 """A model that knows the pairs, and a scorer that computes."""
@@ -126,14 +127,16 @@ def score(run: Path, scorer: str, *, on_ray: bool) -> float:
     from passband import plugins
     from passband.cluster.address import Address
     from passband.cluster.connect import connect
+    from passband.cluster.tasks import map_tasks
     from passband.run.remote import RemoteScoring
     from passband.run.rescore import rescore_run
 
     plugins.import_modules([MODULE])
-    remote = RemoteScoring(Address("found"), workers=2) if on_ray else None
+    remote = RemoteScoring(Address("found"), workers=WORKERS) if on_ray else None
     with ExitStack() as stack:
         if on_ray:
             stack.enter_context(connect(Address("new")))
+            list(map_tasks(time.sleep, [1.0] * WORKERS, workers=WORKERS))  # starts processes
         began = time.perf_counter()
         rescore_run(run, scorers=[scorer], remote=remote)
         return time.perf_counter() - began
