@@ -93,6 +93,16 @@ def test_other_failures_are_one_line(use: Callable[[FakeRay], FakeRay]) -> None:
     assert len(str(failed.value)) < 500
 
 
+def test_a_cluster_that_lets_nobody_in_may_need_a_token(
+    use: Callable[[FakeRay], FakeRay],
+) -> None:
+    use(FakeRay(raises(ConnectionError("Failed to connect to Ray cluster at 127.0.0.1:1"))))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = Address("gcs", "127.0.0.1", other.getsockname()[1])
+        with pytest.raises(NotReached, match="RAY_AUTH_TOKEN"), connect(address):
+            pass
+
+
 def test_a_cluster_that_does_not_answer_does_not_hang(use: Callable[[FakeRay], FakeRay]) -> None:
     goes_on = threading.Event()
     fake = use(FakeRay(lambda: assert_set(goes_on)))

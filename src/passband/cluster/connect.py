@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -118,6 +119,7 @@ def _open(ray: Any, where: Address) -> None:
     """Connect to a cluster, or start one of this machine alone."""
     common = {"log_to_driver": False, "logging_level": "ERROR"}
     if where.kind == "client":
+        logging.getLogger("ray").setLevel(logging.ERROR)  # which is no option there
         ray.init(str(where))
         return
     if where.kind == "gcs":
@@ -209,6 +211,12 @@ def _explained(failure: BaseException, where: Address) -> Exception:
         return InvalidInput(
             f"{where} needs Ray's client: pip install 'ray[client]'. On a machine of the cluster, "
             "--on ray does without."
+        )
+    if where.host is not None and isinstance(failure, ConnectionError):  # though something listens
+        return NotReached(
+            f"what answers at {where} does not let this process in. Is it the port of a cluster's "
+            "head, and of the kind that the address says? A cluster that needs a token takes it "
+            "from RAY_AUTH_TOKEN, with RAY_AUTH_MODE=token, in the environment."
         )
     return ClusterFailed(f"Ray does not connect{_place(where)}: {describe(failure, 400)}")
 
