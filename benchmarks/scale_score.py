@@ -10,10 +10,9 @@ its own with PASSBAND_CPUS=1, whose worker pool has one worker. Against it are t
 of Ray with --workers 2, and the process as it comes, whose pool takes all cores: mathematics needs
 no cluster to use those of one machine, a loop of Python does.
 
-Scoring is the call alone; the whole process has its imports, and the start of the cluster and of its
-two processes, on top.
-Each is done on its own copy of the run and in its own process, since equality of mathematics is
-remembered. Exports have to be the same.
+Scoring is the call alone; the whole process has its imports, and the start of the cluster and of
+its two processes, on top. Each is done on its own copy of the run and in its own process, since
+equality of mathematics is remembered. Exports have to be the same.
 """
 
 from __future__ import annotations

@@ -62,16 +62,17 @@ class Judging:
     patience: Patience = field(default_factory=Patience)
     moved_server: bool = False
     make_subject: Callable[[str, Connection], Subject] = make_subject  # of a judge, by its name
-    is_stopping: bool = False  # by Ctrl-C
+    is_stopping: bool = False  # by Ctrl-C or SIGTERM
     is_unfinished: bool = False  # a judge was asked no more before all was judged
     _judges: Judges | None = None
     _done: int = 0
+    _ended_by: ExitCode = ExitCode.INTERRUPTED
 
     @property
     def exit_code(self) -> ExitCode:
         """The exit code of the command: a judge may have left answers without a verdict."""
         if self.is_stopping:
-            return ExitCode.INTERRUPTED
+            return self._ended_by
         return ExitCode.FAILED if self.is_unfinished else ExitCode.OK
 
     def known(
@@ -137,23 +138,24 @@ class Judging:
 
     @contextmanager
     def _interruptible(self, loop: asyncio.AbstractEventLoop, judges: Judges) -> Iterator[None]:
-        """Let Ctrl-C end the judging in good order, and a second one at once."""
+        """Let Ctrl-C or SIGTERM end the judging in good order, and a second one at once."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.getsignal(signal.SIGINT)
+        codes = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGTERM: ExitCode.TERMINATED}
 
         def stop(number: int, frame: object) -> None:
             if self.is_stopping:
                 raise KeyboardInterrupt
-            self.is_stopping = True
+            self.is_stopping, self._ended_by = True, codes[signal.Signals(number)]
             loop.call_soon_threadsafe(judges.stop)
 
-        signal.signal(signal.SIGINT, stop)
+        before = {number: signal.signal(number, stop) for number in codes}
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def _problem(record: ProblemRecord) -> Problem:
