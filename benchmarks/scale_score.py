@@ -33,6 +33,7 @@ from pathlib import Path
 
 PAIRS, TURNS = 800, 1_000_000
 WORKERS, WANTED = 2, 1.6  # times one core
+BUSY = 0.5  # processes of others, as the load says
 MODULE = "scale_score_plugin"
 PLUGIN = '''\
 """A model that knows the pairs, and a scorer that computes."""
@@ -158,6 +159,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory(prefix="passband-") as folder:
         bench = Bench(Path(folder), max(1, PAIRS // options.part))
         print(f"{bench.pairs} trials; {os.cpu_count()} cores; the baseline is one core")
+        if (load := os.getloadavg()[0]) > BUSY:
+            print(f"the machine is busy (load {load:.1f}): two processes gain less than they would")
         for scorer in ("busy", "math"):
             ways: dict[str, list[Way]] = {name: [] for name in names}
             for number in range(options.repeats):  # in turn: the machine is not always as busy
