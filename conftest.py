@@ -24,14 +24,16 @@ settings.register_profile("quick", _COMMON, derandomize=True, max_examples=10)
 settings.register_profile("fuzz", _COMMON, max_examples=2000, print_blob=True)
 settings.load_profile("steady")
 
+_ON_A_CLUSTER = ("tests/cluster/", "run/test_remote.py", "judge/test_remote.py", "test_ray.py")
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Give all blocks of a documentation page to one worker, which runs it from its top once.
 
-    All tests of a test_browser.py go to one worker as well, to one browser, and so do all cases of
-    one parametrised test. What is done is forgotten, as the scheduler counts all it remembers
-    after every test.
+    All tests of a test_browser.py go to one worker as well, to one browser, those of clusters to
+    one cluster, and so do all cases of one parametrised test. What is done is forgotten, as the
+    scheduler counts all it remembers after every test.
 
     Marks of `--dist loadgroup` would say the same, but pytest 9.2 hides them from xdist 3.8.
     """
@@ -39,6 +41,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Pages(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
+            if any(mark in nodeid for mark in _ON_A_CLUSTER):
+                return "cluster"
             for mark in (".md:", "test_browser.py:", "["):
                 nodeid = nodeid.partition(mark)[0]
             return nodeid
@@ -94,6 +98,24 @@ def browser() -> Iterator[Any]:
         pytest.skip(f"no page was looked at: {error}")
     yield chromium
     chromium.close()
+
+
+@pytest.fixture(scope="session")
+def nodes() -> Iterator[Any]:
+    """Start a Ray cluster for all tests that need one, or skip them where there is no Ray."""
+    import clusters
+
+    with clusters.started() as three:
+        yield three
+
+
+@pytest.fixture(scope="module")
+def cluster(nodes: Any) -> Iterator[Any]:
+    """Connect this process to the cluster."""
+    import clusters
+
+    with clusters.connected(nodes):
+        yield nodes
 
 
 @pytest.hookimpl(wrapper=True)

@@ -62,7 +62,9 @@ def score(
     ] = False,
     on: Annotated[
         str | None,
-        typer.Option(help="Score on a cluster of Ray: ray, ray://HOST:10001 or HOST:6379."),
+        typer.Option(
+            help="Score on a cluster of Ray, judges too: ray, ray://HOST:10001 or HOST:6379."
+        ),
     ] = None,
     workers: Annotated[
         int | None,
@@ -74,6 +76,7 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """Re-score recorded completions; keeps earlier scores. Only --judge sends requests."""
+    from functools import partial
     from json import dumps
 
     from passband.cli.judge_line import JudgeLine
@@ -85,16 +88,18 @@ def score(
     choice = judge_choice(
         judge, judge_base_url, rubric, votes, against, canaries, judge_concurrency, prices
     )
+    scored = JudgeLine(quiet=quiet, word="scored")
+    remote = _remote(on, workers, scored, unsafe=unsafe_code)
     judging = None
     if choice.given:
         from passband.run.judge.rescoring import Judging
 
         line = JudgeLine(quiet=quiet)
         judging = Judging(choice, line, max_cost, moved_server=moved_server)
-    remote = None
-    scored = JudgeLine(quiet=quiet, word="scored")
-    if on is not None or workers is not None:
-        remote = _remote(on, workers, scored, unsafe=unsafe_code, is_judged=bool(choice.given))
+        if remote is not None:
+            from passband.run.judge.remote import remote_subject
+
+            judging.make_subject = partial(remote_subject, workers=workers)
     rescored = rescore_run(
         run,
         scorers=scorer or [],
@@ -122,22 +127,19 @@ def score(
 
 
 def _remote(
-    on: str | None, workers: int | None, line: JudgeLine, *, unsafe: bool, is_judged: bool
-) -> RemoteScoring:
-    """Return where and how to score on a cluster; raise `InvalidInput` for what cannot be."""
-    from passband.cluster.address import parse_address
+    on: str | None, workers: int | None, line: JudgeLine, *, unsafe: bool
+) -> RemoteScoring | None:
+    """Return where and how to score on a cluster, if that is asked for."""
     from passband.errors import InvalidInput
-    from passband.run.remote import RemoteScoring
 
     if on is None:
-        raise InvalidInput("--workers is for scoring on a cluster; name it with --on ray.")
-    address = parse_address(on)
-    if is_judged:
-        raise InvalidInput(
-            "--judge with --on: a judge is asked over the network, which takes no processors, so "
-            "more machines make it no faster; leave out --on, and raise --judge-concurrency."
-        )
-    return RemoteScoring(address, workers, unsafe=unsafe, tick=line.judged)
+        if workers is not None:
+            raise InvalidInput("--workers is for scoring on a cluster; name it with --on ray.")
+        return None
+    from passband.cluster.address import parse_address
+    from passband.run.remote import RemoteScoring
+
+    return RemoteScoring(parse_address(on), workers, unsafe=unsafe, tick=line.judged)
 
 
 def _warn_of_filters(run: Path, added: list[str]) -> None:

@@ -96,7 +96,7 @@ def _nearest(value: str) -> str:
     """
     if nearest(value, ["ray", "auto", "local"]):
         return " Did you mean 'ray'?"
-    match = _PLACE.fullmatch(re.sub(r"^[A-Za-z]+:/*(?=.*[A-Za-z0-9])|/+$", "", value))
+    match = _PLACE.fullmatch(re.sub(r"^(?:[A-Za-z]+:/+|ray:)(?=.*[A-Za-z0-9])|/+$", "", value))
     if match is None:
         return ""
     return f" Did you mean 'ray://{match['host']}:{match['port'] or CLIENT_PORT}'?"

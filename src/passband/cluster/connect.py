@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +15,7 @@ from passband.cluster.address import CLIENT_PORT, VARIABLE, Address, resolved
 from passband.cluster.failure import ClusterFailed, NotReached, UnequalNodes
 from passband.cluster.nodes import check_nodes
 from passband.cpus import available_cpus
-from passband.errors import InvalidInput, describe
+from passband.errors import ExitCode, InvalidInput, describe
 
 __all__ = ["connect", "ray_module"]
 
@@ -22,6 +24,7 @@ _OPEN = 60.0  # for a cluster to answer, or to start on a busy machine
 _CLOSE = 30.0
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # or else pages on standard output about each lost process
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # or else a warning about processors of graphics
 }
 
@@ -32,9 +35,10 @@ def ray_module() -> Any:
         os.environ.setdefault(name, value)
     try:
         import ray
-    except ImportError:
+    except ImportError as error:
+        why = "" if getattr(error, "name", "ray") == "ray" else f" ({describe(error, 200)})"
         raise InvalidInput(
-            "a cluster needs the package ray: pip install 'passband[ray]'."
+            f"a cluster needs the package ray{why}: pip install 'passband[ray]'."
         ) from None
     return ray
 
@@ -61,12 +65,41 @@ def connect(address: Address, *, seconds: float = _OPEN) -> Iterator[None]:
     if where.host is not None and where.port is not None:
         _knock(where)
     connection = _Connection(lambda: _open(ray, where), ray.shutdown)
-    connection.open(where, seconds)
+    with _terminable() as handled:
+        connection.open(where, seconds)
+        try:
+            handled()
+            check_nodes()
+            yield
+        finally:
+            connection.close()
+
+
+@contextmanager
+def _terminable() -> Iterator[Callable[[], None]]:
+    """Let SIGTERM end the block in good order, unless something else handles it.
+
+    Ray installs a handler of its own, which prints a trace and leaves what was started to itself;
+    what is yielded, called once Ray is connected, takes its place.
+    """
+    before = signal.getsignal(signal.SIGTERM)
+    if before is None or threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    action = _terminated if before == signal.SIG_DFL else before
+
+    def handle() -> None:
+        signal.signal(signal.SIGTERM, action)
+
+    handle()
     try:
-        check_nodes()
-        yield
+        yield handle
     finally:
-        connection.close()
+        signal.signal(signal.SIGTERM, before)
+
+
+def _terminated(number: int, frame: object) -> None:
+    raise SystemExit(int(ExitCode.TERMINATED))
 
 
 def _knock(where: Address) -> None:
@@ -86,6 +119,7 @@ def _open(ray: Any, where: Address) -> None:
     """Connect to a cluster, or start one of this machine alone."""
     common = {"log_to_driver": False, "logging_level": "ERROR"}
     if where.kind == "client":
+        logging.getLogger("ray").setLevel(logging.ERROR)  # which is no option there
         ray.init(str(where))
         return
     if where.kind == "gcs":
@@ -177,6 +211,12 @@ def _explained(failure: BaseException, where: Address) -> Exception:
         return InvalidInput(
             f"{where} needs Ray's client: pip install 'ray[client]'. On a machine of the cluster, "
             "--on ray does without."
+        )
+    if where.host is not None and isinstance(failure, ConnectionError):  # though something listens
+        return NotReached(
+            f"what answers at {where} does not let this process in. Is it the port of a cluster's "
+            "head, and of the kind that the address says? A cluster that needs a token takes it "
+            "from RAY_AUTH_TOKEN, with RAY_AUTH_MODE=token, in the environment."
         )
     return ClusterFailed(f"Ray does not connect{_place(where)}: {describe(failure, 400)}")
 

@@ -21,6 +21,7 @@ ProviderFault(PassbandError)   one attempt gave no completion
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
@@ -138,6 +139,10 @@ class ProviderFault(PassbandError):
         self.detail = detail
         self.http = http
         self.elsewhere = False  # whether the request may go to another address at once
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let it be pickled whatever its class takes: a fault may come from another machine."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class RateLimited(ProviderFault):

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from passband.errors import InvalidInput, UnknownName
 from passband.generate.provider import Provider
@@ -40,6 +41,12 @@ class Connection:
         if self.base_url is None or isinstance(self.base_url, str):
             return (self.base_url,) if self.base_url else ()
         return tuple(self.base_url)
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether it holds values that must not leave this machine."""
+        urls = [urlsplit(url) for url in self.base_urls]
+        return bool(self.headers) or any(url.username or url.password for url in urls)
 
     def at(self, base_url: str | None) -> Connection:
         """Return the connection to one address."""

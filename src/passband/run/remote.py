@@ -27,7 +27,7 @@ from passband.trials.rows import ScoreRow, TrialRow
 
 __all__ = ["RemoteScoring"]
 
-_QUICK = 500  # trials of a chunk
+_QUICK = 100  # trials of a chunk; of scorers that compute for long, each node gets several
 _SLOW = 50  # of scorers that take milliseconds
 _PROGRAMS = 20  # that run in a sandbox, for seconds perhaps
 _LARGEST = 4_000_000  # characters of a chunk, beyond one trial

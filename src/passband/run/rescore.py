@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -229,7 +230,8 @@ def score_again(
     own = [problem.number for problem in problems]
     try:
         if judging is not None:
-            added = judging.score(store, plan.run, grader, problems, score_recorded)
+            score = partial(score_recorded, remote=remote)
+            added = judging.score(store, plan.run, grader, problems, score)
         else:
             added = score_recorded(store, plan.run.number, grader, own, remote=remote)
         recheck(store, plan.run.number, grader, own, remote)

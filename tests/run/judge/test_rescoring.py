@@ -137,7 +137,13 @@ def test_kill_9_loses_no_reply_that_was_paid_for(tmp_path: Path, task_file: Path
 
 
 @pytest.mark.process
-def test_ctrl_c_ends_score_in_good_order(tmp_path: Path, task_file: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, ExitCode.INTERRUPTED), (signal.SIGTERM, ExitCode.TERMINATED)],
+)
+def test_a_signal_ends_score_in_good_order(
+    number: signal.Signals, code: ExitCode, tmp_path: Path, task_file: Path
+) -> None:
     with FaultServer(both(PASS)) as server:
         bench = JudgedBench(tmp_path / "run")
         done = run("run", task_file, "--model", "openai:model", "--base-url", server.url, "--out",
@@ -149,11 +155,11 @@ def test_ctrl_c_ends_score_in_good_order(tmp_path: Path, task_file: Path) -> Non
                  server.url, "--judge-concurrency", 2, "--canaries", 0]  # fmt: skip
         with process(*words) as started:
             server.wait_for(before + 2)
-            started.send_signal(signal.SIGINT)
+            started.send_signal(number)
             server.wait_until(lambda server: True)
             server.release()
             _, err = started.communicate(timeout=60)
-        assert started.returncode == ExitCode.INTERRUPTED, err
+        assert started.returncode == code, err
         assert 1 <= len(bench.scores) <= 6
         server.play(both(PASS))
         assert run(*words).code == 0

@@ -1,7 +1,4 @@
-"""Shards on a Ray cluster of three nodes: actors, nodes and the leading process are lost.
-
-All tests of this module share one cluster, which takes ten seconds to start.
-"""
+"""Shards on a Ray cluster of three nodes: actors, nodes and the leading process are lost."""
 
 from __future__ import annotations
 
@@ -10,12 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import clusters
 from commands import run
 from fault_server import FaultServer, Received, after, held
 from passband.cluster.nodes import Node
@@ -29,36 +27,10 @@ from passband.run.shards.launch import Launch
 from passband.run.shards.ray import ShardActor
 from runs import HURRIED, Notes
 
-# Else Ray takes the loopback address for that of another machine, and waits for it.
-os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 ray = pytest.importorskip("ray")
-pytestmark = [pytest.mark.process, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = clusters.MARKS
+CPUS = clusters.CPUS
 ROWS = 20
-CPUS = {"num_cpus": 2, "object_store_memory": 80 * 2**20, "node_ip_address": "127.0.0.1"}
-QUICK = {
-    "health_check_initial_delay_ms": 1000,
-    "health_check_period_ms": 1000,
-    "health_check_timeout_ms": 1000,
-    "health_check_failure_threshold": 3,
-}
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Three nodes on this machine, to which the tests are connected."""
-    from ray.cluster_utils import Cluster
-
-    head = {**CPUS, "include_dashboard": False, "_system_config": QUICK}
-    nodes = Cluster(initialize_head=True, head_node_args=head)
-    nodes.add_node(**CPUS)
-    nodes.add_node(**CPUS)
-    ray.init(nodes.address, log_to_driver=False, logging_level="ERROR")
-    try:
-        yield nodes
-    finally:
-        ray.shutdown()
-        nodes.shutdown()
 
 
 def request(task: Path, url: str, out: Path, **options: Any) -> RunRequest:
@@ -165,6 +137,27 @@ def test_nothing_is_lost_with_the_leading_process(
         run_shards(request(task_file, server.url, tmp_path / "run"), Launch(3), notes)
     assert exported(tmp_path / "run") == single
     assert any("merging 2 shards" in note for note in notes.notes)
+
+
+def test_a_second_interruption_ends_everything_at_once(
+    cluster: Any, task_file: Path, tmp_path: Path, single: str
+) -> None:
+    stops: list[Callable[[], None]] = []
+
+    def stop_twice(asked: Received) -> Any:
+        if asked.number == 2:
+            stops[0]()
+            stops[0]()
+        return held()
+
+    with FaultServer(stop_twice) as server:
+        made = request(task_file, server.url, tmp_path / "run")
+        finished = run_shards(made, Launch(2, "ray"), Notes(), on_start=stops.append)
+    assert finished.ending == "interrupted"
+    assert not list((tmp_path / "run").glob(f"{SHARDS}/*-of-*"))
+    with FaultServer() as server:
+        request(task_file, server.url, tmp_path / "run").run(Notes())
+    assert exported(tmp_path / "run") == single
 
 
 def test_a_node_that_does_not_see_the_storage_is_refused(

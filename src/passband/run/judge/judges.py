@@ -56,6 +56,7 @@ class Judges:
     budget: Budget
     patience: Patience = field(default_factory=Patience)
     timeout: float = 600.0
+    make_subject: Callable[[str, Connection], Subject] = make_subject
     benches: list[tuple[JudgeBench, bool]] = field(default_factory=list)  # whether it is pairwise
     canaries: list[Canaries] = field(default_factory=list)
     _judges: dict[str, Judge] = field(default_factory=dict)  # by model and parameters
@@ -153,7 +154,7 @@ class Judges:
                 outage=self.patience.outage,
             )
             try:
-                self._subjects[model] = make_subject(model, connection)
+                self._subjects[model] = self.make_subject(model, connection)
             except InvalidInput as error:
                 message = str(error).replace("--model", "--judge")
                 raise InvalidInput(message.replace("--base-url", "--judge-base-url")) from None

@@ -14,6 +14,8 @@ from typing import Protocol
 from passband.errors import ExitCode
 from passband.generate.problem import Problem
 from passband.generate.provider import Message
+from passband.generate.providers import Connection
+from passband.generate.subject import Subject, make_subject
 from passband.run.aside import loop_for
 from passband.run.budget import Budget
 from passband.run.counters import Price
@@ -59,16 +61,18 @@ class Judging:
     timeout: float = 600.0
     patience: Patience = field(default_factory=Patience)
     moved_server: bool = False
-    is_stopping: bool = False  # by Ctrl-C
+    make_subject: Callable[[str, Connection], Subject] = make_subject  # of a judge, by its name
+    is_stopping: bool = False  # by Ctrl-C or SIGTERM
     is_unfinished: bool = False  # a judge was asked no more before all was judged
     _judges: Judges | None = None
     _done: int = 0
+    _ended_by: ExitCode = ExitCode.INTERRUPTED
 
     @property
     def exit_code(self) -> ExitCode:
         """The exit code of the command: a judge may have left answers without a verdict."""
         if self.is_stopping:
-            return ExitCode.INTERRUPTED
+            return self._ended_by
         return ExitCode.FAILED if self.is_unfinished else ExitCode.OK
 
     def known(
@@ -79,7 +83,7 @@ class Judging:
         Whatever is wrong with them shows here, before they are entered into the store.
         """
         budget = Budget(Price(0.0, 0.0), self.max_cost)
-        self._judges = Judges(self.choice, budget, self.patience, self.timeout)
+        self._judges = Judges(self.choice, budget, self.patience, self.timeout, self.make_subject)
         chosen = {name: self._judges.known(scorer) for name, scorer in scorers.items()}
         self._judges.refuse_moved([run], list(chosen.values()), is_allowed=self.moved_server)
         check_rubrics(list(chosen.values()), [_problem(record) for record in records[:CHECKED]])
@@ -134,23 +138,24 @@ class Judging:
 
     @contextmanager
     def _interruptible(self, loop: asyncio.AbstractEventLoop, judges: Judges) -> Iterator[None]:
-        """Let Ctrl-C end the judging in good order, and a second one at once."""
+        """Let Ctrl-C or SIGTERM end the judging in good order, and a second one at once."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.getsignal(signal.SIGINT)
+        codes = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGTERM: ExitCode.TERMINATED}
 
         def stop(number: int, frame: object) -> None:
             if self.is_stopping:
                 raise KeyboardInterrupt
-            self.is_stopping = True
+            self.is_stopping, self._ended_by = True, codes[signal.Signals(number)]
             loop.call_soon_threadsafe(judges.stop)
 
-        signal.signal(signal.SIGINT, stop)
+        before = {number: signal.signal(number, stop) for number in codes}
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def _problem(record: ProblemRecord) -> Problem:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from passband import plugins
 from passband.errors import PassbandError
@@ -43,10 +42,11 @@ class ShardJob:
     @property
     def has_secrets(self) -> bool:
         """Whether it holds values that must not leave this machine."""
-        urls = Connection(self.recipe.options.get("base_url")).base_urls
-        return bool(self.recipe.options.get("headers")) or any(
-            urlsplit(url).username or urlsplit(url).password for url in urls
-        )
+        options = self.recipe.options
+        headers = options.get("headers") or {}
+        judge = None if self.judge is None else self.judge.base_url
+        addresses = [options.get("base_url"), judge]
+        return any(Connection(each, headers=headers).has_secrets for each in addresses)
 
     def request(self) -> RunRequest:
         """Make the request of the shard, in the process that asks for it."""

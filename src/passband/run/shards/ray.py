@@ -27,6 +27,7 @@ from passband.run.shards.wire import Ended, Event, Failed, Lost, Order
 __all__ = ["RayActors", "RayShard", "ShardActor", "check_storage"]
 
 _POLL = 1.0  # seconds that an actor waits for an event before it answers
+_KILL = 5.0  # for the process of an actor to be ended
 
 
 class ShardActor:
@@ -50,6 +51,11 @@ class ShardActor:
         """Send the process an order."""
         if self._process is not None:
             self._process.send(order)
+
+    def kill(self) -> None:
+        """End the process at once; without this it would wait for its requests in flight."""
+        if self._process is not None:
+            self._process.kill()
 
 
 class RayActors:
@@ -133,8 +139,10 @@ class RayShard:
             self._actor.send.remote(order)
 
     def kill(self) -> None:
-        """End the actor; its process ends when it notices."""
+        """End the process, if it runs, and the actor."""
         with suppress(self._ray.exceptions.RayError, ValueError):
+            if self.poll is not None:
+                self._ray.wait([self._actor.kill.remote()], timeout=_KILL)
             self._ray.kill(self._actor)
 
 
