@@ -23,7 +23,7 @@ def test_lines_are_those_of_rows(tmp_path_factory: pytest.TempPathFactory, row: 
         store.append(run, [row])
     with Trials(directory) as trials:
         simple = io.BytesIO()
-        EXPORTS["jsonl"](simple, columns(trials.runs()), rows(trials, trials.runs()))
+        EXPORTS["jsonl"](simple, columns(trials.runs()), rows(trials, trials.runs()), ())
         assert b"".join(lines(trials, trials.runs())) == simple.getvalue()
 
 
@@ -36,6 +36,6 @@ def test_times_and_further_scorers_have_columns_too(tmp_path: Path) -> None:
             export(trials, trials.runs(), "jsonl", tmp_path / "file", timing=timing)
             simple = io.BytesIO()
             table = rows(trials, trials.runs(), timing=timing)
-            EXPORTS["jsonl"](simple, [], table)
+            EXPORTS["jsonl"](simple, [], table, ())
             assert (tmp_path / "file").read_bytes() == simple.getvalue()
             assert (b'"latency_ms":5' in simple.getvalue()) == timing
