@@ -71,7 +71,10 @@ def passband(folder: Path, keys: list[str], *, trial: str | None = None) -> int:
     plan = plan_of(schema, Options())
     plan = replace(plan, keys=tuple(keys[:-1]), roles=replace(plan.roles, trial=trial))
     firsts = np.cumsum([0, *(footer.rows for footer in schema.footers)])
-    parts = [Part(f.file, int(row)) for f, row in zip(schema.footers, firsts, strict=False)]
+    parts = [
+        Part(f.file, int(row), f.rows, f.coded)
+        for f, row in zip(schema.footers, firsts, strict=False)
+    ]
     tallies = count_files(parts, plan)
     check_trials(parts, plan, tallies, plan.keys)
     return int(tallies.cells.successes.sum())

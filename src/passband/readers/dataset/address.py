@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +33,17 @@ class DataFile:
         return masked(self.address)
 
     @contextmanager
-    def opened(self) -> Iterator[Any]:
-        """Open the file with pyarrow; whatever goes wrong is an `InvalidInput` with its name."""
+    def opened(self, coded: Collection[str] = ()) -> Iterator[Any]:
+        """Open the file with pyarrow; whatever goes wrong is an `InvalidInput` with its name.
+
+        Columns that are `coded` are read as dictionaries, as the file has them.
+        """
         parquet = _parquet_module(self.address)
         with _errors(self.address), _bytes(self.address) as source:
             try:
-                file = parquet.ParquetFile(source)
+                file = parquet.ParquetFile(
+                    source, read_dictionary=list(coded) or None, page_checksum_verification=True
+                )
             except OSError:
                 raise
             except Exception as error:  # a broken file can raise anything

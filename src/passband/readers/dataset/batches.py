@@ -25,6 +25,8 @@ class Part:
 
     file: DataFile
     first_row: int
+    rows: int
+    coded: frozenset[str] = frozenset()  #: columns that the file has as dictionaries
 
 
 @dataclass(frozen=True)
@@ -75,12 +77,17 @@ def prepared(
 
 def _batches(parts: Sequence[Part], columns: Sequence[str]) -> Iterator[Batch]:
     for part in parts:
-        with part.file.opened() as file:
+        with part.file.opened(part.coded.intersection(columns)) as file:
             start = 0
             for batch in _rows(file, part, columns):
                 arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
                 yield Batch(part, start, arrays, batch.num_rows)
                 start += batch.num_rows
+        if start != part.rows:
+            raise InvalidInput(
+                f"{part.file}: has {start:,} rows where its footer said {part.rows:,}; was it "
+                "written again meanwhile?"
+            )
 
 
 def _rows(file: Any, part: Part, columns: Sequence[str]) -> Iterator[Any]:

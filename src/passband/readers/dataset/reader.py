@@ -91,7 +91,7 @@ def _counted(schema: Schema, plan: Plan, options: Options, map: Map | None) -> G
 def _parts(schema: Schema) -> Iterator[Part]:
     row = 0
     for footer in schema.footers:
-        yield Part(footer.file, row)
+        yield Part(footer.file, row, footer.rows, footer.coded)
         row += footer.rows
 
 

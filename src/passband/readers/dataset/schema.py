@@ -14,6 +14,7 @@ __all__ = ["ColumnKind", "Footer", "Schema", "read_schema"]
 #: What a column holds, by which files are compared: "integer", "text", "nested", or Arrow's name.
 ColumnKind = str
 _NUMBERS = frozenset({"integer", "float"})
+_CODED = 4  # bytes per value, below which texts are not written out
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Footer:
     types: Mapping[str, str]  #: Arrow's names of the types, for messages
     ranges: Mapping[str, tuple[int, int]]  #: least and greatest integer, where every part has both
     empty: frozenset[str]  #: columns without any value
+    coded: frozenset[str]  #: columns of text that are written as dictionaries
 
 
 @dataclass(frozen=True)
@@ -120,16 +122,15 @@ def _footer(file: DataFile) -> Footer:
         kinds = {field.name: _kind(field.type) for field in schema}
         types = {field.name: str(field.type) for field in schema}
         ranges, empty = _statistics(metadata, kinds)
-        return Footer(file, metadata.num_rows, kinds, types, ranges, frozenset(empty))
+        coded = _coded(metadata, [field.name for field in schema if str(field.type) == "string"])
+        return Footer(file, metadata.num_rows, kinds, types, ranges, frozenset(empty), coded)
 
 
 def _statistics(
     metadata: Any, kinds: Mapping[str, ColumnKind]
 ) -> tuple[dict[str, tuple[int, int]], set[str]]:
     ranges: dict[str, tuple[int, int]] = {}
-    flat = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    groups = [group for group in groups if group.num_rows]
+    flat, groups = _flat(metadata), _row_groups(metadata)
     empty = {name for name in flat if name in kinds}
     for name in list(empty):
         parts = [(group.column(flat[name]).statistics, group.num_rows) for group in groups]
@@ -140,6 +141,28 @@ def _statistics(
         if own and known and all(type(s.min) is int for s in own):
             ranges[name] = min(s.min for s in own), max(s.max for s in own)
     return ranges, empty
+
+
+def _flat(metadata: Any) -> dict[str, int]:
+    """Return the number of each column that has no others in it."""
+    return {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
+
+
+def _row_groups(metadata: Any) -> list[Any]:
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    return [group for group in groups if group.num_rows]
+
+
+def _coded(metadata: Any, names: Iterable[str]) -> frozenset[str]:
+    """Return those of the columns whose pages are, by their size, places in a dictionary."""
+    flat, groups = _flat(metadata), _row_groups(metadata)
+    coded = set()
+    for name in names:
+        chunks = [group.column(flat[name]) for group in groups]
+        sizes = [chunk.total_uncompressed_size <= _CODED * chunk.num_values for chunk in chunks]
+        if all(sizes) and all(chunk.has_dictionary_page for chunk in chunks):
+            coded.add(name)
+    return frozenset(coded)
 
 
 def _kind(kind: Any) -> ColumnKind:

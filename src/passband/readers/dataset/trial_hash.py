@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.readers.dataset.arrow_arrays import flags, numbers
 from passband.readers.dataset.coder import IntegerCoder, LabelCoder
 from passband.types import Ints
 
@@ -61,10 +62,15 @@ class NumberHash:
     """Hashes of integers of any size."""
 
     def hashes(self, array: Any) -> Any:
-        values = array.fill_null(0) if array.null_count else array
-        hashes = mixed(values.to_numpy(zero_copy_only=False))
+        import pyarrow as pa
+
+        if pa.types.is_null(array.type):
+            return np.full(len(array), NULL_HASH)
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        hashes = mixed(numbers(array.fill_null(0)))
         if array.null_count:
-            hashes[np.asarray(array.is_null())] = NULL_HASH
+            hashes[flags(array.is_null())] = NULL_HASH
         return hashes
 
 
