@@ -10,9 +10,29 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["encoded", "flags", "numbers", "picked"]
+__all__ = ["encoded", "flags", "numbers", "picked", "usual"]
 
 _FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+
+
+def usual(array: Any) -> Any:
+    """Return an array in a type for which Arrow has functions: no views of text, no small floats.
+
+    >>> import pyarrow as pa
+    >>> usual(pa.array([1.5], pa.float16())).type
+    DataType(float)
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type):
+        values = usual(array.dictionary)
+        if values is array.dictionary:
+            return array
+        return pa.DictionaryArray.from_arrays(array.indices, values)
+    name = {"string_view": "large_string", "binary_view": "large_binary", "halffloat": "float"}.get(
+        str(array.type)
+    )
+    return array if name is None else array.cast(name)
 
 
 def numbers(array: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import DataFile
+from passband.readers.dataset.arrow_arrays import usual
 
 __all__ = ["Batch", "Part", "prepared"]
 
@@ -80,7 +81,7 @@ def _batches(parts: Sequence[Part], columns: Sequence[str]) -> Iterator[Batch]:
         with part.file.opened(part.coded.intersection(columns)) as file:
             start = 0
             for batch in _rows(file, part, columns):
-                arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
+                arrays = dict(zip(batch.schema.names, map(usual, batch.columns), strict=True))
                 yield Batch(part, start, arrays, batch.num_rows)
                 start += batch.num_rows
         if start != part.rows:

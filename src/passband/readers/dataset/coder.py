@@ -224,7 +224,10 @@ class LabelCoder:
         import pyarrow.compute as pc
 
         known = self._known.get(values.type, _Known(values.slice(0, 0), codes[:0]))
-        fresh = pc.invert(pc.is_in(values, value_set=known.values))
+        try:
+            fresh = pc.invert(pc.is_in(values, value_set=known.values))
+        except pa.ArrowNotImplementedError:  # values of this type are numbered by label each time
+            return
         chosen = np.flatnonzero(flags(fresh) & (codes >= 0))
         parts = [*known.waiting, (values.take(pa.array(chosen)), codes[chosen])]
         if 8 * sum(len(part) for _, part in parts) < len(known.numbers):

@@ -24,6 +24,7 @@ from passband.readers.dataset.coder import (
     problem_coder,
 )
 from passband.readers.dataset.first_trials import FirstTrials
+from passband.readers.dataset.folder_keys import require_key
 from passband.readers.dataset.grouping import Grouping
 from passband.readers.dataset.plan import Plan
 from passband.readers.dataset.states import MISSING_STATE, States, states_of
@@ -144,6 +145,9 @@ class Counter:
         )
 
     def _prepare(self, batch: Batch) -> _Prepared:
+        for name, value in batch.part.file.keys:
+            if name in batch.columns:
+                require_key(batch.part.file, name, value, batch.columns[name].unique())
         try:
             return self._looked_up(batch)
         except OutOfRange:

@@ -12,6 +12,7 @@ from passband.readers.dataset.batches import Part
 from passband.readers.dataset.conditions import condition_remarks
 from passband.readers.dataset.counting import Map, count_files
 from passband.readers.dataset.duplicates import check_trials
+from passband.readers.dataset.folder_keys import require_key
 from passband.readers.dataset.outcomes import groups_of_tallies, split_of
 from passband.readers.dataset.plan import NotCounted, Plan, plan_of, reason_against
 from passband.readers.dataset.schema import Schema, read_schema
@@ -130,7 +131,8 @@ def _whole(schema: Schema, options: Options) -> Groups:
 
     names = [name for name in schema.names if not schema.is_key(name)]
     used = {*options.columns.values(), *options.by}
-    schema.require_same((name for name in names if _matters(name) or name in used), "score")
+    score = options.columns.get("score") or next(iter(score_columns(dict.fromkeys(names, ()))), "")
+    schema.require_same((name for name in names if _matters(name) or name in used), score)
     table = Table.of(_joined([footer.file for footer in schema.footers], names))
     remarks = tuple(_own_remarks(schema, None))
     if is_export(schema.names):
@@ -157,7 +159,9 @@ def _joined(files: Sequence[DataFile], names: Sequence[str]) -> Any:
         with file.opened() as parquet:
             table = parquet.read()
         for name, value in file.keys:
-            if name not in table.column_names:
+            if name in table.column_names:
+                require_key(file, name, value, table[name].unique())
+            else:
                 table = table.append_column(name, pa.array([value] * len(table), pa.string()))
         tables.append(_decoded(table))
     try:
@@ -169,11 +173,12 @@ def _joined(files: Sequence[DataFile], names: Sequence[str]) -> Any:
 
 
 def _decoded(table: Any) -> Any:
-    """Return a table with its dictionaries as plain values, which files may have in part."""
+    """Return a table with plain values for dictionaries and views, which files may have in part."""
     import pyarrow as pa
 
     for at, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            column = table.column(at).cast(field.type.value_type)
-            table = table.set_column(at, field.name, column)
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        kind = {"string_view": pa.large_string(), "halffloat": pa.float32()}.get(str(kind), kind)
+        if kind != field.type:
+            table = table.set_column(at, field.name, table.column(at).cast(kind))
     return table
