@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
@@ -193,8 +194,9 @@ def _distinct(paths: Iterable[str]) -> list[str]:
     for path in sorted(set(paths)):
         try:
             status = os.stat(path)
-        except OSError:  # opening it says what is wrong
-            files[path] = path
+        except OSError as error:
+            if error.errno != errno.ELOOP:  # opening it says what is wrong
+                files[path] = path
         else:
             files.setdefault((status.st_dev, status.st_ino, _keys(path)), path)
     return list(files.values())

@@ -92,8 +92,14 @@ def _batches(parts: Sequence[Part], columns: Sequence[str]) -> Iterator[Batch]:
 
 
 def _rows(file: Any, part: Part, columns: Sequence[str]) -> Iterator[Any]:
+    import pyarrow as pa
+
     try:
-        yield from file.iter_batches(ROWS, columns=list(columns))
+        for batch in file.iter_batches(ROWS, columns=list(columns)):
+            for array in batch.columns:
+                if pa.types.is_dictionary(array.type):
+                    array.validate(full=True)  # places beyond the end of a broken dictionary
+            yield batch
     except (InvalidInput, GeneratorExit):
         raise
     except Exception as error:  # a broken page can raise anything

@@ -6,7 +6,8 @@ can count a file: `count_files` takes the `map` that does it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -122,7 +123,8 @@ class Counter:
     def count(self, parts: Sequence[Part]) -> None:
         """Count the rows of these files."""
         for batch, ready in prepared(parts, self._plan.columns, self._prepare):
-            self._add(batch, ready)
+            with _errors_of(batch):
+                self._add(batch, ready)
 
     def cell_keys(self, batch: Batch) -> Ints:
         """Return the key of the cell of each row, of files that have been counted."""
@@ -148,20 +150,13 @@ class Counter:
         for name, value in batch.part.file.keys:
             if name in batch.columns:
                 require_key(batch.part.file, name, value, batch.columns[name].unique())
-        try:
-            return self._looked_up(batch)
-        except OutOfRange:
-            raise InvalidInput(
-                f"{batch.part.file}: its footer gives a wrong range of integers; write it again."
-            ) from None
-
-    def _looked_up(self, batch: Batch) -> _Prepared:
-        return _Prepared(
-            self._problems.look_up(batch.columns[self._plan.roles.problem]),
-            self._grouping.look_up(batch),
-            states_of(batch, self._plan),
-            *self._looked_up_trials(batch),
-        )
+        with _errors_of(batch):
+            return _Prepared(
+                self._problems.look_up(batch.columns[self._plan.roles.problem]),
+                self._grouping.look_up(batch),
+                states_of(batch, self._plan),
+                *self._looked_up_trials(batch),
+            )
 
     def _add(self, batch: Batch, ready: _Prepared) -> None:
         roles = self._plan.roles
@@ -241,6 +236,19 @@ class Counter:
 
 
 _MOST_STATUSES = 1000
+
+
+@contextmanager
+def _errors_of(batch: Batch) -> Iterator[None]:
+    """Name the file in errors that broken files lead to."""
+    try:
+        yield
+    except OutOfRange:
+        raise InvalidInput(
+            f"{batch.part.file}: its footer gives a wrong range of integers; write it again."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{batch.part.file}: has text that is not UTF-8: {error}.") from None
 
 
 def _only_missing(words: LabelCoder) -> int:

@@ -73,7 +73,8 @@ def _suspicious(tallies: Tallies, hashed: TrialHash) -> Any:
     """Return which cells may hold a trial twice, or lack one."""
     cells = tallies.cells
     if not isinstance(hashed, TableHash):
-        return cells.rows > 1
+        several = cells.rows > 1
+        return several if isinstance(hashed, LabelHash) else np.full(len(several), several.any())
     start = _starts(tallies, cells.keys >> 32)
     end = np.minimum(start + cells.rows, hashed.count)
     expected = hashed.sums[end] - hashed.sums[start]
@@ -255,8 +256,11 @@ class _Check:
 
 
 def _codes(keys: Ints, hashes: Any) -> Any:
-    """Return one number for each pair."""
-    return mixed(mixed(keys) ^ hashes)
+    """Return one number for each pair.
+
+    Hashes are mixed again: those of a cell and a trial of the same number are equal.
+    """
+    return mixed(np.asarray(keys).astype(np.uint64) ^ mixed(hashes))
 
 
 def _listed(files: list[str]) -> str:

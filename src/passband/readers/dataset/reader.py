@@ -106,7 +106,9 @@ def _own_remarks(schema: Schema, gaps: Remark | None) -> Iterator[Remark]:
     count = len(schema.footers)
     empty = sum(not footer.rows for footer in schema.footers)
     without = f", {empty} of them without rows" if empty else ""
-    yield Remark(f"{count} file{'s' * (count != 1)}{without}, {schema.rows:,} rows")
+    yield Remark(
+        f"{count} file{'s' * (count != 1)}{without}, {schema.rows:,} row{'s' * (schema.rows != 1)}"
+    )
     if gaps is not None:
         yield gaps
 

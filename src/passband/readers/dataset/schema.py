@@ -138,7 +138,7 @@ def _statistics(
             empty.remove(name)
         own = [s for s, rows in parts if s is None or s.null_count != rows]
         known = kinds[name] == "integer" and all(s is not None and s.has_min_max for s in own)
-        if own and known and all(type(s.min) is int for s in own):
+        if own and known and all(type(s.min) is int and s.min <= s.max for s in own):
             ranges[name] = min(s.min for s in own), max(s.max for s in own)
     return ranges, empty
 
