@@ -21,7 +21,6 @@ from passband.readers.dataset.counting import Counter, Tallies
 from passband.readers.dataset.plan import Plan
 from passband.readers.dataset.spans import TrialSpans
 from passband.readers.dataset.trial_hash import (
-    NULL_HASH,
     LabelHash,
     TableHash,
     TrialHash,
@@ -132,8 +131,7 @@ class _Check:
         chosen = self._first_group(np.flatnonzero(counts))
         located = chosen[:_LOCATED]
         cells, trials = np.nonzero(grid[located] >= 2)
-        hashes = np.append(mixed(hashed.low + np.arange(hashed.count)), NULL_HASH)[trials]
-        pairs = _Pairs(self._keys[located[cells]], hashes)
+        pairs = _Pairs(self._keys[located[cells]], hashed.at(trials))
         self._raise(pairs, int(counts[chosen].sum()))
 
     def _gaps(self, seen: Any, hashed: TableHash) -> Remark | None:

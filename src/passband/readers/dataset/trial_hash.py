@@ -42,7 +42,7 @@ class TableHash:
     def __init__(self, low: int, high: int) -> None:
         self.low, self.count = low, high - low + 1
         self._places = IntegerCoder(low, high)
-        table = mixed(np.arange(low, high + 1, dtype=np.int64))
+        table = mixed(np.arange(self.count, dtype=np.uint64) + np.uint64(low % 2**64))
         self._table = np.append(table, NULL_HASH)
         self.sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(table, dtype=np.uint64)])
 
