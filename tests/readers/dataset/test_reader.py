@@ -352,3 +352,15 @@ def test_a_file_that_is_written_again_meanwhile_is_refused(tmp_path):
     part = batches.Part(find_files(address)[0], 0, rows=2)
     with pytest.raises(InvalidInput, match="has 3 rows where its footer said 2"):
         list(batches.prepared([part], ["problem"], lambda batch: None))
+
+
+@pytest.mark.parametrize("scores", [[True, False, True], [0.5, 1.0, 0.0]])
+def test_a_large_file_by_itself_is_counted_if_it_can_be(scores, tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(SMALL_TABLE | {"correct": scores}), path)
+    whole = read(path)
+    monkeypatch.setattr(dataset, "SMALL", 2)
+    counted = read(path)
+    assert shape(counted) == shape(whole)
+    assert counted.source == whole.source
+    assert any("1 file" in str(remark) for remark in counted.remarks) == (scores[0] is True)

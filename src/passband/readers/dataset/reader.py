@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
@@ -24,7 +25,7 @@ from passband.stats.data.columns import score_columns
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.tables import Table
 
-__all__ = ["DATASET", "SMALL", "read_dataset"]
+__all__ = ["DATASET", "SMALL", "count_large_file", "read_dataset"]
 
 DATASET = "dataset"
 SMALL = 5_000_000  # rows that are read whole where they cannot be counted
@@ -42,6 +43,22 @@ def read_dataset(address: str, options: Options, map: Map | None = None) -> Grou
         known = _read(address, options, map or session.map)
         session.read.append((address, options, known))
     return known
+
+
+def count_large_file(path: Path, options: Options) -> Groups | None:
+    """Return the groups of a Parquet file that is too large to be read whole without need.
+
+    None if it is small, or has to be read whole.
+    """
+    schema = read_schema([DataFile(str(path))])
+    if schema.rows <= SMALL or reason_against(schema, options) is not None:
+        return None
+    with error_prefix([str(path)]):
+        try:
+            groups = _counted(schema, plan_of(schema, options), options, None)
+        except NotCounted:
+            return None
+    return replace(groups, source=str(path))
 
 
 def _read(address: str, options: Options, map: Map | None) -> Groups:
