@@ -85,7 +85,10 @@ class IntegerCoder:
         return len(self._places)
 
     def labels(self) -> list[str]:
-        return [str(None if at == self._null else self._low + at) for at in self._places]
+        return self._labels_at(self._places)
+
+    def _labels_at(self, places: Sequence[int]) -> list[str]:
+        return [str(None if at == self._null else self._low + at) for at in places]
 
     def restore(self, labels: list[str]) -> None:
         for text in labels:
@@ -127,7 +130,7 @@ class IntegerCoder:
             self._codes[places] = np.arange(len(self), len(self) + len(places))
             self._places += places.tolist()
             if on_new is not None:
-                on_new(self.labels()[-len(places) :], rows[first[order]])
+                on_new(self._labels_at(places.tolist()), rows[first[order]])
             codes = self._codes[found]
         return codes
 
