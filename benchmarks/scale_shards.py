@@ -148,11 +148,9 @@ def ray_cluster() -> Iterator[object]:
     os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # loopback is this machine
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_DEDUP_LOGS_SKIP_REGEX"] = "."  # pages about the node that is killed
-    folder = sys.path.pop(0)  # or else Ray would import code.py from here
     import ray
     from ray.cluster_utils import Cluster
 
-    sys.path.insert(0, folder)
     quick = {
         "health_check_initial_delay_ms": 1000, "health_check_period_ms": 1000,
         "health_check_timeout_ms": 1000, "health_check_failure_threshold": 3,

@@ -64,6 +64,11 @@ class TableReader:
 
     def read(self, path: Path, options: Options) -> Groups:
         """Return the groups of a table, split where it holds several models or tasks."""
+        if form_of(path.name) == "parquet" and path.is_file():
+            from passband.readers.dataset.reader import count_large_file
+
+            if (groups := count_large_file(path, options)) is not None:
+                return groups
         content = read_table(path)
         if isinstance(content, Outcomes):
             return groups_of_matrix(content, options, str(path))

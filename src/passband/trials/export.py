@@ -318,7 +318,7 @@ def write_parquet(
     types = {"whole": pa.int64(), "number": pa.float64(), "text": pa.string()}
     schema = pa.schema([(name, types[_kind(name)]) for name in names], {KEY: encode_settings(runs)})
     source = iter(table)
-    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True) as writer:
         while chunk := list(islice(source, chunk_rows)):
             data = {name: [_valid(row[name]) for row in chunk] for name in names}
             writer.write_table(pa.table(data, schema=schema))

@@ -56,10 +56,21 @@ def export_parts(
             count += 1
         if not count:
             raise InvalidInput(f"{trials.directory} holds no trials yet.")
+        _synchronize(part)
         part.rename(target)  # an empty folder of that name is replaced
+        _synchronize(target.parent)
         return count
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _synchronize(folder: Path) -> None:
+    """Have the names in a folder written to disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _require_free(folder: Path) -> None:

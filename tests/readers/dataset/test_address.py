@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +105,63 @@ def test_errors_show_no_credentials():
     assert "verysecret" not in str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__
+
+
+def names(address: object) -> list[str]:
+    return [file.address for file in find_files(str(address))]
+
+
+def touch(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def test_what_other_tools_hide_is_passed_over_unless_it_is_named(tmp_path: Path) -> None:
+    paths = [tmp_path / name / "a.parquet" for name in ("x", "_temporary", ".part")]
+    touch(*paths, tmp_path / "x" / "_metadata.parquet")
+    for address in (tmp_path, tmp_path / "**/*.parquet", tmp_path / "*/*.parquet"):
+        assert names(address) == [str(paths[0])]
+    assert names(tmp_path / "_temporary" / "*.parquet") == [str(paths[1])]
+
+
+def test_a_file_with_several_names_is_one_file(tmp_path: Path) -> None:
+    touch(tmp_path / "a.parquet")
+    (tmp_path / "b.parquet").symlink_to("a.parquet")
+    (tmp_path / "c.parquet").hardlink_to(tmp_path / "a.parquet")
+    (tmp_path / "loop").symlink_to(".")
+    for address in (tmp_path, tmp_path / "*.parquet", tmp_path / "**/*.parquet"):
+        assert names(address) == [str(tmp_path / "a.parquet")]
+
+
+def test_links_to_folders_are_followed(tmp_path: Path) -> None:
+    touch(tmp_path / "elsewhere/a.parquet", tmp_path / "logs/b.parquet")
+    (tmp_path / "logs/link").symlink_to("../elsewhere")
+    (tmp_path / "logs/gone.parquet").symlink_to("nowhere")  # opening it is an error
+    for address in (tmp_path / "logs", tmp_path / "logs/**/*.parquet"):
+        assert [Path(name).name for name in names(address)] == [
+            "b.parquet",
+            "gone.parquet",
+            "a.parquet",
+        ]
+
+
+def test_capitals_question_marks_and_folders_with_the_ending_are_found(tmp_path: Path) -> None:
+    touch(tmp_path / "what?" / "A.PARQUET", tmp_path / "what?" / "b.parquet" / "part-0.parquet")
+    assert len(names(tmp_path / "what?")) == 2
+    assert len(names(tmp_path / "what[?]" / "*")) == 2
+
+
+def test_a_folder_that_cannot_be_read_is_no_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touch(tmp_path / "x" / "a.parquet")
+
+    def walk(folder: str, onerror: Callable[[OSError], None], **options: object) -> list[object]:
+        onerror(PermissionError(13, "Permission denied", "x/locked"))
+        return []
+
+    monkeypatch.setattr("os.walk", walk)
+    for address in (tmp_path, tmp_path / "**/*.parquet"):
+        with pytest.raises(InvalidInput, match="x/locked: cannot be read: Permission denied"):
+            find_files(str(address))

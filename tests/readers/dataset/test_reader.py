@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -133,7 +134,7 @@ def test_same_groups_as_one_table(drawn, row_group, size, tmp_path_factory):
     assert streamed.by == expected.by
     assert streamed.columns == expected.columns
     assert shape(streamed) == shape(expected) == shape(mapped)
-    own = [remark for remark in streamed.remarks if " rows" not in remark.text]
+    own = [remark for remark in streamed.remarks if not re.match(r"\d+ file", remark.text)]
     assert [r for r in own if "has gaps" not in r.text] == list(expected.remarks)
 
 
@@ -243,3 +244,124 @@ def test_counts_of_files_add_up_elsewhere(tmp_path):
     address = write(tmp_path, files)
     whole, parts = read_dataset(address, Options()), read_dataset(address, Options(), map=pickled)
     assert shape(whole) == shape(parts)
+
+
+def test_a_trial_with_the_number_of_its_problem_is_found_twice(tmp_path, monkeypatch):
+    monkeypatch.setattr(duplicates, "LARGEST_MASK", 0)
+    for repeated in range(8):
+        trials = [*range(8)] * 8
+        trials[8 * repeated] = repeated or 1
+        table = {"problem": np.repeat(range(8), 8), "trial": trials, "correct": [1] * 64}
+        address = write(tmp_path / str(repeated), [table])
+        with pytest.raises(InvalidInput, match=rf"repeated for \({repeated}, {repeated or 1}\)"):
+            read(address)
+
+
+@pytest.mark.parametrize(("mask", "statistics"), [(10**8, True), (0, True), (10**8, False)])
+def test_gaps_are_counted_whatever_the_footers_say(mask, statistics, tmp_path, monkeypatch):
+    monkeypatch.setattr(duplicates, "LARGEST_MASK", mask)
+    table = {"problem": [1, 1, 2, 2, 3], "trial": [0, 1, 0, 3, 1], "correct": [1, 0, 1, 1, 1]}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet", write_statistics=statistics)
+    remarks = " ".join(map(str, read(tmp_path / "*.parquet").remarks))
+    assert "has gaps: 3 trials below the last one are missing, of 2 problems" in remarks
+
+
+def flipped(path: Path, byte: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[byte] ^= 4
+    path.write_bytes(content)
+
+
+def test_a_page_that_has_changed_is_refused_by_its_checksum(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"problem": [*range(50)], "correct": [True, False] * 25})
+    pq.write_table(table, path, write_page_checksum=True, use_dictionary=False, compression="none")
+    flipped(path, path.read_bytes().index(bytes([7, 0, 0, 0, 0, 0, 0, 0, 8])))
+    with pytest.raises(InvalidInput, match=r"a\.parquet: cannot be read: .*[Cc][Rr][Cc]"):
+        read(str(tmp_path / "*.parquet"))
+
+
+def test_a_footer_with_a_wrong_range_of_integers_is_refused(tmp_path, monkeypatch):
+    from passband.readers.dataset.schema import Schema
+
+    monkeypatch.setattr(Schema, "bounds", lambda self, name: (1, 1) if name == "problem" else None)
+    with pytest.raises(InvalidInput, match=r"000\.parquet: its footer gives a wrong range"):
+        read(write(tmp_path, [SMALL_TABLE]))
+
+
+def test_text_that_is_not_utf8_is_refused(tmp_path):
+    broken = pa.array([b"a", b"\xff", b"b"]).view(pa.string())
+    with pytest.raises(InvalidInput, match="text that is not UTF-8"):
+        read(write(tmp_path, [{"problem": broken, "correct": [1, 0, 1]}]))
+
+
+@pytest.mark.parametrize("kind", [pa.int8(), pa.uint8(), pa.uint32(), pa.int64(), pa.uint64()])
+@pytest.mark.parametrize("is_high", [False, True])
+def test_integers_of_any_width_are_problems_trials_and_groups(kind, is_high, tmp_path):
+    top = 2 ** (kind.bit_width - (not str(kind).startswith("u"))) - 1
+    low = top - 3 if is_high else 0
+    table = {
+        "problem": pa.array([low, low + 1, low + 1, low + 1], kind),
+        "trial": pa.array([low, low, None, low + 3], kind),
+        "step": pa.array([low, low + 2, low + 2, low + 2], kind),
+        "correct": [1, 0, None, 1],
+    }
+    groups = read(write(tmp_path, [table])).groups
+    assert [group.key for group in groups] == [(str(low),), (str(low + 2),)]
+    assert [list(group.outcomes.problems) for group in groups] == [[str(low)], [str(low + 1)]]
+    assert [group.outcomes.trials.tolist() for group in groups] == [[1], [2]]
+    assert groups[1].outcomes.n_unscored == 1
+
+
+def test_huge_integers_of_other_width_in_a_later_file_are_counted(tmp_path):
+    narrow = {"problem": pa.array([1, 2], pa.int8()), "correct": [1, 1]}
+    wide = {"problem": pa.array([2**63 + 5, 2**63 + 6], pa.uint64()), "correct": [0, 1]}
+    outcomes = read(write(tmp_path, [narrow, wide])).only()
+    assert dict(zip(outcomes.problems, outcomes.successes.tolist(), strict=True)) == {
+        "1": 1,
+        "2": 1,
+        str(2**63 + 5): 0,
+        str(2**63 + 6): 1,
+    }
+
+
+@pytest.mark.parametrize("kind", ["string_view", "halffloat"])
+def test_types_that_arrow_has_few_functions_for_are_counted(kind, tmp_path):
+    values = ["1", "2", "2"] if kind == "string_view" else np.array([1, 2, 2], np.float16)
+    table = {"problem": pa.array(values, pa.type_for_alias(kind)), "correct": [1, 0, 1]}
+    plain = {"problem": ["1", "1", "3"] if kind == "string_view" else [1.0, 1.0, 3.0]}
+    address = write(tmp_path, [table, plain | {"correct": [0, 0, 1]}])
+    streamed = read(address)
+    assert shape(streamed)[0][3:6] == (["1", "2", "3"], [3, 2, 1], [1, 1, 1])
+    graded = write(tmp_path, [table, plain | {"correct": [0.5, 0, 1]}])
+    assert list(read(graded).only().problems) == ["1", "2", "3"]  # read whole
+
+
+def test_a_folder_and_a_column_that_differ_are_refused(tmp_path):
+    write(tmp_path / "step=01", [SMALL_TABLE | {"step": [1, 1, 1]}])
+    assert read(tmp_path).only().trials.sum() == 3
+    write(tmp_path / "step=02", [SMALL_TABLE | {"step": [2, 2, 3]}])
+    with pytest.raises(InvalidInput, match=r"column step has 3, but the folder .*step=02"):
+        read(tmp_path)
+
+
+def test_a_file_that_is_written_again_meanwhile_is_refused(tmp_path):
+    from passband.readers.dataset.address import find_files
+
+    address = write(tmp_path, [SMALL_TABLE])
+    part = batches.Part(find_files(address)[0], 0, rows=2)
+    with pytest.raises(InvalidInput, match="has 3 rows where its footer said 2"):
+        list(batches.prepared([part], ["problem"], lambda batch: None))
+
+
+@pytest.mark.parametrize("scores", [[True, False, True], [0.5, 1.0, 0.0]])
+def test_a_large_file_by_itself_is_counted_if_it_can_be(scores, tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(SMALL_TABLE | {"correct": scores}), path)
+    whole = read(path)
+    monkeypatch.setattr(dataset, "SMALL", 2)
+    counted = read(path)
+    assert str(counted.only()) == str(whole.only())
+    assert list(counted.only().problems) == list(whole.only().problems)
+    assert counted.source == whole.source
+    assert any("1 file" in str(remark) for remark in counted.remarks) == (scores[0] is True)

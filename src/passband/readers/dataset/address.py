@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +34,17 @@ class DataFile:
         return masked(self.address)
 
     @contextmanager
-    def opened(self) -> Iterator[Any]:
-        """Open the file with pyarrow; whatever goes wrong is an `InvalidInput` with its name."""
+    def opened(self, coded: Collection[str] = ()) -> Iterator[Any]:
+        """Open the file with pyarrow; whatever goes wrong is an `InvalidInput` with its name.
+
+        Columns that are `coded` are read as dictionaries, as the file has them.
+        """
         parquet = _parquet_module(self.address)
         with _errors(self.address), _bytes(self.address) as source:
             try:
-                file = parquet.ParquetFile(source)
+                file = parquet.ParquetFile(
+                    source, read_dictionary=list(coded) or None, page_checksum_verification=True
+                )
             except OSError:
                 raise
             except Exception as error:  # a broken file can raise anything
@@ -87,13 +93,15 @@ def find_files(address: str) -> list[DataFile]:
 
     Names that begin with a dot or an underscore are passed over, as other tools do.
     """
-    paths = _remote_paths(address) if is_address(address) else _local_paths(address)
-    kept = [path for path in sorted(paths) if os.path.basename(path)[:1] not in ("", ".", "_")]
+    is_remote = is_address(address)
+    paths = _remote_paths(address) if is_remote else _distinct(_local_paths(address))
+    named = {*address.split("/")}
+    kept = [path for path in sorted(paths) if not _is_hidden(path, named)]
     shown = masked(address)
     if not kept:
         raise InvalidInput(f"{shown}: no file matches.{_hint(address)}")
     for path in kept:
-        if not path.partition("?")[0].lower().endswith(ENDING):
+        if not _has_ending(path):
             raise InvalidInput(
                 f"{shown}: a data set has only {ENDING} files; {masked(path)} is none. "
                 f"End the pattern with *{ENDING}."
@@ -103,13 +111,27 @@ def find_files(address: str) -> list[DataFile]:
     return files
 
 
+def _without_query(path: str) -> str:
+    return path.partition("?")[0] if is_address(path) else path
+
+
+def _has_ending(path: str) -> bool:
+    return _without_query(path).lower().endswith(ENDING)
+
+
+def _is_hidden(path: str, named: Collection[str]) -> bool:
+    """Return whether a file, or a folder above it that was not named itself, is passed over."""
+    parts = _without_query(path).split("/")
+    return not parts[-1] or any(p[:1] in (".", "_") and p not in named for p in parts if p)
+
+
 def _keys(path: str) -> tuple[tuple[str, str | None], ...]:
     """Return the columns that folders such as step=100 are.
 
     >>> _keys("logs/model=A/step=100/part-0.parquet")
     (('model', 'A'), ('step', '100'))
     """
-    pairs = [part.partition("=") for part in path.partition("?")[0].split("/")[:-1]]
+    pairs = [part.partition("=") for part in _without_query(path).split("/")[:-1]]
     found = {unquote(name): unquote(value) for name, mark, value in pairs if name and mark}
     return tuple((name, None if value == _NO_VALUE else value) for name, value in found.items())
 
@@ -130,10 +152,54 @@ def _refuse_other_keys(files: Sequence[DataFile]) -> None:
 
 def _local_paths(address: str) -> list[str]:
     if os.path.isdir(address):
-        return [os.fspath(path) for path in Path(address).rglob(f"*{ENDING}") if path.is_file()]
+        return list(_files_below(address))
     if os.path.isfile(address):
         return [address]
-    return [path for path in glob.glob(address, recursive=True) if not os.path.isdir(path)]
+    if "**" in address:  # which passes over folders that cannot be read
+        for _ in _files_below(os.path.dirname(re.split(_WILD, address)[0]) or "."):
+            pass
+    paths: list[str] = []
+    for path in glob.glob(address, recursive=True):
+        if not os.path.isdir(path):
+            paths.append(path)
+        elif _has_ending(path):
+            paths += _files_below(path)
+    return paths
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """Yield the Parquet files in a folder and those below; links are followed."""
+    for above, folders, names in os.walk(folder, onerror=_refuse_folder, followlinks=True):
+        real = os.path.join(os.path.realpath(above), "")
+        folders[:] = [
+            name
+            for name in folders
+            if name[:1] not in (".", "_")
+            and not real.startswith(os.path.join(os.path.realpath(f"{above}/{name}"), ""))
+        ]
+        yield from (os.path.join(above, name) for name in names if _has_ending(name))
+
+
+def _refuse_folder(error: OSError) -> None:
+    if not isinstance(error, FileNotFoundError):
+        raise InvalidInput(f"{error.filename}: cannot be read: {error.strerror}.") from None
+
+
+def _distinct(paths: Iterable[str]) -> list[str]:
+    """Leave out names of files that are there under another name, as links are.
+
+    Not where folders named key=value make them different.
+    """
+    files: dict[object, str] = {}
+    for path in sorted(set(paths)):
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            if error.errno != errno.ELOOP:  # opening it says what is wrong
+                files[path] = path
+        else:
+            files.setdefault((status.st_dev, status.st_ino, _keys(path)), path)
+    return list(files.values())
 
 
 def _is_folder(path: Path) -> bool:
@@ -170,7 +236,7 @@ def _remote_paths(address: str) -> list[str]:
         if _WILD.search(path) and not _is_web(address):
             found = system.glob(path, detail=True)
             paths = [name for name, info in found.items() if info["type"] != "directory"]
-        elif not path.partition("?")[0].lower().endswith(ENDING) and system.isdir(path):
+        elif not (_is_web(address) and _has_ending(address)) and system.isdir(path):
             paths = [name for name in system.find(path) if name.lower().endswith(ENDING)]
         else:
             return [address]

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from passband.errors import InvalidInput
 from passband.readers.dataset.address import DataFile
+from passband.readers.dataset.arrow_arrays import usual
 
 __all__ = ["Batch", "Part", "prepared"]
 
@@ -25,6 +26,8 @@ class Part:
 
     file: DataFile
     first_row: int
+    rows: int
+    coded: frozenset[str] = frozenset()  #: columns that the file has as dictionaries
 
 
 @dataclass(frozen=True)
@@ -75,17 +78,28 @@ def prepared(
 
 def _batches(parts: Sequence[Part], columns: Sequence[str]) -> Iterator[Batch]:
     for part in parts:
-        with part.file.opened() as file:
+        with part.file.opened(part.coded.intersection(columns)) as file:
             start = 0
             for batch in _rows(file, part, columns):
-                arrays = dict(zip(batch.schema.names, batch.columns, strict=True))
+                arrays = dict(zip(batch.schema.names, map(usual, batch.columns), strict=True))
                 yield Batch(part, start, arrays, batch.num_rows)
                 start += batch.num_rows
+        if start != part.rows:
+            raise InvalidInput(
+                f"{part.file}: has {start:,} rows where its footer said {part.rows:,}; was it "
+                "written again meanwhile?"
+            )
 
 
 def _rows(file: Any, part: Part, columns: Sequence[str]) -> Iterator[Any]:
+    import pyarrow as pa
+
     try:
-        yield from file.iter_batches(ROWS, columns=list(columns))
+        for batch in file.iter_batches(ROWS, columns=list(columns)):
+            for array in batch.columns:
+                if pa.types.is_dictionary(array.type):
+                    array.validate(full=True)  # places beyond the end of a broken dictionary
+            yield batch
     except (InvalidInput, GeneratorExit):
         raise
     except Exception as error:  # a broken page can raise anything

@@ -7,15 +7,25 @@ that are known, and `complete`, in the order of rows, gives numbers to new ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from passband.readers.dataset.arrow_arrays import encoded, flags, numbers
 from passband.stats.data.cells import label
 from passband.types import Ints
 
-__all__ = ["Coder", "IntegerCoder", "LabelCoder", "PlaceCoder", "coder_for", "problem_coder"]
+__all__ = [
+    "Coder",
+    "IntegerCoder",
+    "LabelCoder",
+    "OutOfRange",
+    "PlaceCoder",
+    "coder_for",
+    "problem_coder",
+]
 
 LARGEST_RANGE = 1 << 24  # integers that a table has room for
 _PLACES = 1 << 22  # integers in whose range problems are numbered by place
@@ -23,6 +33,10 @@ _SEVERAL = 4  # known values per row of a batch, beyond which only distinct valu
 
 #: Is called with new labels and the first row of each, in the batch.
 OnNew = Callable[[list[str], Ints], None]
+
+
+class OutOfRange(Exception):
+    """An integer that is not between the bounds of its column, which footers are wrong about."""
 
 
 class Coder(Protocol):
@@ -71,7 +85,10 @@ class IntegerCoder:
         return len(self._places)
 
     def labels(self) -> list[str]:
-        return [str(None if at == self._null else self._low + at) for at in self._places]
+        return self._labels_at(self._places)
+
+    def _labels_at(self, places: Sequence[int]) -> list[str]:
+        return [str(None if at == self._null else self._low + at) for at in places]
 
     def restore(self, labels: list[str]) -> None:
         for text in labels:
@@ -92,14 +109,16 @@ class IntegerCoder:
         if ends["min"].is_valid and not (
             self._low <= ends["min"].as_py() and ends["max"].as_py() <= self._high
         ):
-            raise ValueError("the footer of the file gives a wrong range of its integers")
-        if not array.null_count and ends["min"] == ends["max"]:
-            return np.full(len(array), ends["min"].as_py() - self._low)
-        if array.null_count:
-            values = array.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64) - self._low
-            values[np.asarray(array.is_null())] = self._null
-            return np.asarray(values)
-        return _less(array.to_numpy(zero_copy_only=False), self._low)
+            raise OutOfRange
+        if array.null_count == len(array):
+            return np.full(len(array), self._null)
+        if not array.null_count:
+            if ends["min"] == ends["max"]:
+                return np.full(len(array), ends["min"].as_py() - self._low)
+            return _less(numbers(array), self._low)
+        values = _less(numbers(array.fill_null(ends["min"])), self._low).astype(np.int64)
+        values[flags(array.is_null())] = self._null
+        return values
 
     def complete(self, array: Any, found: Ints, on_new: OnNew | None = None) -> Ints:
         codes: Ints = self._codes[found]
@@ -111,7 +130,7 @@ class IntegerCoder:
             self._codes[places] = np.arange(len(self), len(self) + len(places))
             self._places += places.tolist()
             if on_new is not None:
-                on_new(self.labels()[-len(places) :], rows[first[order]])
+                on_new(self._labels_at(places.tolist()), rows[first[order]])
             codes = self._codes[found]
         return codes
 
@@ -140,9 +159,8 @@ class LabelCoder:
 
     def __init__(self) -> None:
         self._number_of: dict[str, int] = {}
-        # Values and their numbers, in one tuple: other threads read it while it is replaced.
-        self._known: tuple[Any, Ints] | None = None
-        self._parts: list[tuple[Any, Ints]] = []  # that are not yet in `_known`
+        # Values of each type and their numbers, as other threads read them while they are replaced.
+        self._known: dict[Any, _Known] = {}
 
     def __len__(self) -> int:
         return len(self._number_of)
@@ -158,80 +176,83 @@ class LabelCoder:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        known = self._known
-        if known is None or len(known[1]) > _SEVERAL * len(array) or array.null_count:
+        is_coded = pa.types.is_dictionary(array.type)
+        values = array.dictionary if is_coded else array
+        known = self._known.get(values.type)
+        if known is None or len(known.numbers) > _SEVERAL * len(array) or array.null_count:
             return None
-        if pa.types.is_dictionary(array.type):
-            return None
-        return pc.index_in(array.cast(known[0].type), value_set=known[0]), known[1]
+        places = pc.index_in(values, value_set=known.values)
+        return (places.take(array.indices) if is_coded else places), known.numbers
 
     def complete(self, array: Any, found: Any, on_new: OnNew | None = None) -> Ints:
+        found = self.look_up(array) if found is None else found
         if found is None or found[0].null_count:
             return self._by_distinct(array, found, on_new)
-        return np.asarray(found[1][found[0].to_numpy()])
+        return np.asarray(found[1][numbers(found[0])])
 
     def _by_distinct(self, array: Any, found: Any, on_new: OnNew | None) -> Ints:
         """Number the distinct values of the rows that were not found."""
         codes = np.empty(len(array), dtype=np.int64)
         rows = np.arange(len(array))
         if found is not None:
-            missing = np.asarray(found[0].is_null())
-            codes[~missing] = found[1][found[0].drop_null().to_numpy()]
+            missing = flags(found[0].is_null())
+            codes[~missing] = found[1][numbers(found[0].drop_null())]
             rows = np.flatnonzero(missing)
             array = array.take(rows)
         codes[rows] = self._numbered(array, rows, on_new)
         return codes
 
     def _numbered(self, array: Any, rows: Ints, on_new: OnNew | None) -> Ints:
-        import pyarrow as pa
 
-        encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-        values = encoded.dictionary
-        own = encoded.indices.fill_null(len(values)).to_numpy().astype(np.int64)
+        values, own = encoded(array)
         texts = [*map(label, values.to_pylist()), str(None)]
         first = np.full(len(texts), len(own))
         first[own[::-1]] = np.arange(len(own))[::-1]
-        numbers = np.full(len(texts), -1, dtype=np.int64)
+        codes = np.full(len(texts), -1, dtype=np.int64)
         new: list[tuple[str, int]] = []
         for place in np.argsort(first, kind="stable").tolist():
             if first[place] < len(own):
                 text, count = texts[place], len(self._number_of)
-                numbers[place] = self._number_of.setdefault(text, count)
-                if numbers[place] == count:
+                codes[place] = self._number_of.setdefault(text, count)
+                if codes[place] == count:
                     new.append((text, int(rows[first[place]])))
-        self._remember(values, numbers[:-1])
+        self._remember(values, codes[:-1])
         if new and on_new is not None:
             on_new([text for text, _ in new], np.array([row for _, row in new]))
-        return np.asarray(numbers[own])
+        return np.asarray(codes[own])
 
-    def _remember(self, values: Any, numbers: Ints) -> None:
+    def _remember(self, values: Any, codes: Ints) -> None:
         """Keep new values for `look_up`; joined only when there are many, as that copies all."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        used = numbers >= 0
-        if not used.all():
-            values, numbers = values.filter(pa.array(used)), numbers[used]
-        if self._known is not None:
-            fresh = pc.is_in(values.cast(self._known[0].type), value_set=self._known[0])
-            values, numbers = values.filter(pc.invert(fresh)), numbers[~np.asarray(fresh)]
-        if not len(values):
+        known = self._known.get(values.type, _Known(values.slice(0, 0), codes[:0]))
+        try:
+            fresh = pc.invert(pc.is_in(values, value_set=known.values))
+        except pa.ArrowNotImplementedError:  # values of this type are numbered by label each time
             return
-        self._parts.append((values, numbers))
-        known = 0 if self._known is None else len(self._known[1])
-        if known and 8 * sum(len(part) for part, _ in self._parts) < known:
+        chosen = np.flatnonzero(flags(fresh) & (codes >= 0))
+        parts = [*known.waiting, (values.take(pa.array(chosen)), codes[chosen])]
+        if 8 * sum(len(part) for _, part in parts) < len(known.numbers):
+            self._known[values.type] = replace(known, waiting=parts)
             return
-        old = [] if self._known is None else [self._known]
-        kind = values.type if self._known is None else self._known[0].type
-        arrays, codes = zip(*old, *self._parts, strict=True)
-        joined = pa.concat_arrays([part.cast(kind) for part in arrays])
-        self._known, self._parts = (joined, np.concatenate(codes)), []
+        arrays, joined = zip((known.values, known.numbers), *parts, strict=True)
+        self._known[values.type] = _Known(pa.concat_arrays(arrays), np.concatenate(joined))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Values of a type whose numbers are known."""
+
+    values: Any
+    numbers: Ints
+    waiting: Sequence[tuple[Any, Ints]] = ()  #: further ones, which are not yet looked up
 
 
 def _less(values: Any, low: int) -> Ints:
-    """Return values minus the least, without overflow of narrow types."""
-    if low == 0:
+    """Return values minus the least, without overflow; as int32, as which they take, or int64."""
+    if low == 0 and values.dtype in (np.int32, np.int64):
         return np.asarray(values)
-    if values.dtype == np.uint64:
-        return np.asarray((values - np.uint64(low)).astype(np.int64))
+    if values.dtype == np.uint64 and low > 0:
+        values, low = values - np.uint64(low), 0
     return np.asarray(values.astype(np.int64) - low)

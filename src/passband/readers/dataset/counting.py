@@ -6,7 +6,8 @@ can count a file: `count_files` takes the `map` that does it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,7 +17,15 @@ import numpy as np
 from passband.errors import InvalidInput
 from passband.readers.dataset.batches import Batch, Part, prepared
 from passband.readers.dataset.cells import CellCounts, Cells, pack, problem_of_key
-from passband.readers.dataset.coder import Coder, IntegerCoder, LabelCoder, problem_coder
+from passband.readers.dataset.coder import (
+    Coder,
+    IntegerCoder,
+    LabelCoder,
+    OutOfRange,
+    problem_coder,
+)
+from passband.readers.dataset.first_trials import FirstTrials
+from passband.readers.dataset.folder_keys import require_key
 from passband.readers.dataset.grouping import Grouping
 from passband.readers.dataset.plan import Plan
 from passband.readers.dataset.states import MISSING_STATE, States, states_of
@@ -76,9 +85,10 @@ class _Prepared:
     """What other threads find out about a batch."""
 
     problems: Any
-    keys: dict[str, Any]
+    keys: Any
     states: States
-    trials: Any  #: their places in a table of hashes, or their hashes
+    trials: Any  #: their places in a table of hashes, if there is one
+    hashes: Any  #: of trials, unless they are text
 
 
 class Counter:
@@ -99,7 +109,7 @@ class Counter:
         self._first: dict[str, dict[int, int]] = {}
         self._words = LabelCoder()
         self._graded: set[int] = set()
-        self._starts: dict[int, int] = {}
+        self._first_trials = FirstTrials(getattr(self._hash, "count", 0))
         self._rows = 0
 
     @classmethod
@@ -113,14 +123,15 @@ class Counter:
     def count(self, parts: Sequence[Part]) -> None:
         """Count the rows of these files."""
         for batch, ready in prepared(parts, self._plan.columns, self._prepare):
-            self._add(batch, ready)
+            with _errors_of(batch):
+                self._add(batch, ready)
 
     def cell_keys(self, batch: Batch) -> Ints:
         """Return the key of the cell of each row, of files that have been counted."""
         array = batch.columns[self._plan.roles.problem]
         problems = self._problems.complete(array, self._problems.look_up(array))
-        found = self._grouping.look_up(batch)
-        keys: Ints = pack(self._grouping.complete(batch, found), problems)
+        groups = self._grouping.complete(batch, self._grouping.look_up(batch))
+        keys: Ints = pack(groups.of_rows(), problems)
         return keys
 
     def tallies(self) -> Tallies:
@@ -131,18 +142,21 @@ class Counter:
             self._cells.counts(),
             {word: self._unscored(word) for word in self._statuses},
             frozenset(self._graded),
-            self._starts,
+            self._first_trials.by_group(),
             self._rows,
         )
 
     def _prepare(self, batch: Batch) -> _Prepared:
-        roles = self._plan.roles
-        return _Prepared(
-            self._problems.look_up(batch.columns[roles.problem]),
-            self._grouping.look_up(batch),
-            states_of(batch, self._plan),
-            self._looked_up_trials(batch),
-        )
+        for name, value in batch.part.file.keys:
+            if name in batch.columns:
+                require_key(batch.part.file, name, value, batch.columns[name].unique())
+        with _errors_of(batch):
+            return _Prepared(
+                self._problems.look_up(batch.columns[self._plan.roles.problem]),
+                self._grouping.look_up(batch),
+                states_of(batch, self._plan),
+                *self._looked_up_trials(batch),
+            )
 
     def _add(self, batch: Batch, ready: _Prepared) -> None:
         roles = self._plan.roles
@@ -153,36 +167,29 @@ class Counter:
         refuse = partial(self._refuse_absent, batch)
         problems = self._problems.complete(array, ready.problems, refuse)
         groups = self._grouping.complete(batch, ready.keys)
-        hashes = self._hashes(batch, ready.trials, groups)
-        self._cells.add(groups, problems, ready.states.states, hashes, batch.first_row)
+        hashes = ready.hashes
+        if isinstance(self._hash, LabelHash):
+            hashes = self._hash.hashes(batch.columns[str(roles.trial)])
+        for group, rows in groups.pieces():
+            own = None if hashes is None else hashes[rows]
+            states = ready.states.states[rows]
+            self._cells.add(group, problems[rows], states, own, batch.first_row + rows.start)
+            if ready.trials is not None:
+                self._first_trials.add(group, ready.trials[rows])
         self._rows += batch.rows
         if ready.states.has_missing:
-            self._add_unscored(batch, groups, problems, ready.states)
+            self._add_unscored(batch, groups.of_rows(), problems, ready.states)
         if ready.states.graded is not None:
-            rows = np.broadcast_to(groups, len(problems))[ready.states.graded]
-            self._graded.update(np.unique(rows).tolist())
+            self._graded.update(np.unique(groups.of_rows()[ready.states.graded]).tolist())
 
-    def _looked_up_trials(self, batch: Batch) -> Any:
+    def _looked_up_trials(self, batch: Batch) -> tuple[Any, Any]:
+        """Return the places and the hashes of trials, as far as other threads can find them."""
         if isinstance(self._hash, TableHash):
-            return self._hash.places(batch.columns[str(self._plan.roles.trial)])
+            places = self._hash.places(batch.columns[str(self._plan.roles.trial)])
+            return places, self._hash.at(places)
         if isinstance(self._hash, NumberHash):
-            return self._hash.hashes(batch.columns[str(self._plan.roles.trial)])
-        return None  # labels get their numbers in the order of rows, so not in other threads
-
-    def _hashes(self, batch: Batch, found: Any, groups: Any) -> Any:
-        """Return the hash of each trial, and note the least trial of each group."""
-        if isinstance(self._hash, LabelHash):
-            return self._hash.hashes(batch.columns[str(self._plan.roles.trial)])
-        if not isinstance(self._hash, TableHash) or not len(found):
-            return found
-        least = np.full(int(np.max(groups)) + 1, self._hash.count)
-        if np.ndim(groups) == 0:
-            least[-1] = found.min()
-        else:
-            np.minimum.at(least, groups, found)
-        for group in np.flatnonzero(least < self._hash.count).tolist():
-            self._starts[group] = min(int(least[group]), self._starts.get(group, int(least[group])))
-        return self._hash.at(found)
+            return None, self._hash.hashes(batch.columns[str(self._plan.roles.trial)])
+        return None, None  # labels get their numbers in the order of rows
 
     def _refuse_absent(self, batch: Batch, labels: list[str], rows: Ints) -> None:
         for text, row in zip(labels, rows.tolist(), strict=True):
@@ -192,9 +199,9 @@ class Counter:
 
     # -- rows without a score --------------------------------------------------------------
 
-    def _add_unscored(self, batch: Batch, groups: Any, problems: Ints, states: States) -> None:
+    def _add_unscored(self, batch: Batch, groups: Ints, problems: Ints, states: States) -> None:
         rows = np.flatnonzero(states.states == MISSING_STATE)
-        groups = np.broadcast_to(groups, len(problems))[rows]
+        groups = groups[rows]
         keys = pack(groups, problems[rows])
         codes = self._status_codes(batch, rows)
         words = self._words.labels()
@@ -229,6 +236,19 @@ class Counter:
 
 
 _MOST_STATUSES = 1000
+
+
+@contextmanager
+def _errors_of(batch: Batch) -> Iterator[None]:
+    """Name the file in errors that broken files lead to."""
+    try:
+        yield
+    except OutOfRange:
+        raise InvalidInput(
+            f"{batch.part.file}: its footer gives a wrong range of integers; write it again."
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{batch.part.file}: has text that is not UTF-8: {error}.") from None
 
 
 def _only_missing(words: LabelCoder) -> int:

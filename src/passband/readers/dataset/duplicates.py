@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from passband.readers.dataset.cell_index import CellIndex
 from passband.readers.dataset.cells import problem_of_key
 from passband.readers.dataset.counting import Counter, Tallies
 from passband.readers.dataset.plan import Plan
+from passband.readers.dataset.spans import TrialSpans
 from passband.readers.dataset.trial_hash import (
-    NULL_HASH,
+    LabelHash,
     TableHash,
     TrialHash,
     hash_for,
@@ -64,15 +65,15 @@ def check_trials(
     check = _Check(parts, plan, tallies, hashed, suspects, tuple(split))
     if isinstance(hashed, TableHash) and len(suspects) * (hashed.count + 1) <= LARGEST_MASK:
         return check.by_mask(hashed)
-    check.by_sorting()
-    return None
+    return check.by_sorting()
 
 
 def _suspicious(tallies: Tallies, hashed: TrialHash) -> Any:
     """Return which cells may hold a trial twice, or lack one."""
     cells = tallies.cells
     if not isinstance(hashed, TableHash):
-        return cells.rows > 1
+        several = cells.rows > 1
+        return several if isinstance(hashed, LabelHash) else np.full(len(several), several.any())
     start = _starts(tallies, cells.keys >> 32)
     end = np.minimum(start + cells.rows, hashed.count)
     expected = hashed.sums[end] - hashed.sums[start]
@@ -130,8 +131,7 @@ class _Check:
         chosen = self._first_group(np.flatnonzero(counts))
         located = chosen[:_LOCATED]
         cells, trials = np.nonzero(grid[located] >= 2)
-        hashes = np.append(mixed(hashed.low + np.arange(hashed.count)), NULL_HASH)[trials]
-        pairs = _Pairs(self._keys[located[cells]], hashes)
+        pairs = _Pairs(self._keys[located[cells]], hashed.at(trials))
         self._raise(pairs, int(counts[chosen].sum()))
 
     def _gaps(self, seen: Any, hashed: TableHash) -> Remark | None:
@@ -146,42 +146,58 @@ class _Check:
             return None
         first = lacking[np.argmin(self.tallies.cells.first[self.suspects[lacking]])]
         trial = int(np.flatnonzero(~seen[first, start[first] :])[0]) + int(start[first])
+        return self._gap_remark(missing, first, f"{hashed.low + trial}")
+
+    def _gap_remark(self, missing: Ints, first: int, example: str) -> Remark:
         problem = self.tallies.problems[int(problem_of_key(self._keys[first]))]
         return Remark(
             f"column {self.plan.roles.trial} has gaps: {int(missing.sum()):,} trials below the "
-            f"last one are missing, of {len(lacking):,} problems (such as "
-            f"{hashed.low + trial} of {shortened(problem)})",
+            f"last one are missing, of {np.count_nonzero(missing):,} problems (such as "
+            f"{example} of {shortened(problem)})",
             important=True,
         )
 
     # -- part by part ----------------------------------------------------------------------
 
-    def by_sorting(self) -> None:
+    def by_sorting(self) -> Remark | None:
         """Sort the pairs of suspects, those of one part after those of another."""
         total = int(self.tallies.cells.rows[self.suspects].sum())
         count = -(-total // LARGEST_PART)
+        spans = TrialSpans(self._keys >> 32, len(self.tallies.groups))
         keys, hashes = [], []
         for number in range(count):
-            pairs = self._twice(number, count)
+            pairs = self._twice(number, count, None if number else spans)
             keys.append(pairs.keys)
             hashes.append(pairs.hashes)
         found = _Pairs(np.concatenate(keys), np.concatenate(hashes))
         if not len(found.keys):
-            return
+            return self._gaps_of_spans(spans)
         index = CellIndex(self._keys)
         chosen = self._first_group(np.unique(index.find(found.keys)))
         mine = np.isin(index.find(found.keys), chosen)
         located = np.isin(index.find(found.keys), chosen[:_LOCATED])
         self._raise(_Pairs(found.keys[located], found.hashes[located]), int(mine.sum()))
 
-    def _twice(self, number: int, count: int) -> _Pairs:
-        """Return the pairs of a part that occur more than once."""
+    def _gaps_of_spans(self, spans: TrialSpans) -> Remark | None:
+        missing = spans.missing()
+        lacking = np.flatnonzero(missing)
+        if not len(lacking):
+            return None
+        first = int(lacking[np.argmin(self.tallies.cells.first[self.suspects[lacking]])])
+        return self._gap_remark(missing, first, f"one below {spans.last(first)}")
+
+    def _twice(self, number: int, count: int, spans: TrialSpans | None) -> _Pairs:
+        """Return the pairs of a part that occur more than once, and fill the spans of trials."""
+        counts_spans = spans is not None and not isinstance(self.hashed, LabelHash)
         keys: list[Ints] = [np.zeros(0, np.int64)]
         hashes: list[Any] = [np.zeros(0, np.uint64)]
         index, counter = CellIndex(self._keys), Counter.restored(self.plan, self.tallies)
         for batch, _ in prepared(self.parts, self.plan.columns, lambda batch: None):
             own, trials = counter.cell_keys(batch), self.hashed.hashes(self._trial(batch))
-            mine = index.find(own) >= 0
+            cells = index.find(own)
+            if spans is not None and counts_spans:
+                spans.add(cells, own >> 32, self._trial(batch))
+            mine = cells >= 0
             if count > 1:
                 mine &= _codes(own, trials) % np.uint64(count) == number
             keys.append(own[mine])
@@ -205,7 +221,7 @@ class _Check:
         mine = suspects[groups == group]
         return np.asarray(mine[np.argsort(cells.first[self.suspects[mine]])])
 
-    def _raise(self, pairs: _Pairs, count: int) -> None:
+    def _raise(self, pairs: _Pairs, count: int) -> NoReturn:
         """Find the first pairs again, with their files, and raise `InvalidInput`."""
         codes = _codes(*pairs)
         names: dict[int, str] = {}
@@ -238,8 +254,11 @@ class _Check:
 
 
 def _codes(keys: Ints, hashes: Any) -> Any:
-    """Return one number for each pair."""
-    return mixed(mixed(keys) ^ hashes)
+    """Return one number for each pair.
+
+    Hashes are mixed again: those of a cell and a trial of the same number are equal.
+    """
+    return mixed(np.asarray(keys).astype(np.uint64) ^ mixed(hashes))
 
 
 def _listed(files: list[str]) -> str:

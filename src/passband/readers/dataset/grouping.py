@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.readers.dataset.arrow_arrays import picked
 from passband.readers.dataset.batches import Batch
 from passband.readers.dataset.coder import Coder, LabelCoder, coder_for
 from passband.readers.dataset.plan import Plan
+from passband.readers.dataset.stretches import RowGroups, common_starts
 from passband.types import Ints
 
 __all__ = ["MOST_GROUPS", "Grouping"]
 
 MOST_GROUPS = 100_000
 _LARGEST_TABLE = 1 << 22  # combinations that are numbered by a table
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of the key columns of a batch before its rows are counted."""
+
+    starts: Ints | None  #: of stretches of rows that are alike
+    arrays: Mapping[str, Any]  #: a value for each stretch, or each row
+    known: Mapping[str, Any]
 
 
 class Grouping:
@@ -43,21 +55,28 @@ class Grouping:
         for labels in groups:
             self._number(tuple(own[text] for own, text in zip(codes, labels, strict=True)))
 
-    def look_up(self, batch: Batch) -> dict[str, Any]:
+    def look_up(self, batch: Batch) -> _Found:
         """Find the values of columns that are known; may run in any thread."""
-        return {
-            name: coder.look_up(batch.columns[name])
-            for name, coder in self._coders.items()
-            if name in batch.columns
-        }
+        arrays = {name: batch.columns[name] for name in self._names if name in batch.columns}
+        starts = common_starts(arrays.values(), batch.rows)
+        if starts is not None:
+            arrays = {name: picked(array, starts) for name, array in arrays.items()}
+        known = {name: self._coders[name].look_up(array) for name, array in arrays.items()}
+        return _Found(starts, arrays, known)
 
-    def complete(self, batch: Batch, found: dict[str, Any]) -> Ints | int:
-        """Return the group of each row; a single number if all are of one."""
-        codes = [self._codes(name, batch, found.get(name)) for name in self._names]
+    def complete(self, batch: Batch, found: _Found) -> RowGroups:
+        """Return the groups of the rows."""
+        height = batch.rows if found.starts is None else len(found.starts)
+        codes = [self._codes(name, batch, found) for name in self._names]
         varying = [at for at, each in enumerate(codes) if not isinstance(each, int)]
-        if not varying:
-            return self._number(tuple(int(each) for each in codes))
-        combined, sizes = np.zeros(batch.rows, dtype=np.int64), []
+        if varying:
+            return RowGroups(self._numbers(codes, varying, height), batch.rows, found.starts)
+        number = self._number(tuple(int(each) for each in codes))
+        return RowGroups(np.array([number]), batch.rows, np.zeros(1, dtype=np.int64))
+
+    def _numbers(self, codes: list[Ints | int], varying: list[int], height: int) -> Ints:
+        """Return the numbers of combinations, new ones in order of rows."""
+        combined, sizes = np.zeros(height, dtype=np.int64), []
         for at in varying:
             size = len(self._coders[self._names[at]])
             combined = combined * size + codes[at]
@@ -65,8 +84,8 @@ class Grouping:
         values, inverse = _distinct(combined, int(np.prod([float(size) for size in sizes])))
         parts = np.unravel_index(values, sizes)
         numbers = np.empty(len(values), dtype=np.int64)
-        first = np.full(len(values), batch.rows)
-        first[inverse[::-1]] = np.arange(batch.rows)[::-1]
+        first = np.full(len(values), height)
+        first[inverse[::-1]] = np.arange(height)[::-1]
         for place in np.argsort(first).tolist():
             own = list(codes)
             for at, part in zip(varying, parts, strict=True):
@@ -82,15 +101,15 @@ class Grouping:
             for codes in self._number_of
         ]
 
-    def _codes(self, name: str, batch: Batch, found: Any) -> Ints | int:
+    def _codes(self, name: str, batch: Batch, found: _Found) -> Ints | int:
         import pyarrow as pa
 
         coder = self._coders[name]
-        if name not in batch.columns:  # the name of a folder
+        if name not in found.arrays:  # the name of a folder
             value = dict(batch.part.file.keys)[name]
             codes = coder.complete(pa.array([value], pa.string()), None)
         else:
-            codes = coder.complete(batch.columns[name], found)
+            codes = coder.complete(found.arrays[name], found.known[name])
         if len(coder) > MOST_GROUPS:
             raise InvalidInput(
                 f"column {name} splits the trials into more than {MOST_GROUPS:,} groups; leave it "

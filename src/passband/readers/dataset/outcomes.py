@@ -55,8 +55,9 @@ def groups_of_tallies(tallies: Tallies, plan: Plan, split: tuple[str, ...]) -> l
 def _constants(tallies: Tallies, plan: Plan, split: tuple[str, ...]) -> dict[str, str]:
     """Return the labels of known columns that are the same in every row."""
     columns = dict(zip(plan.keys, zip(*tallies.groups, strict=True), strict=True))
-    used = np.unique(problem_of_key(tallies.cells.keys))[:2]
-    columns[plan.roles.problem] = tuple(tallies.problems[at] for at in used.tolist())
+    used = problem_of_key(tallies.cells.keys)
+    several = [*used[:1].tolist(), *used[used != used[:1]][:1].tolist()]
+    columns[plan.roles.problem] = tuple(tallies.problems[at] for at in several)
     known = [name for name in matching(columns, SPLIT_BY) if name not in split]
     return {name: columns[name][0] for name in known if len(set(columns[name])) == 1}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from passband.errors import InvalidInput
@@ -13,6 +14,7 @@ from passband.readers.dataset.conditions import condition_remarks
 from passband.readers.dataset.counting import Map, count_files
 from passband.readers.dataset.drawn import refuse_mixed_settings
 from passband.readers.dataset.duplicates import check_trials
+from passband.readers.dataset.folder_keys import require_key
 from passband.readers.dataset.outcomes import groups_of_tallies, split_of
 from passband.readers.dataset.plan import NotCounted, Plan, plan_of, reason_against
 from passband.readers.dataset.schema import Schema, read_schema
@@ -24,7 +26,7 @@ from passband.stats.data.columns import score_columns
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.tables import Table
 
-__all__ = ["DATASET", "SMALL", "read_dataset"]
+__all__ = ["DATASET", "SMALL", "count_large_file", "read_dataset"]
 
 DATASET = "dataset"
 SMALL = 5_000_000  # rows that are read whole where they cannot be counted
@@ -42,6 +44,22 @@ def read_dataset(address: str, options: Options, map: Map | None = None) -> Grou
         known = _read(address, options, map or session.map)
         session.read.append((address, options, known))
     return known
+
+
+def count_large_file(path: Path, options: Options) -> Groups | None:
+    """Return the groups of a Parquet file that is too large to be read whole without need.
+
+    None if it is small, or has to be read whole.
+    """
+    schema = read_schema([DataFile(str(path))])
+    if schema.rows <= SMALL or reason_against(schema, options) is not None:
+        return None
+    with error_prefix([str(path)]):
+        try:
+            groups = _counted(schema, plan_of(schema, options), options, None)
+        except NotCounted:
+            return None
+    return replace(groups, source=str(path))
 
 
 def _read(address: str, options: Options, map: Map | None) -> Groups:
@@ -93,7 +111,7 @@ def _counted(schema: Schema, plan: Plan, options: Options, map: Map | None) -> G
 def _parts(schema: Schema) -> Iterator[Part]:
     row = 0
     for footer in schema.footers:
-        yield Part(footer.file, row)
+        yield Part(footer.file, row, footer.rows, footer.coded)
         row += footer.rows
 
 
@@ -107,7 +125,9 @@ def _own_remarks(schema: Schema, gaps: Remark | None) -> Iterator[Remark]:
     count = len(schema.footers)
     empty = sum(not footer.rows for footer in schema.footers)
     without = f", {empty} of them without rows" if empty else ""
-    yield Remark(f"{count} file{'s' * (count != 1)}{without}, {schema.rows:,} rows")
+    yield Remark(
+        f"{count} file{'s' * (count != 1)}{without}, {schema.rows:,} row{'s' * (schema.rows != 1)}"
+    )
     if gaps is not None:
         yield gaps
 
@@ -132,7 +152,8 @@ def _whole(schema: Schema, options: Options) -> Groups:
 
     names = [name for name in schema.names if not schema.is_key(name)]
     used = {*options.columns.values(), *options.by}
-    schema.require_same((name for name in names if _matters(name) or name in used), "score")
+    score = options.columns.get("score") or next(iter(score_columns(dict.fromkeys(names, ()))), "")
+    schema.require_same((name for name in names if _matters(name) or name in used), score)
     table = Table.of(_joined([footer.file for footer in schema.footers], names))
     remarks = tuple(_own_remarks(schema, None))
     if is_export(schema.names):
@@ -159,7 +180,9 @@ def _joined(files: Sequence[DataFile], names: Sequence[str]) -> Any:
         with file.opened() as parquet:
             table = parquet.read()
         for name, value in file.keys:
-            if name not in table.column_names:
+            if name in table.column_names:
+                require_key(file, name, value, table[name].unique())
+            else:
                 table = table.append_column(name, pa.array([value] * len(table), pa.string()))
         tables.append(_decoded(table))
     try:
@@ -171,11 +194,12 @@ def _joined(files: Sequence[DataFile], names: Sequence[str]) -> Any:
 
 
 def _decoded(table: Any) -> Any:
-    """Return a table with its dictionaries as plain values, which files may have in part."""
+    """Return a table with plain values for dictionaries and views, which files may have in part."""
     import pyarrow as pa
 
     for at, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            column = table.column(at).cast(field.type.value_type)
-            table = table.set_column(at, field.name, column)
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        kind = {"string_view": pa.large_string(), "halffloat": pa.float32()}.get(str(kind), kind)
+        if kind != field.type:
+            table = table.set_column(at, field.name, table.column(at).cast(kind))
     return table

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from passband.errors import InvalidInput
-from passband.readers.dataset.address import DataFile
+from passband.readers.dataset.address import DataFile, is_address
 from passband.trials.export_settings import KEY, RunSettings, decode_settings
 
 __all__ = ["ColumnKind", "Footer", "Schema", "read_schema"]
@@ -15,6 +16,8 @@ __all__ = ["ColumnKind", "Footer", "Schema", "read_schema"]
 #: What a column holds, by which files are compared: "integer", "text", "nested", or Arrow's name.
 ColumnKind = str
 _NUMBERS = frozenset({"integer", "float"})
+_REQUESTS = 8
+_CODED = 4  # bytes per value, below which texts are not written out
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Footer:
     types: Mapping[str, str]  #: Arrow's names of the types, for messages
     ranges: Mapping[str, tuple[int, int]]  #: least and greatest integer, where every part has both
     empty: frozenset[str]  #: columns without any value
+    coded: frozenset[str]  #: columns of text that are written as dictionaries
     settings: RunSettings = field(default_factory=dict)  #: of the runs that it is an export of
 
 
@@ -110,8 +114,11 @@ class Schema:
 
 
 def read_schema(files: Sequence[DataFile]) -> Schema:
-    """Read the footers of all files."""
-    return Schema(tuple(_footer(file) for file in files))
+    """Read the footers of all files; several at a time where each takes a request."""
+    if not is_address(files[0].address):
+        return Schema(tuple(map(_footer, files)))
+    with ThreadPoolExecutor(_REQUESTS) as pool:
+        return Schema(tuple(pool.map(_footer, files)))
 
 
 def _footer(file: DataFile) -> Footer:
@@ -122,17 +129,17 @@ def _footer(file: DataFile) -> Footer:
         kinds = {field.name: _kind(field.type) for field in schema}
         types = {field.name: str(field.type) for field in schema}
         ranges, empty = _statistics(metadata, kinds)
+        coded = _coded(metadata, [one.name for one in schema if str(one.type) == "string"])
         settings = decode_settings((schema.metadata or {}).get(KEY))
-        return Footer(file, metadata.num_rows, kinds, types, ranges, frozenset(empty), settings)
+        rows, absent = metadata.num_rows, frozenset(empty)
+        return Footer(file, rows, kinds, types, ranges, absent, coded, settings)
 
 
 def _statistics(
     metadata: Any, kinds: Mapping[str, ColumnKind]
 ) -> tuple[dict[str, tuple[int, int]], set[str]]:
     ranges: dict[str, tuple[int, int]] = {}
-    flat = {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    groups = [group for group in groups if group.num_rows]
+    flat, groups = _flat(metadata), _row_groups(metadata)
     empty = {name for name in flat if name in kinds}
     for name in list(empty):
         parts = [(group.column(flat[name]).statistics, group.num_rows) for group in groups]
@@ -140,9 +147,31 @@ def _statistics(
             empty.remove(name)
         own = [s for s, rows in parts if s is None or s.null_count != rows]
         known = kinds[name] == "integer" and all(s is not None and s.has_min_max for s in own)
-        if own and known and all(type(s.min) is int for s in own):
+        if own and known and all(type(s.min) is int and s.min <= s.max for s in own):
             ranges[name] = min(s.min for s in own), max(s.max for s in own)
     return ranges, empty
+
+
+def _flat(metadata: Any) -> dict[str, int]:
+    """Return the number of each column that has no others in it."""
+    return {metadata.schema.column(i).path: i for i in range(metadata.num_columns)}
+
+
+def _row_groups(metadata: Any) -> list[Any]:
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    return [group for group in groups if group.num_rows]
+
+
+def _coded(metadata: Any, names: Iterable[str]) -> frozenset[str]:
+    """Return those of the columns whose pages are, by their size, places in a dictionary."""
+    flat, groups = _flat(metadata), _row_groups(metadata)
+    coded = set()
+    for name in names:
+        chunks = [group.column(flat[name]) for group in groups]
+        sizes = [chunk.total_uncompressed_size <= _CODED * chunk.num_values for chunk in chunks]
+        if all(sizes) and all(chunk.has_dictionary_page for chunk in chunks):
+            coded.add(name)
+    return frozenset(coded)
 
 
 def _kind(kind: Any) -> ColumnKind:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.readers.dataset.arrow_arrays import encoded, numbers
 from passband.readers.dataset.batches import Batch
 from passband.readers.dataset.plan import NotCounted, Plan
 from passband.stats.data.cells import parse_scores
@@ -38,7 +39,7 @@ def states_of(batch: Batch, plan: Plan) -> States:
     if pa.types.is_boolean(array.type):
         states = array.cast(pa.uint8())
         states = states.fill_null(MISSING_STATE) if array.null_count else states
-        return States(states.to_numpy(zero_copy_only=False), bool(array.null_count))
+        return States(numbers(states), bool(array.null_count))
     return _of_numbers(_numbers(array, batch, plan), batch, plan)
 
 
@@ -73,15 +74,12 @@ def _numbers(array: Any, batch: Batch, plan: Plan) -> Floats:
     if pa.types.is_null(kind):
         return np.full(len(array), np.nan)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        numbers = array.cast(pa.float64(), safe=False)
-        numbers = numbers.fill_null(np.nan) if array.null_count else numbers
-        return np.asarray(numbers.to_numpy(zero_copy_only=False))
-    encoded = array if pa.types.is_dictionary(kind) else array.dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    own = encoded.indices.fill_null(len(values)).to_numpy().astype(np.int64)
-    scores = [
-        _parsed(value, place, own, batch, plan) for place, value in enumerate([*values, None])
-    ]
+        scores = array.cast(pa.float64(), safe=False)
+        scores = scores.fill_null(np.nan) if array.null_count else scores
+        return np.asarray(numbers(scores))
+    values, own = encoded(array)
+    texts = [*values.to_pylist(), None]
+    scores = [_parsed(text, place, own, batch, plan) for place, text in enumerate(texts)]
     return np.asarray(np.array(scores)[own])
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from passband.errors import InvalidInput
+from passband.readers.dataset.arrow_arrays import flags, numbers
 from passband.readers.dataset.coder import IntegerCoder, LabelCoder
 from passband.types import Ints
 
@@ -41,7 +42,7 @@ class TableHash:
     def __init__(self, low: int, high: int) -> None:
         self.low, self.count = low, high - low + 1
         self._places = IntegerCoder(low, high)
-        table = mixed(np.arange(low, high + 1, dtype=np.int64))
+        table = mixed(np.arange(self.count, dtype=np.uint64) + np.uint64(low % 2**64))
         self._table = np.append(table, NULL_HASH)
         self.sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(table, dtype=np.uint64)])
 
@@ -61,10 +62,15 @@ class NumberHash:
     """Hashes of integers of any size."""
 
     def hashes(self, array: Any) -> Any:
-        values = array.fill_null(0) if array.null_count else array
-        hashes = mixed(values.to_numpy(zero_copy_only=False))
+        import pyarrow as pa
+
+        if pa.types.is_null(array.type):
+            return np.full(len(array), NULL_HASH)
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        hashes = mixed(numbers(array.fill_null(0)))
         if array.null_count:
-            hashes[np.asarray(array.is_null())] = NULL_HASH
+            hashes[flags(array.is_null())] = NULL_HASH
         return hashes
 
 
