@@ -34,16 +34,20 @@ class DataFile:
         return masked(self.address)
 
     @contextmanager
-    def opened(self, coded: Collection[str] = ()) -> Iterator[Any]:
+    def opened(self, coded: Collection[str] = (), metadata: Any = None) -> Iterator[Any]:
         """Open the file with pyarrow; whatever goes wrong is an `InvalidInput` with its name.
 
-        Columns that are `coded` are read as dictionaries, as the file has them.
+        Columns that are `coded` are read as dictionaries. With `metadata`, which an earlier
+        reading has given, the footer is not read again.
         """
         parquet = _parquet_module(self.address)
         with _errors(self.address), _bytes(self.address) as source:
             try:
                 file = parquet.ParquetFile(
-                    source, read_dictionary=list(coded) or None, page_checksum_verification=True
+                    source,
+                    metadata=metadata,
+                    read_dictionary=list(coded) or None,
+                    page_checksum_verification=True,
                 )
             except OSError:
                 raise

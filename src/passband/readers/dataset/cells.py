@@ -89,8 +89,8 @@ class Cells:
         if self._is_grid:
             self._fit(int(np.max(groups)) + 1, int(problems.max()) + 1)
         if self._is_grid:
-            cells = problems if self._height == 1 else groups * self._width + problems
-            self._add_to_grid(np.asarray(cells, dtype=np.int64), states, hashes, row)
+            cells = problems if self._height == 1 else groups * np.int64(self._width) + problems
+            self._add_to_grid(cells, states, hashes, row)
         else:
             self._parts.append(_aggregated(pack(groups, problems), states, hashes, row))
             if sum(len(part.keys) for part in self._parts[1:]) > max(
@@ -106,9 +106,12 @@ class Cells:
         low, high = int(cells.min()), int(cells.max()) + 1
         grid = self._grid
         if high - low <= len(cells) * 4:
-            own = cells - low if low else cells
             width = int(states.max()) + 1
-            counts = np.bincount(own * width + states, minlength=(high - low) * width)
+            own = np.multiply(cells, width, dtype=np.int64)
+            own += states
+            if low:
+                own -= low * width
+            counts = np.bincount(own, minlength=(high - low) * width)
             rows = counts[0::width].copy()
             for state in range(1, width):
                 rows += counts[state::width]

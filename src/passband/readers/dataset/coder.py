@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -172,7 +173,10 @@ class LabelCoder:
         self._number_of.update((text, number) for number, text in enumerate(labels))
 
     def look_up(self, array: Any) -> Any:
-        """Return the places of values among the known ones, or None where it is not worthwhile."""
+        """Return the numbers of values if all are known, and else the places of those that are.
+
+        None where it is not worthwhile.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -182,10 +186,15 @@ class LabelCoder:
         if known is None or len(known.numbers) > _SEVERAL * len(array) or array.null_count:
             return None
         places = pc.index_in(values, value_set=known.values)
-        return (places.take(array.indices) if is_coded else places), known.numbers
+        if places.null_count:
+            return (places.take(array.indices) if is_coded else places), known.numbers
+        codes = known.numbers_at(numbers(places))
+        return codes[numbers(array.indices)] if is_coded else codes
 
     def complete(self, array: Any, found: Any, on_new: OnNew | None = None) -> Ints:
         found = self.look_up(array) if found is None else found
+        if isinstance(found, np.ndarray):
+            return found
         if found is None or found[0].null_count:
             return self._by_distinct(array, found, on_new)
         return np.asarray(found[1][numbers(found[0])])
@@ -247,6 +256,15 @@ class _Known:
     values: Any
     numbers: Ints
     waiting: Sequence[tuple[Any, Ints]] = ()  #: further ones, which are not yet looked up
+
+    @cached_property
+    def _are_places(self) -> bool:
+        """Whether each value has the number of its place, as where all came in one type."""
+        return bool((self.numbers == np.arange(len(self.numbers))).all())
+
+    def numbers_at(self, places: Ints) -> Ints:
+        """Return the numbers of the values at some places."""
+        return places if self._are_places else self.numbers[places]
 
 
 def _less(values: Any, low: int) -> Ints:
