@@ -76,7 +76,7 @@ def require_path(source: SourcePath, use: str) -> Path:
     if isinstance(source, str):
         raise InvalidInput(
             f"{masked(source)} is a data set, which is counted without its single trials, and "
-            f"these are what {use}. passband stats and passband compare read it."
+            f"these are what {use}. passband stats, compare and gate read it."
         )
     return source
 
