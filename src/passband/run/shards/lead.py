@@ -200,8 +200,8 @@ class Lead:
         if part.is_asking and now - part.heard > _SILENT:
             self._once(
                 self._watcher.warn,
-                f"shard {part.job.name} has reported nothing for a minute; its process, or the "
-                "disk that it writes to, may be stuck.",
+                f"shard {part.job.name} has reported nothing for a minute; its process or its disk "
+                f"may be stuck{', or the cluster busy' if self._launch.on else ''}.",
             )
 
     def _take(self, place: int, part: Part, event: Event) -> None:
