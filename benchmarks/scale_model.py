@@ -143,11 +143,11 @@ def commits(folder: Path, count: int) -> tuple[float, float]:
     store.add_problems(run, [ProblemRow(at, f"p{at}", '{"messages": []}') for at in range(ROWS)])
     (scorer,) = store.set_scorers(run, [ScorerEntry("exact_match", "1")])
     waits, cpu = [], []
-    for trial in range(count):
+    for first in range(0, count * ROWS, ROWS):
         rows = [
-            TrialRow(p, trial, "ok", text(draw), None, 200, 80, 12, 1, 1234, None,
-                     [ScoreRow(scorer, float(p % 2), "ok", str(p), "marker")])
-            for p in range(ROWS)
+            TrialRow(problem, trial, "ok", text(draw), None, 200, 80, 12, 1, 1234, None,
+                     [ScoreRow(scorer, float(trial % 2), "ok", str(trial), "marker")])
+            for problem, trial in map(place, range(first, first + ROWS))
         ]  # fmt: skip
         before, began = _cpu(), time.perf_counter()
         store.append(run, rows)
@@ -155,6 +155,12 @@ def commits(folder: Path, count: int) -> tuple[float, float]:
         waits.append(time.perf_counter() - began - cpu[-1])
     store.close()
     return statistics.median(cpu) / ROWS, statistics.median(waits)
+
+
+def place(row: int) -> tuple[int, int]:
+    """Return the problem and the trial of a row; requests are for 16 trials of a problem."""
+    block, trial = divmod(row, BATCH)
+    return block % ROWS, block // ROWS * BATCH + trial
 
 
 def text(draw: random.Random) -> str:
