@@ -8,22 +8,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passband.trials.export_settings import decode_settings, encode_settings
+from passband.trials.export_settings import Exported, decode_settings, encode_settings
 from passband.trials.reader import Trials
+from passband.trials.shards import Shards
 from passband.trials.store import Store
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     spec = {"sampling": {"temperature": 0.5}, "addresses": ["http://a/v1"]}
     store = Store(tmp_path / "run")
-    store.begin("sums", "tiny", spec=spec, config={}, name="run")
+    plan = {"index": 2, "of": 3, "batch": 8}
+    store.begin("sums", "tiny", spec=spec, config={"n": 8, "shard": plan}, name="run")
     store.close()
     with Trials(tmp_path / "run") as trials:
         data = encode_settings(trials.runs())
-    assert decode_settings(data) == {("sums", "tiny"): {"sampling": {"temperature": 0.5}}}
+    shards = Shards(3, 8, frozenset([2]), is_one=True)
+    expected = Exported({"sampling": {"temperature": 0.5}}, shards)
+    assert decode_settings(data) == {("sums", "tiny"): expected}
 
 
-@pytest.mark.parametrize("data", [None, b"", b"{}", b"[1]", b'[["a", "b"]]', b"[" * 100_000])
+ODD = b'[["a", "b", {}, {"shard": {"index": 1, "of": 9999999999, "batch": 1}}]]'
+
+
+@pytest.mark.parametrize("data", [None, b"", b"{}", b"[1]", b'[["a", "b"]]', b"[" * 100_000, ODD])
 def test_anything_else_is_no_settings(data: bytes | None) -> None:
     assert decode_settings(data) == {}
 

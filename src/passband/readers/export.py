@@ -32,6 +32,11 @@ _COLUMNS = frozenset(
 _MAIN = "score"  # an export does not name its main scorer
 _OF_LOGS = ("task", "model", "scorer")
 
+_REPEATED = (
+    "row {} repeats trial ({}, {}) of an earlier row; each trial needs its own. If an export is there "
+    "twice, take one away; two runs of a model are compared, not joined."
+)
+
 Columns = Mapping[str, Sequence[Any]]
 Word = TypeVar("Word", bound=str)
 
@@ -137,12 +142,17 @@ class _Rows:
         problem_of: dict[str, int] = {}
         problems: list[ProblemRow] = []
         trials: list[TrialRow] = []
+        seen: set[tuple[int, int]] = set()
         for row in self._rows:
             key = self._text("problem_id", row) or ""
             if key not in problem_of:
                 problem_of[key] = len(problems)
                 problems.append(self._problem(len(problems), key, row))
             trials.append(self._trial(problem_of[key], row))
+            place = trials[-1].problem, trials[-1].trial
+            if place in seen and not is_absent(self._cell("trial", row)):
+                raise InvalidInput(_REPEATED.format(row + 1, key, place[1]))
+            seen.add(place)
         task, model = (self._text(name, self._rows[0]) or "" for name in ("task", "model"))
         return Log(task, model, source, problems, trials, self._scorers)
 

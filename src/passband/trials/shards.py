@@ -17,7 +17,15 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.trials.schema import FILE, SHARDS
 
-__all__ = ["SHARD", "Shards", "joined", "unmerged", "with_shards", "without_shards"]
+__all__ = [
+    "SHARD",
+    "Shards",
+    "joined",
+    "shards_only",
+    "unmerged",
+    "with_shards",
+    "without_shards",
+]
 
 SHARD, _SEVERAL = "shard", "shards"
 
@@ -58,7 +66,7 @@ class Shards:
         """The shards that are not there, by index."""
         return [index for index in range(1, self.of + 1) if index not in self.merged]
 
-    def remark(self) -> str | None:
+    def remark(self, end: str = "merged yet") -> str | None:
         """Return which shards are missing, in words; None if none is.
 
         >>> Shards(16, 8, frozenset(range(1, 13))).remark()
@@ -70,7 +78,7 @@ class Shards:
         if not missing:
             return None
         words = ("shard", "is") if len(missing) == 1 else ("shards", "are")
-        return f"{words[0]} {_listed(missing)} of {self.of} {words[1]} not merged yet"
+        return f"{words[0]} {_listed(missing)} of {self.of} {words[1]} not {end}"
 
 
 _WHY = {
@@ -88,6 +96,11 @@ def joined(one: Shards | None, other: Shards | None) -> Shards | None:
 def without_shards(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration of a run without its shards."""
     return {name: value for name, value in config.items() if name not in (SHARD, _SEVERAL)}
+
+
+def shards_only(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the configuration of a run says of its shards, and nothing else of it."""
+    return {name: config[name] for name in (SHARD, _SEVERAL) if name in config}
 
 
 def with_shards(config: Mapping[str, Any], shards: Shards | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from passband.readers.dataset.address import DataFile, find_files, masked
 from passband.readers.dataset.batches import Part
 from passband.readers.dataset.conditions import condition_remarks
 from passband.readers.dataset.counting import Map, count_files
-from passband.readers.dataset.drawn import refuse_mixed_settings
+from passband.readers.dataset.drawn import refuse_mixed_settings, shard_remarks
 from passband.readers.dataset.duplicates import check_trials
 from passband.readers.dataset.folder_keys import require_key
 from passband.readers.dataset.outcomes import groups_of_tallies, split_of
@@ -70,7 +70,8 @@ def _read(address: str, options: Options, map: Map | None) -> Groups:
             raise InvalidInput("the table is empty.")
         groups = _counted_or_whole(schema, options, map)
         refuse_mixed_settings(schema, groups.by)
-    return replace(groups, source=masked(address), reader=DATASET)
+        remarks = (*shard_remarks(schema), *groups.remarks)
+    return replace(groups, source=masked(address), reader=DATASET, remarks=remarks)
 
 
 def _counted_or_whole(schema: Schema, options: Options, map: Map | None) -> Groups:
