@@ -33,8 +33,8 @@ _MAIN = "score"  # an export does not name its main scorer
 _OF_LOGS = ("task", "model", "scorer")
 
 _REPEATED = (
-    "row {} repeats trial ({}, {}) of an earlier row; each trial needs its own. If an export is there "
-    "twice, take one away; two runs of a model are compared, not joined."
+    "row {} repeats trial ({}, {}) of an earlier row; each trial needs its own. If an export is "
+    "there twice, take one away; two runs of a model are compared, not joined."
 )
 
 Columns = Mapping[str, Sequence[Any]]
