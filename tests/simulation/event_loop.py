@@ -126,11 +126,16 @@ async def pause(seconds: float) -> None:
     """Let simulated time pass."""
     loop = asyncio.get_running_loop()
     over = loop.create_future()
-    timer = loop.call_later(seconds, over.set_result, None)
+    timer = loop.call_later(seconds, _release, over)
     try:
         await over
     finally:
         timer.cancel()
+
+
+def _release(over: asyncio.Future[None]) -> None:
+    if not over.done():  # it may have been cancelled at the same moment
+        over.set_result(None)
 
 
 async def _nothing() -> None:

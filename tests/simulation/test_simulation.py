@@ -18,6 +18,7 @@ from passband.run import prepare
 from passband.run.ask import Asker, PendingBatch
 from passband.run.blocks import Block
 from passband.run.grade import Grader
+from passband.run.loop import Runner
 from passband.run.queue import Queue
 from passband.run.recorder import Recorder
 from passband.run.settings import Patience
@@ -86,6 +87,17 @@ def put_back_without_attempts(
     self._next.extendleft((run, self._made(run, block)) for block in reversed(blocks))
 
 
+async def record_and_wait_for_another_commit(
+    self: Runner, run: TaskRun, rows: list[TrialRow], batch: PendingBatch
+) -> None:
+    is_doubtful = self._first_scores.is_doubtful
+    saved = self.recorder.add(run, rows, batch.scores, at_once=True)
+    if getattr(run.subject, "is_costly", False):
+        await saved.wait()
+    if is_doubtful:
+        await self._news.wait()
+
+
 FOUND = {
     # A resumed run counted attempts of an earlier process that a rate limit had turned away.
     "limits of earlier processes": (59, (prepare, "TURNED_AWAY", ()), "attempts"),
@@ -98,6 +110,12 @@ FOUND = {
     ),
     # A run until a width ended with an error, for good, where a round had no score at all.
     "rounds without a score": (50388, (width, "can_look", lambda *each: True), "NotEnoughData"),
+    # After waiting for the commit of a costly trial, the last worker waited for the one after it.
+    "a commit that was past": (
+        531,
+        (Runner, "_record", record_and_wait_for_another_commit),
+        "and no end",
+    ),
 }
 
 
@@ -105,7 +123,7 @@ FOUND = {
 def test_a_bug_that_was_found_stays_found(name: str) -> None:
     seed, bug, words = FOUND[name]
     simulate(seed)
-    with patch.object(*bug), pytest.raises(Broken, match=words):
+    with patch.object(*bug), pytest.raises((Broken, Stuck), match=words):
         simulate(seed)
 
 

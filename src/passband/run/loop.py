@@ -332,11 +332,12 @@ class Runner:
         is_doubtful = self._first_scores.is_doubtful
         # The next choice, or whether there is a next request, depends on these rows.
         at_once = is_costly or task_run.counters.is_chosen or is_doubtful
+        news = self._news  # the commit that `saved` waits for is the one that replaces it
         saved = self.recorder.add(task_run, rows, batch.scores, at_once=at_once)
         if is_costly:
             await saved.wait()
         if is_doubtful:
-            await self._news.wait()
+            await news.wait()
 
     async def _next_commit(self) -> None:
         """Wait until a commit may let a schedule go on, or the run is stopping."""
