@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 import clusters
 from commands import run
-from fault_server import FaultServer, Received, after, held
+from fault_server import FaultServer, Received, held, ok
 from passband.cluster.nodes import Node
 from passband.errors import InvalidInput, PassbandError
 from passband.run.request import RunRequest, make_request
@@ -60,15 +61,28 @@ def single(task_file: Path, tmp_path: Path) -> str:
     return exported(tmp_path / "single")
 
 
-def when(number: int, act: Callable[[], None]) -> Callable[[Received], Any]:
-    """A script whose answers take a moment; the request of that number sets something off."""
+@contextmanager
+def losing(act: Callable[[], None]) -> Iterator[FaultServer]:
+    """Serve; act while every shard has recorded something or waits, and then answer the rest.
+
+    The first 8 requests are answered. With 8 more under way, every shard has as many as it may.
+    """
 
     def script(asked: Received) -> Any:
-        if asked.number == number:
-            threading.Thread(target=act).start()
-        return after(0.05)
+        return ok if asked.number < 8 else held()
 
-    return script
+    def strike(server: FaultServer) -> None:
+        try:
+            server.wait_for(16)
+            act()
+        finally:
+            server.release()
+
+    with FaultServer(script) as server:
+        striker = threading.Thread(target=strike, args=(server,))
+        striker.start()
+        yield server
+        striker.join()
 
 
 def test_the_store_is_that_of_one_process(
@@ -85,9 +99,9 @@ def test_the_store_is_that_of_one_process(
 def test_nothing_is_lost_with_a_node(
     cluster: Any, task_file: Path, tmp_path: Path, single: str
 ) -> None:
-    node = cluster.add_node(**CPUS)
+    cluster.add_node(**CPUS)
     notes = Notes()
-    with FaultServer(when(12, lambda: cluster.remove_node(node, allow_graceful=False))) as server:
+    with losing(lambda: _switch_off_a_node(cluster)) as server:
         made = request(task_file, server.url, tmp_path / "run")
         on_ray(made, notes, shards=4)
         asked = len(server.requests)
@@ -101,7 +115,7 @@ def test_nothing_is_lost_with_an_actor(
     cluster: Any, task_file: Path, tmp_path: Path, single: str
 ) -> None:
     notes = Notes()
-    with FaultServer(when(12, lambda: os.kill(_actor_pid(), signal.SIGKILL))) as server:
+    with losing(lambda: os.kill(_actor_pid(), signal.SIGKILL)) as server:
         on_ray(request(task_file, server.url, tmp_path / "run"), notes, shards=2)
         asked = len(server.requests)
     assert exported(tmp_path / "run") == single
@@ -111,8 +125,30 @@ def test_nothing_is_lost_with_an_actor(
 
 def _actor_pid() -> int:
     """Return the process of one of the actors."""
-    lines = subprocess.run(["pgrep", "-f", "ray::ShardActor"], capture_output=True, text=True)
-    return int(lines.stdout.split()[0])
+    return _numbers("pgrep", "-f", "ray::ShardActor")[0]
+
+
+def _switch_off_a_node(cluster: Any) -> None:
+    """End all processes of a node that has an actor and is not the head."""
+    table = _numbers("ps", "-e", "-o", "pid=,ppid=")
+    parent_of = dict(zip(table[::2], table[1::2], strict=True))
+    actors = _numbers("pgrep", "-f", "ray::ShardActor")
+    for node in cluster.worker_nodes:
+        raylet = node.all_processes["raylet"][0].process.pid
+        mine = [actor for actor in actors if parent_of[actor] == raylet]
+        if mine:
+            asking = [pid for pid, parent in parent_of.items() if parent in mine]
+            cluster.remove_node(node, allow_graceful=False)
+            for pid in (*mine, *asking):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            return
+    raise AssertionError("no node but the head has an actor")
+
+
+def _numbers(*command: str) -> list[int]:
+    lines = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [int(word) for word in lines.stdout.split()]
 
 
 def test_nothing_is_lost_with_the_leading_process(
