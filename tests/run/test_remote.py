@@ -41,8 +41,14 @@ HEADERS = {{"Content-Type": "application/json"}}
 @passband.register_scorer("watched", slow=True)
 def watched(answer, target):
     request = urllib.request.Request({url!r} + "/chat/completions", BODY, HEADERS)
-    with urllib.request.urlopen(request) as reply:
-        reply.read()
+    for attempt in range(5):  # a busy machine may turn a connection away
+        try:
+            with urllib.request.urlopen(request) as reply:
+                reply.read()
+            break
+        except OSError:
+            if attempt == 4:
+                raise
     last = Path(__file__).with_name("die")
     if last.exists():
         last.unlink()
