@@ -29,6 +29,7 @@ from passband.stats.data.tables import Table
 __all__ = ["DATASET", "SMALL", "count_large_file", "read_dataset"]
 
 DATASET = "dataset"
+_UNCHECKED = "without a column of trials, rows that are there twice cannot be found"
 SMALL = 5_000_000  # rows that are read whole where they cannot be counted
 
 
@@ -106,6 +107,8 @@ def _counted(schema: Schema, plan: Plan, options: Options, map: Map | None) -> G
         *condition_remarks(parts, schema, plan, tallies, split),
         *_own_remarks(schema, gaps),
     ]
+    if plan.roles.trial is None and len(parts) > 1:
+        remarks.append(Remark(_UNCHECKED))
     return Groups("", split, tuple(groups), tuple(remarks), plan.roles, is_cut=True)
 
 
