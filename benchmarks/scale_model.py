@@ -247,7 +247,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     form = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--part", type=int, default=1, help="divide everything by this")
-    parser.add_argument("--repeats", type=int, default=2, help="the least of so many counts")
+    parser.add_argument("--repeats", type=int, default=2, help="runs of each step")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="passband-") as folder:
         show(measured(Path(folder), options.part, options.repeats))
