@@ -8,7 +8,7 @@ begins with ``no-`` explain a number that is missing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 __all__ = [
     "ADAPTIVE_ITEMS",
@@ -82,6 +82,7 @@ __all__ = [
     "ZERO_FACTOR",
     "ZERO_FACTOR_UNPAIRED",
     "Note",
+    "Severity",
     "absent_components",
     "adaptive_remote",
     "adaptive_stop",
@@ -199,6 +200,10 @@ __all__ = [
 RELIABLE_CLUSTERS = 20  #: below this many clusters, an interval is indicative only
 
 
+#: "invalid": the claim cannot be made; "weak": the interval may be too short; "remark": to know.
+Severity = Literal["invalid", "weak", "remark"]
+
+
 class Note(NamedTuple):
     """A remark on a number: a stable code for programs, a sentence for people.
 
@@ -209,6 +214,7 @@ class Note(NamedTuple):
 
     code: str
     text: str
+    severity: Severity = "remark"
 
     def __str__(self) -> str:
         return self.text
@@ -218,7 +224,7 @@ def notes_as_json(notes: Iterable[Note]) -> list[dict[str, str]]:
     """Convert notes to JSON-serialisable dicts.
 
     >>> notes_as_json([Note("one-problem", "only one problem")])
-    [{'code': 'one-problem', 'text': 'only one problem'}]
+    [{'code': 'one-problem', 'text': 'only one problem', 'severity': 'remark'}]
     """
     return [note._asdict() for note in notes]
 

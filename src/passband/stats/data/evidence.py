@@ -1,0 +1,99 @@
+"""Evidence: what was found out about a data set, which bears on every number that is made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from passband.errors import InvalidInput
+from passband.notes import Note, Severity
+from passband.stats.checks import Over
+
+__all__ = ["BOTH", "VERSION", "Evidence", "Finding"]
+
+VERSION = 1  #: of the JSON
+BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something found in a data set, and the claims that it concerns.
+
+    "invalid" means that an interval for these targets would claim what the data cannot show, "weak"
+    that it may well be too short, "remark" that a reader should know.
+    """
+
+    code: str  #: stable, for programs
+    severity: Severity
+    text: str  #: the one sentence that a user needs
+    #: by target, the smallest k of the metrics that it concerns; for others it is a remark
+    targets: Mapping[Over, int] = field(default_factory=lambda: dict(BOTH), hash=False)
+    numbers: Mapping[str, float | int | str] = field(default_factory=dict, hash=False)
+
+    def severity_for(self, over: Over, k: int) -> Severity:
+        """Return how much it weighs against a metric with k draws for a target."""
+        least = self.targets.get(over)
+        return "remark" if least is None or k < least else self.severity
+
+    def note(self, over: Over, k: int) -> Note:
+        """Return the note that goes with an estimate for a target."""
+        return Note(self.code, self.text, self.severity_for(over, k))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The findings about one data set: a task asked of a model, scored by one scorer.
+
+    >>> copied = Finding("identical-answers", "invalid", "all answers agree", {"trials": 1})
+    >>> evidence = Evidence((copied,))
+    >>> evidence.against("trials", 1).code, evidence.against("problems", 1)
+    ('identical-answers', None)
+    >>> evidence.accepting(["identical-answers"]).against("trials", 1)
+    """
+
+    findings: tuple[Finding, ...] = ()
+    accepted: tuple[str, ...] = ()  #: codes that whoever knows better has accepted
+
+    def against(self, over: Over, k: int) -> Finding | None:
+        """Return the first finding for which there can be no interval, unless it is accepted."""
+        for finding in self.findings:
+            if finding.code not in self.accepted and finding.severity_for(over, k) == "invalid":
+                return finding
+        return None
+
+    def notes(self, over: Over, k: int) -> tuple[Note, ...]:
+        """Return a note for each finding; what is accepted is a remark that says so."""
+        return tuple(self._note(finding, over, k) for finding in self.findings)
+
+    def accepting(self, codes: Iterable[str]) -> Evidence:
+        """Return the evidence with some codes accepted."""
+        return replace(self, accepted=tuple(dict.fromkeys((*self.accepted, *codes))))
+
+    def joined(self, findings: Iterable[Finding]) -> Evidence:
+        """Return the evidence with further findings; of two with one code the first is kept."""
+        by_code = {finding.code: finding for finding in (*self.findings, *findings)[::-1]}
+        return replace(self, findings=tuple(by_code.values())[::-1])
+
+    def as_json(self) -> dict[str, Any]:
+        """Convert to a JSON-serialisable dict."""
+        return {
+            "version": VERSION,
+            "findings": [asdict(finding) for finding in self.findings],
+            "accepted": list(self.accepted),
+        }
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Evidence:
+        """Read what `as_json` returned; evidence of another version is refused."""
+        if values.get("version") != VERSION:
+            raise InvalidInput(
+                f"evidence must be of version {VERSION}; got {values.get('version')!r}."
+            )
+        findings = tuple(Finding(**one) for one in values["findings"])
+        return cls(findings, tuple(values["accepted"]))
+
+    def _note(self, finding: Finding, over: Over, k: int) -> Note:
+        if finding.code not in self.accepted:
+            return finding.note(over, k)
+        return Note(finding.code, f"{finding.text} (accepted)", "remark")
