@@ -331,7 +331,7 @@ def test_policies() -> None:
     assert complete.under("error") is complete
 
 
-@given(st.lists(st.lists(st.none() | st.floats(-2, 2), max_size=5), min_size=1, max_size=6))
+@given(st.lists(st.lists(st.none() | st.floats(0, 2), max_size=5), min_size=1, max_size=6))
 def test_failed_trials_of_graded_scores_are_zeros(rows: list[list[float | None]]) -> None:
     if not any(rows):
         return

@@ -10,7 +10,7 @@ from passband.errors import InvalidInput
 from passband.notes import Note, Severity
 from passband.stats.checks import Over
 
-__all__ = ["BOTH", "VERSION", "Evidence", "Finding"]
+__all__ = ["BOTH", "NOTHING", "VERSION", "Evidence", "Finding"]
 
 VERSION = 1  #: of the JSON
 BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
@@ -97,3 +97,6 @@ class Evidence:
         if finding.code not in self.accepted:
             return finding.note(over, k)
         return Note(finding.code, f"{finding.text} (accepted)", "remark")
+
+
+NOTHING = Evidence()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -44,16 +44,33 @@ class GradedScores(ArrayValue):
         kept = np.asarray(values[present], dtype=np.float64)
         return GradedScores(frozen(kept), frozen(offsets))
 
+    @staticmethod
+    def of_counts(trials: Ints, successes: Ints) -> GradedScores:
+        """Return scores of 1 and 0 from their numbers."""
+        values = np.tile([1.0, 0.0], len(trials)).repeat(
+            np.stack([successes, trials - successes], axis=1).ravel()
+        )
+        return GradedScores(frozen(values), frozen(np.concatenate([[0], np.cumsum(trials)])))
+
     def take(self, positions: Ints) -> GradedScores:
         """Return the scores of the problems at these positions."""
         rows = np.split(self.values, self.offsets[1:-1])
         offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[positions])])
         return GradedScores(np.concatenate([rows[i] for i in positions]), offsets)
 
-    def padded(self, zeros: Ints) -> GradedScores:
-        """Return the scores with further trials of each problem that score 0."""
-        values = np.insert(self.values, np.repeat(self.offsets[1:], zeros), 0.0)
-        return GradedScores(values, self.offsets + np.r_[0, np.cumsum(zeros)])
+    def padded(self, more: Ints, score: float = 0.0) -> GradedScores:
+        """Return the scores with further trials of each problem, of the same score."""
+        values = np.insert(self.values, np.repeat(self.offsets[1:], more), score)
+        return GradedScores(values, self.offsets + np.r_[0, np.cumsum(more)])
+
+    def mirrored(self, mirror: Callable[[Floats], Floats]) -> GradedScores:
+        """Return the scores mirrored on their scale."""
+        return GradedScores(mirror(self.values), self.offsets)
+
+    def problem_with(self, score: float) -> int:
+        """Return the first problem with a trial of this score."""
+        (places,) = (self.values == score).nonzero()
+        return int(np.searchsorted(self.offsets, places[0], side="right")) - 1
 
     @cached_property
     def groups(self) -> list[ScoreGroup]:

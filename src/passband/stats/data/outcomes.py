@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -14,14 +14,16 @@ from numpy.typing import NDArray
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
+from passband.stats.data.evidence import NOTHING, Evidence
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.labels import as_labels, check_labels, problem_labels
 from passband.stats.data.matrix import masked_sums, score_matrix
+from passband.stats.data.scale import UNIT, UNSTATED, Scale
 from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.stats.data.votes import Same, Votes
-from passband.types import ArrayLike, Bools, Ints
+from passband.types import ArrayLike, Bools, Floats, Ints
 
-__all__ = ["MISSING", "Outcomes", "Policy"]
+__all__ = ["MISSING", "Outcomes", "Policy", "on_one_scale"]
 
 Policy = Literal["drop", "fail", "error"]
 MISSING = "missing"
@@ -59,6 +61,8 @@ class Outcomes(ArrayValue):
     clusters: Sequence[str] | None = None  #: for each problem, the group it belongs to
     unscored: Mapping[str, Ints] = field(default_factory=dict)  #: status -> count per problem
     votes: Votes | None = None  #: the answers of the scored trials, where they are known
+    scale: Scale = UNSTATED  #: ends and direction of the scores, as far as they are stated
+    found: Evidence = NOTHING  #: what was found where the trials were read
 
     def __post_init__(self) -> None:
         count = len(self.trials)
@@ -81,6 +85,22 @@ class Outcomes(ArrayValue):
             object.__setattr__(self, "successes", successes)
         if self.votes is not None and not np.array_equal(self.votes.trials, self.trials):
             raise InvalidInput("votes must have as many trials of each problem as have a score.")
+        self._keep_to_scale()
+
+    def _keep_to_scale(self) -> None:
+        """Refuse scores beyond the scale; keep 0s and 1s of another scale than 0 to 1 as graded."""
+        if self.scale.is_known and not self.scale.is_unit and self.successes is not None:
+            graded = GradedScores.of_counts(self.trials, self.successes)
+            object.__setattr__(self, "successes", None)
+            object.__setattr__(self, "graded", graded)
+        if self.graded is not None and len(self.graded.values):
+            for extreme in self.graded.extremes:
+                if not self.scale.holds(extreme):
+                    problem = self.problems[self.graded.problem_with(extreme)]
+                    raise InvalidInput(
+                        f"problem {problem!r} has a score of {extreme:g}, outside its scale, "
+                        f"{self.scale}."
+                    )
 
     # -- ways in ---------------------------------------------------------------------------
 
@@ -91,10 +111,12 @@ class Outcomes(ArrayValue):
         *,
         problems: Sequence[object] | None = None,
         clusters: Sequence[object] | None = None,
+        scale: Scale | None = None,
     ) -> Outcomes:
         """Take a matrix whose rows are problems and whose columns are trials.
 
         NaN, None and masked entries are missing trials. Rows of a list may differ in length.
+        `scale` says what range the scores have, and whether lower ones are better.
         """
         values, present, lengths = score_matrix(scores)
         missing: Mapping[str, Ints] = {}
@@ -113,7 +135,9 @@ class Outcomes(ArrayValue):
         for counts in (trials, successes, *missing.values()):
             if counts is not None:
                 frozen(counts)  # ours, so that no copy is made
-        return cls(names, trials, successes, graded, as_labels(clusters), missing)
+        return cls(
+            names, trials, successes, graded, as_labels(clusters), missing, scale=scale or UNSTATED
+        )
 
     @classmethod
     def from_counts(
@@ -124,6 +148,7 @@ class Outcomes(ArrayValue):
         problems: Sequence[object] | None = None,
         clusters: Sequence[object] | None = None,
         unscored: Mapping[str, ArrayLike] | None = None,
+        scale: Scale | None = None,
     ) -> Outcomes:
         """Take, for each problem, c successes in n trials; a single n is that of every problem.
 
@@ -148,7 +173,7 @@ class Outcomes(ArrayValue):
                     f"unscored[{status!r}] must have {len(c)} entries; got {len(counts)}."
                 )
         names = problem_labels(problems, len(c))
-        return cls(names, n, c, None, as_labels(clusters), statuses)
+        return cls(names, n, c, None, as_labels(clusters), statuses, scale=scale or UNSTATED)
 
     @classmethod
     def from_answers(
@@ -239,6 +264,42 @@ class Outcomes(ArrayValue):
         self.require(1)
         return Histogram.of_counts(self.trials, successes).at_least(1)
 
+    @cached_property
+    def range(self) -> Scale:
+        """The scale that is stated; without one, 0 to 1 if no score lies beyond."""
+        if self.scale.is_known:
+            return self.scale
+        least, most = (0.0, 1.0) if self.graded is None else self.graded.extremes
+        return (
+            replace(self.scale, low=0.0, high=1.0) if least >= 0.0 and most <= 1.0 else self.scale
+        )
+
+    @property
+    def is_share(self) -> bool:
+        """Whether scores are from 0 to 1, so that a mean of them can be written as a percentage."""
+        return self.range.is_unit
+
+    @cached_property
+    def upright(self) -> Outcomes:
+        """The same trials with higher scores better: scores of which lower ones are, mirrored.
+
+        Statistics are computed on these, and `Metric.on_scale` returns them to the scores' scale.
+        """
+        if not self.scale.lower_is_better:
+            return self
+        scale = self.range
+        return replace(
+            self,
+            successes=None if self.successes is None else self.trials - self.successes,
+            graded=None if self.graded is None else self.graded.mirrored(scale.mirrored),
+            votes=None if self.votes is None else self.votes.mirrored(scale.mirrored),
+            scale=self.scale.upright,
+        )
+
+    def counted(self, policy: Policy) -> Outcomes:
+        """Return the outcomes as `policy` treats unscored trials, with higher scores better."""
+        return self.under(policy).upright
+
     def required_successes(self) -> Ints:
         """Return the successes; refuse scores that are not 0 or 1."""
         if self.successes is None:
@@ -306,23 +367,26 @@ class Outcomes(ArrayValue):
     # -- other outcomes from these ---------------------------------------------------------
 
     def binarize(self, threshold: float) -> Outcomes:
-        """Count a score of at least `threshold` as a success.
+        """Count a score of at least `threshold` as a success, or of at most, if lower is better.
 
         >>> Outcomes.from_array([[0.2, 0.9], [0.5, 0.1]]).binarize(0.5).successes.tolist()
         [1, 1]
         """
         if not np.isfinite(threshold):
             raise InvalidInput(f"threshold must be a finite number; got {threshold}.")
+        if self.graded is None and self.scale.lower_is_better:
+            return replace(self.upright, scale=UNIT)
         if self.graded is None:
             if not 0 < threshold <= 1:
                 raise InvalidInput(
                     f"scores are 0 or 1 already; threshold must be in (0, 1], got {threshold}."
                 )
             return self
-        passed = np.concatenate([[0], np.cumsum(self.graded.values >= threshold)])
+        has_passed = partial(_has_passed, threshold, self.scale)
+        passed = np.concatenate([[0], np.cumsum(has_passed(self.graded.values))])
         successes = np.diff(passed[self.graded.offsets])
-        votes = None if self.votes is None else self.votes.binarize(threshold)
-        return replace(self, successes=successes, graded=None, votes=votes)
+        votes = None if self.votes is None else self.votes.binarize(has_passed)
+        return replace(self, successes=successes, graded=None, votes=votes, scale=UNIT)
 
     def take(self, positions: Ints) -> Outcomes:
         """Return the problems at these positions, without their unscored trials.
@@ -341,12 +405,14 @@ class Outcomes(ArrayValue):
             None if self.graded is None else self.graded.take(positions),
             None if clusters is None else tuple(clusters[i] for i in chosen),
             votes=None if self.votes is None else self.votes.take(positions),
+            scale=self.range,
         )
 
     def under(self, policy: Policy) -> Outcomes:
         """Return the outcomes as `policy` treats unscored trials.
 
-        "drop" leaves them out, "fail" scores them 0, "error" raises an error if there are any.
+        "drop" leaves them out, "fail" gives them the worst score, "error" raises an error if there
+        are any.
         """
         if policy not in ("drop", "fail", "error"):
             raise InvalidInput(f"policy must be 'drop', 'fail' or 'error'; got {policy!r}.")
@@ -357,11 +423,30 @@ class Outcomes(ArrayValue):
                 f"{self._unscored_text()} without a score, and the policy is 'error'."
             )
         absent = np.sum(list(self.unscored.values()), axis=0)
-        graded = None
-        if self.graded is not None:
-            graded = self.graded.padded(absent)
-        votes = None if self.votes is None else self.votes.padded(absent)
-        return replace(self, trials=self.trials + absent, graded=graded, unscored={}, votes=votes)
+        worst = self._worst()
+        successes = None if self.successes is None else self.successes + int(worst) * absent
+        graded = None if self.graded is None else self.graded.padded(absent, worst)
+        votes = None if self.votes is None else self.votes.padded(absent, worst)
+        return replace(
+            self,
+            trials=self.trials + absent,
+            successes=successes,
+            graded=graded,
+            unscored={},
+            votes=votes,
+        )
+
+    def _worst(self) -> float:
+        """Return the worst score there can be, 0 if scores without a scale are not below it."""
+        worst = self.range.worst
+        if worst is None and not self.scale.is_known and not self.scale.lower_is_better:
+            worst = 0.0 if self.required_graded().extremes[0] >= 0.0 else None
+        if worst is None:
+            raise InvalidInput(
+                f"{self._unscored_text()} without a score cannot count as failures, as the worst "
+                f"score is not known ({self.scale}); use policy 'drop'."
+            )
+        return worst
 
     # -- words -----------------------------------------------------------------------------
 
@@ -393,6 +478,43 @@ class Outcomes(ArrayValue):
             f"this metric needs scores of 0 or 1; got {shown}. Choose the lowest score that counts "
             f"as a success: .binarize({middle:g}) or, in the shell, --threshold {middle:g}."
         )
+
+
+def on_one_scale(sides: Mapping[str, Outcomes]) -> dict[str, Outcomes]:
+    """Return outcomes that are compared with each other on one scale; refuse two directions.
+
+    One that states no scale has that of the others. Where ends are stated twice, or differ because
+    no side states them and only some have all scores from 0 to 1, there are no common ends.
+    """
+    stated = {name: side.scale for name, side in sides.items() if side.scale != UNSTATED}
+    directions = {scale.lower_is_better for scale in stated.values()}
+    if not stated:
+        return dict(sides)
+    if len(directions) == 1:
+        common = _common_scale(list(sides.values()), set(stated.values()), directions.pop())
+        return {
+            name: side if side.scale == common else replace(side, scale=common)
+            for name, side in sides.items()
+        }
+    said = ", and ".join(f"{name} has scores of {scale}" for name, scale in stated.items())
+    raise InvalidInput(f"scores of two directions cannot be put together: {said}.")
+
+
+def _common_scale(sides: Sequence[Outcomes], stated: set[Scale], lower_is_better: bool) -> Scale:
+    known = {scale for scale in stated if scale.is_known}
+    known = known or {replace(side.range, lower_is_better=lower_is_better) for side in sides}
+    fitting = [scale for scale in known if all(map(partial(_fits, scale), sides))]
+    return fitting[0] if len(known) == len(fitting) == 1 else Scale(None, None, lower_is_better)
+
+
+def _fits(scale: Scale, outcomes: Outcomes) -> bool:
+    """Return whether all scores lie on a scale."""
+    extremes = (0.0, 1.0) if outcomes.graded is None else outcomes.graded.extremes
+    return all(map(scale.holds, extremes))
+
+
+def _has_passed(threshold: float, scale: Scale, scores: Floats) -> Bools:
+    return scores <= threshold if scale.lower_is_better else scores >= threshold
 
 
 def _counts(name: str, counts: ArrayLike) -> Ints:

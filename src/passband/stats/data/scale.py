@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from passband.errors import InvalidInput
 
-__all__ = ["UNIT", "Scale"]
+__all__ = ["UNIT", "UNSTATED", "Scale"]
+
+T = TypeVar("T", bound=Any)  # a number, or an array of them
+_SLACK = 1e-9  # of rounding: sacrebleu's best BLEU is a little above 100
 
 
 @dataclass(frozen=True)
@@ -54,15 +58,44 @@ class Scale:
         return value <= best if self.lower_is_better else value >= best
 
     def holds(self, value: float) -> bool:
-        """Return whether a score lies on the scale."""
-        above = self.low is None or value >= self.low
-        return above and (self.high is None or value <= self.high)
+        """Return whether a score lies on the scale, but for rounding."""
+        slack = _SLACK * (1.0 + abs(value))
+        above = self.low is None or value >= self.low - slack
+        return above and (self.high is None or value <= self.high + slack)
 
-    def mirrored(self, value: float) -> float:
-        """Return the value at the same distance from the other end; without ends, from 0."""
+    def clipped(self, value: float) -> float:
+        """Return the value, or the end of the scale that it lies beyond."""
+        above = value if self.low is None else max(value, self.low)
+        return above if self.high is None else min(above, self.high)
+
+    def mirrored(self, value: T) -> T:
+        """Return the value, or values, as far from the other end; without both ends, from 0."""
         if self.low is None or self.high is None:
             return -value
         return self.low + self.high - value
 
+    @property
+    def upright(self) -> Scale:
+        """The scale of mirrored scores, of which higher ones are better."""
+        if self.low is None or self.high is None:
+            return Scale(*(None if end is None else -end for end in (self.high, self.low)))
+        return Scale(self.low, self.high)
+
+    @property
+    def direction(self) -> str:
+        """The direction in words."""
+        return "lower is better" if self.lower_is_better else "higher is better"
+
+    def __str__(self) -> str:
+        """Format the ends and the direction.
+
+        >>> print(Scale(0.0, None, lower_is_better=True))
+        0 to inf, lower is better
+        """
+        low = "-inf" if self.low is None else f"{self.low:g}"
+        high = "inf" if self.high is None else f"{self.high:g}"
+        return f"{low} to {high}, {self.direction}"
+
 
 UNIT = Scale(0.0, 1.0)
+UNSTATED = Scale()

@@ -15,7 +15,7 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.stats.data.values import ArrayValue, owned
-from passband.types import Floats, Ints
+from passband.types import Bools, Floats, Ints
 
 __all__ = ["SILENT", "AnswerGroups", "Same", "Votes", "number_answers", "votes_of_rows"]
 
@@ -121,20 +121,24 @@ class Votes(ArrayValue):
         entries = np.arange(offsets[-1]) + shift
         return Votes(offsets, self.answers[entries], self.scores[entries], self.counts[entries])
 
-    def padded(self, silent: Ints) -> Votes:
-        """Return the votes with further trials of each problem that have no answer and score 0."""
+    def padded(self, silent: Ints, score: float = 0.0) -> Votes:
+        """Return the votes with further trials of each problem that have no answer."""
         more = np.flatnonzero(silent)
         return _recounted(
             np.concatenate([self.problem_of, more]),
             np.concatenate([self.answers, np.full(len(more), SILENT)]),
-            np.concatenate([self.scores, np.zeros(len(more))]),
+            np.concatenate([self.scores, np.full(len(more), score)]),
             np.concatenate([self.counts, silent[more]]),
             self.n_problems,
         )
 
-    def binarize(self, threshold: float) -> Votes:
-        """Return the votes with scores of at least `threshold` as 1, and others as 0."""
-        passed = (self.scores >= threshold).astype(np.float64)
+    def mirrored(self, mirror: Callable[[Floats], Floats]) -> Votes:
+        """Return the votes with their scores mirrored on their scale."""
+        return Votes(self.offsets, self.answers, mirror(self.scores), self.counts)
+
+    def binarize(self, has_passed: Callable[[Floats], Bools]) -> Votes:
+        """Return the votes with scores that have passed as 1, and others as 0."""
+        passed = has_passed(self.scores).astype(np.float64)
         return _recounted(self.problem_of, self.answers, passed, self.counts, self.n_problems)
 
 

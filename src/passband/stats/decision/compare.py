@@ -22,7 +22,7 @@ from passband.stats.checks import (
     check_over,
     check_text,
 )
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
 from passband.stats.decision.difference import Contrast, Independent, Uneven, contrast_of
 from passband.stats.decision.influence import Influence, influence_of
 from passband.stats.decision.more_data import more_data
@@ -67,7 +67,7 @@ class Comparison(Displayed):
     high: float | None
     se: float | None  #: the one that the interval uses; None where the data show no spread
     p_value: float | None  #: two-sided, of no difference
-    confidence: float | None  #: one-sided, that b > a; not a posterior probability
+    confidence: float | None  #: one-sided, that b is better; not a posterior probability
     level: float
     over: Over
     paired: bool
@@ -87,6 +87,7 @@ class Comparison(Displayed):
     policy: Policy
     seed: int | None  #: None, as nothing is random
     notes: tuple[Note, ...] = ()
+    lower_is_better: bool = False  #: whether a difference below 0 is a gain
 
     def __str__(self) -> str:
         """Format the difference with its interval, rounded by the error.
@@ -118,7 +119,7 @@ def compare(
     test: Test = "interval",
     settle: bool | None = None,
 ) -> Comparison:
-    """Return how much larger a metric is for b than for a.
+    """Return how much larger a metric is for b than for a, and whether b is better.
 
     Problems are matched by name. Those that only one side has, or that lack the k trials on
     either side, are left out and counted. Use ``paired=False`` only where the two sides were asked
@@ -171,7 +172,8 @@ def compare(
     check_text("metric", metric, "pass@1")
     seed_of(seed)
     _check_test(test)
-    scored = a.under(policy), b.under(policy)
+    a, b = on_one_scale({"a": a, "b": b}).values()
+    scored = a.counted(policy), b.counted(policy)
     wanted = parse_metric(metric, max(1, min(side.most_trials() for side in scored)))
     match = match_problems(*scored, wanted.k, paired)
     notes = list(match.notes)
@@ -187,7 +189,7 @@ def compare(
     values = tuple(linear_values(side, wanted) for side in sides) if paired else (None, None)
     changes = _changes(match, wanted, values)
     ends = contrast.ends(level)
-    return Comparison(
+    compared = Comparison(
         metric=wanted.name,
         value=contrast.value,
         value_a=wanted.value(match.a),
@@ -216,6 +218,32 @@ def compare(
         policy=policy,
         seed=None,
         notes=(*contrast.notes, *_trial_notes(scored, wanted.k, contrast.notes), *notes),
+    )
+    return _on_scale(compared, wanted, a) if wanted.is_score else compared
+
+
+def _on_scale(compared: Comparison, metric: Metric, outcomes: Outcomes) -> Comparison:
+    """Return a comparison of upright outcomes on the scale of the scores.
+
+    The difference is that of the scores as they are; the verdict knows which of them are better.
+    """
+    if not outcomes.scale.lower_is_better:
+        return compared
+
+    def scored(value: float) -> float:
+        return metric.on_scale(outcomes, value)[0]
+
+    low, high = compared.low, compared.high
+    return replace(
+        compared,
+        value=-compared.value,
+        value_a=scored(compared.value_a),
+        value_b=scored(compared.value_b),
+        low=None if high is None else -high,
+        high=None if low is None else -low,
+        flips=tuple(Flip(one.problem, *map(scored, one[1:])) for one in compared.flips),
+        influence=compared.influence and compared.influence.mirrored(scored),
+        lower_is_better=True,
     )
 
 

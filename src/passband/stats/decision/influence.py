@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,18 @@ class Influence:
     tried: int  #: problems left out together, at most
     dropped: tuple[str, ...]  #: fewest problems without which the verdict changes; () if none do
     becomes: Verdict | None  #: the verdict without them
+
+    def mirrored(self, scored: Callable[[float], float]) -> Influence:
+        """Return the same of scores of which lower ones are better."""
+        problems = tuple(
+            one._replace(
+                value_a=scored(one.value_a),
+                value_b=scored(one.value_b),
+                difference=-one.difference,
+            )
+            for one in self.problems
+        )
+        return replace(self, problems=problems)
 
     def __str__(self) -> str:
         """Format how robust the verdict is."""

@@ -100,7 +100,7 @@ def split_variance(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") 
     """
     check_outcomes("outcomes", outcomes)
     check_text("metric", metric, "pass@1")
-    scored = outcomes.under(policy)
+    scored = outcomes.counted(policy)
     wanted = parse_metric(metric, max(1, scored.most_trials()))
     scored.require(wanted.k)
     spread = spread_of(scored, wanted)

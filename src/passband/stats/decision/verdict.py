@@ -27,7 +27,7 @@ Verdict = Literal["better", "worse", "equivalent", "no-worse", "no-better", "und
 
 @dataclass(frozen=True)
 class Decision:
-    """What the interval of a difference b - a says, higher values being better."""
+    """What the interval of a difference says; for these verdicts higher values are better."""
 
     verdict: Verdict
     margin: float | None  #: the largest difference that does not matter; None if none was given

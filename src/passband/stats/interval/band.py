@@ -81,7 +81,7 @@ def band(
     check_text("metric", metric, "pass@*")
     check_over(over)
     level = as_level(level)
-    scored = outcomes.under(policy)
+    scored = outcomes.counted(policy)
     _check_size(scored, curve_name(metric))
     points = curve(scored, metric)
     metrics = expand_metrics(points.metric, scored.most_trials())
@@ -93,12 +93,14 @@ def band(
             for metric, value in zip(metrics, points.value, strict=True)
         ]
         drawn = _of_counts(requests) if scored.is_binary else _of_graded(requests)
+    rows = zip(metrics, points.value.tolist(), drawn.ends, strict=True)
+    ends = [m.on_scale(outcomes, min(e[0], value), max(e[1], value)) for m, value, e in rows]
     return Band(
         metric=points.metric,
         k=points.k,
-        value=points.value,
-        low=np.minimum([low for low, _ in drawn.ends], points.value),
-        high=np.maximum([high for _, high in drawn.ends], points.value),
+        value=curve(outcomes, metric, policy=policy).value,
+        low=np.array([low for low, _ in ends]),
+        high=np.array([high for _, high in ends]),
         level=level,
         over=over,
         critical=drawn.critical,

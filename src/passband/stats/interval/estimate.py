@@ -34,7 +34,7 @@ from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.tolerance import ROUNDING
 
-__all__ = ["Estimate", "Over", "Template", "estimate", "with_certificate"]
+__all__ = ["Estimate", "Over", "Template", "estimate", "on_scale", "with_certificate"]
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def estimate(
     level = as_level(level)
     check_text("method", method, "auto")
     names = [] if isinstance(metrics, str) else names_in(metrics)
-    scored = outcomes.under(policy)
+    scored = outcomes.counted(policy)
     if (certify or calibrate) and method != "auto":
         raise InvalidInput(
             f"certify and calibrate simulate the default interval, method='auto'; got {method!r}."
@@ -173,9 +173,22 @@ def estimate(
 
         design = Design.of(template, by, weights, population)
         fill, most = design.filled, design.most_trials
+
+    def finished(metric: Metric) -> Estimate:
+        return on_scale(fill(metric), metric, outcomes)
+
     if isinstance(metrics, str):
-        return fill(parse_metric(metrics, most(metrics)))
-    return [fill(metric) for name in names for metric in expand_metrics(name, most(name))]
+        return finished(parse_metric(metrics, most(metrics)))
+    return [finished(metric) for name in names for metric in expand_metrics(name, most(name))]
+
+
+def on_scale(estimate: Estimate, metric: Metric, outcomes: Outcomes) -> Estimate:
+    """Return an estimate from upright outcomes on the scale of the scores, and cut to it."""
+    (value,) = metric.on_scale(outcomes, estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return replace(estimate, value=value)
+    low, high = metric.on_scale(outcomes, estimate.low, estimate.high)
+    return replace(estimate, value=value, low=low, high=high)
 
 
 @dataclass(frozen=True)

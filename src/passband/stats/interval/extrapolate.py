@@ -91,7 +91,7 @@ def extrapolate(
     check_outcomes("outcomes", outcomes)
     check_text("metric", metric, "pass@64")
     level = as_level(level)
-    scored, wanted = outcomes.under(policy), parse_metric(metric)
+    scored, wanted = outcomes.counted(policy), parse_metric(metric)
     most = scored.most_trials()
     scored.require(1)
     if wanted.k <= most:

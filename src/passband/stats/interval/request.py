@@ -82,13 +82,9 @@ class IntervalRequest:
     def range(self) -> tuple[float, float]:
         """Return the smallest and largest value the metric can have.
 
-        Scores that all lie within [0, 1] are taken to be bounded by it; others have no bounds.
+        Scores from 0 to 1 are bounded, be it stated or only seen; others are taken to have none.
         """
-        if not self.outcomes.is_binary:
-            least, most = self.outcomes.required_graded().extremes
-            if least < 0.0 or most > 1.0:
-                return -np.inf, np.inf
-        return self.metric.bounds
+        return self.metric.bounds if self.outcomes.is_share else (-np.inf, np.inf)
 
 
 def mixture_of(outcomes: Outcomes, k: int) -> Mixture:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from passband.stats.data.outcomes import Outcomes
@@ -26,6 +28,14 @@ def bounds(outcomes: Outcomes, metric: str) -> tuple[float, float] | None:
     if parse_metric(metric, outcomes.under("fail").most_trials()).parts[0].needs_answers:
         return None
     absent = np.sum(list(outcomes.unscored.values()), axis=0)
-    right = Outcomes.from_counts(outcomes.successes + absent, outcomes.trials + absent)
-    low = measure(outcomes, metric, policy="fail").value
-    return low, measure(right, metric).value
+    is_raised = not outcomes.scale.lower_is_better
+    right = replace(
+        outcomes,
+        trials=outcomes.trials + absent,
+        successes=outcomes.successes + is_raised * absent,
+        unscored={},
+        votes=None,
+    )
+    wrong = measure(outcomes, metric, policy="fail").value
+    ends = wrong, measure(right, metric).value
+    return min(ends), max(ends)

@@ -68,6 +68,7 @@ class ProblemValue(ABC):
 
     needs_binary = True  #: whether it is defined for scores of 0 and 1 alone
     is_posterior = False  #: whether a prior is part of the value
+    is_score = False  #: whether it is on the scale of the scores
     needs_answers = False  #: whether it depends on the answers, not on the scores alone
 
     @property
@@ -195,6 +196,7 @@ class MeanScore(ProblemValue):
     """The mean score of the trials."""
 
     needs_binary = False
+    is_score = True
 
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         return expected_credit(trials, successes, share(1))
@@ -224,6 +226,7 @@ class BestScore(ProblemValue):
     """The expected best score among k of the recorded trials."""
 
     needs_binary = False
+    is_score = True
 
     def at(self, trials: Ints, successes: Ints, k: int) -> Floats:
         return expected_credit(trials, successes, at_least(k, 1))

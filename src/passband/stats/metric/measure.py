@@ -54,7 +54,7 @@ def measure(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Meas
     >>> measure(Outcomes.from_counts([1, 2, 4], [4, 4, 4]), "pass@2").value
     0.7777777777777778
     """
-    scored = outcomes.under(policy)
+    scored = outcomes.counted(policy)
     wanted = parse_metric(metric, scored.most_trials())
     return _measured(scored, wanted, outcomes, policy)
 
@@ -68,7 +68,7 @@ def measure_all(
     >>> [round(m.value, 3) for m in measure_all(counts, ["pass@*", "pass^4"])]
     [0.583, 0.778, 0.917, 1.0, 0.333]
     """
-    scored = outcomes.under(policy)
+    scored = outcomes.counted(policy)
     measured: list[Measurement] = []
     for text in metrics:
         if parse_name(text).ks is None:
@@ -87,12 +87,15 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     >>> curve(Outcomes.from_counts([1, 2, 4], 4), "pass@*").value.round(3).tolist()
     [0.583, 0.778, 0.917, 1.0]
     """
-    scored = outcomes.under(policy)
+    scored = outcomes.counted(policy)
     scored.require(1)
     name = curve_name(metric)
     metrics = expand_metrics(name.at("*"), scored.most_trials())
     parts = [mean_curve(column, scored) for column in zip(*[m.parts for m in metrics], strict=True)]
-    values = [m.combine([part[i] for part in parts]) for i, m in enumerate(metrics)]
+    values = [
+        m.on_scale(outcomes, m.combine([part[i] for part in parts]))[0]
+        for i, m in enumerate(metrics)
+    ]
     ks = np.arange(1, len(metrics) + 1)
     problems = scored.trial_tally[::-1].cumsum()[::-1][1:]
     return Curve(name.at("*"), ks, np.array(values), problems)
@@ -111,11 +114,12 @@ def curve_name(metric: str) -> MetricName:
 
 
 def _measured(scored: Outcomes, metric: Metric, given: Outcomes, policy: Policy) -> Measurement:
-    return _point(metric.name, metric.value(scored), metric.k, scored, given, policy)
+    (value,) = metric.on_scale(given, metric.value(scored))
+    return _point(metric.name, value, metric.k, scored, given, policy)
 
 
 def _points(scored: Outcomes, text: str, given: Outcomes, policy: Policy) -> list[Measurement]:
-    points = curve(scored, text)
+    points = curve(given, text, policy=policy)
     names = [metric.name for metric in expand_metrics(text, scored.most_trials())]
     return [
         _point(name, float(value), int(k), scored, given, policy)

@@ -68,6 +68,23 @@ class Metric(ABC):
     def square_at(self, trials: Ints, successes: Ints) -> Floats | None:
         """Return an unbiased estimate of the squared latent value; None if there is none."""
 
+    @property
+    def is_score(self) -> bool:
+        """Whether its values are on the scale of the scores, and not chances of success."""
+        return self.is_mean and self.parts[0].is_score
+
+    def on_scale(self, outcomes: Outcomes, *values: float) -> tuple[float, ...]:
+        """Return values that were computed on upright outcomes as the scores have them.
+
+        Two ends of an interval come back in order, cut to the scale that is stated.
+        """
+        if not self.is_score:
+            return values
+        scale = outcomes.range
+        if scale.lower_is_better:
+            values = tuple(map(scale.mirrored, values))[::-1]
+        return tuple(map(outcomes.scale.clipped, values))
+
     def combine(self, means: Sequence[float]) -> float:
         """Return the metric from the averages of its parts."""
         return float(self.combined(np.asarray(means)))

@@ -33,7 +33,8 @@ def all_right(outcomes: Outcomes) -> Outcomes:
     if not outcomes.unscored:
         return outcomes
     absent = np.sum(list(outcomes.unscored.values()), axis=0)
-    successes = outcomes.required_successes() + absent
+    is_raised = not outcomes.scale.lower_is_better
+    successes = outcomes.required_successes() + is_raised * absent
     return replace(outcomes, successes=successes, trials=outcomes.trials + absent, unscored={})
 
 

@@ -261,7 +261,7 @@ def detectable(
         variance = both.se**2 * both.n_problems
         return Detectable(both.metric, delta, both.n_problems, level, power, variance, both.notes)
     check_outcomes("outcomes", outcomes)
-    scored = outcomes.under(policy)
+    scored = outcomes.counted(policy)
     wanted = parse_metric(metric, max(1, scored.most_trials()))
     scored.require(wanted.k)
     spread = spread_of(scored, wanted)

@@ -45,7 +45,7 @@ class Assumed:
 def from_pilot(pilot: Outcomes, metric: str, policy: Policy) -> Assumed:
     """Return the variances of a metric on a pilot."""
     check_outcomes("pilot", pilot)
-    scored = pilot.under(policy)
+    scored = pilot.counted(policy)
     wanted = parse_metric(metric, max(1, scored.most_trials()))
     refuse_votes(wanted)
     scored.require(wanted.k)

@@ -119,7 +119,7 @@ def widths_of(
 ) -> Widths:
     """Return the half-widths that a pilot lets one expect."""
     check_outcomes("pilot", pilot)
-    scored = pilot.under(policy)
+    scored = pilot.counted(policy)
     wanted = parse_metric(metric, max(1, scored.most_trials()))
     refuse_votes(wanted)
     scored.require(wanted.k)

@@ -15,7 +15,7 @@ from passband.stats.checks import (
     check_over,
     check_text,
 )
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
 from passband.stats.data.values import FrozenDict
 from passband.stats.decision.ranking.field import Field
 from passband.stats.decision.ranking.ranking import Ranking
@@ -75,14 +75,15 @@ def compare_all(
     check_over(over)
     level = as_level(level)
     check_text("metric", metric, "pass@1")
-    scored = {name: outcomes.under(policy) for name, outcomes in models.items()}
+    models = on_one_scale(models)
+    scored = {name: outcomes.counted(policy) for name, outcomes in models.items()}
     wanted = parse_metric(metric, max(1, min(each.most_trials() for each in scored.values())))
     shared, sides = _shared(scored, wanted.k)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
     assert start is not None
     all_models = Field(sides, wanted, over, level, start)
     pairs = all_models.pairs()
-    return Ranking(
+    ranking = Ranking(
         metric=wanted.name,
         standings=all_models.standings(pairs),
         pairs=pairs,
@@ -102,6 +103,10 @@ def compare_all(
             *unscored_notes(models, policy),
         ),
     )
+    first = next(iter(models.values()))
+    if not (wanted.is_score and first.scale.lower_is_better):
+        return ranking
+    return ranking.mirrored(lambda value: wanted.on_scale(first, value)[0])
 
 
 def check_models(models: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from statistics import NormalDist
 from typing import get_args
@@ -18,7 +19,7 @@ from passband.notes import (
     unbounded_abilities,
 )
 from passband.stats.checks import Over, as_level, check_over, check_text
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
 from passband.stats.decision.ranking.abilities import Abilities, Ability, RankingModel
 from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
 from passband.stats.decision.ranking.answers import Answers
@@ -100,7 +101,8 @@ def rank_models(
     check_over(over)
     level = as_level(level)
     check_text("metric", metric, "pass@1")
-    scored = {name: outcomes.under(policy) for name, outcomes in models.items()}
+    models = on_one_scale(models)
+    scored = {name: outcomes.counted(policy) for name, outcomes in models.items()}
     wanted = parse_metric(metric, max(1, *(each.most_trials() for each in scored.values())))
     _check_model(model, wanted, over)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
@@ -111,7 +113,10 @@ def rank_models(
     return Abilities(
         model=model,
         metric=wanted.name,
-        abilities=table.abilities(pairs),
+        abilities=tuple(
+            replace(one, plain=wanted.on_scale(models[one.model], one.plain)[0])
+            for one in table.abilities(pairs)
+        ),
         pairs=pairs,
         level=level,
         over=over,

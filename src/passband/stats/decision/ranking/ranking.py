@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from passband.display import Displayed
@@ -28,7 +28,12 @@ class Pair:
     p_holm: float | None  #: adjusted: any false finding among all pairs
     p_bh: float | None  #: adjusted: the share of false ones among the findings
     p_adjusted: float | None = None  #: at most 1 - level exactly where the interval leaves out 0
-    confidence: float | None = None  #: that b > a, of this pair alone
+    confidence: float | None = None  #: that b is better, of this pair alone
+
+    def mirrored(self) -> Pair:
+        """Return the same difference of scores of which lower ones are better."""
+        turned = self.turned()
+        return replace(self, value=turned.value, low=turned.low, high=turned.high)
 
     def turned(self) -> Pair:
         """Return the same difference seen from the other side."""
@@ -56,6 +61,11 @@ class Standing:
     rank_high: int  #: worst rank that the data allow
     p_best: float | None  #: confidence that no other is better; at most that in each of its pairs
 
+    def mirrored(self, scored: Callable[[float], float]) -> Standing:
+        """Return the same standing by scores of which lower ones are better."""
+        low, high = (None if end is None else scored(end) for end in (self.high, self.low))
+        return replace(self, value=scored(self.value), low=low, high=high)
+
 
 @dataclass(frozen=True)
 class Ranking(Displayed):
@@ -73,6 +83,16 @@ class Ranking(Displayed):
     policy: Policy
     seed: int
     notes: tuple[Note, ...] = ()
+    lower_is_better: bool = False  #: whether a difference below 0 is a gain
+
+    def mirrored(self, scored: Callable[[float], float]) -> Ranking:
+        """Return the same ranking of scores of which lower ones are better."""
+        return replace(
+            self,
+            standings=tuple(one.mirrored(scored) for one in self.standings),
+            pairs=tuple(one.mirrored() for one in self.pairs),
+            lower_is_better=True,
+        )
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the difference b - a.

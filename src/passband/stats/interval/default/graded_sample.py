@@ -48,8 +48,15 @@ class GradedSample:
 
     @cached_property
     def sign(self) -> int:
-        """1 if no score is below 0, -1 if none is above, 0 if there are both."""
+        """1 if no score is below 0, -1 if none is above, 0 if there are both.
+
+        Where the scale is stated, it says which scores there can be, and not those that were drawn.
+        """
+        scale = self.request.outcomes.scale
         least, most = self.request.outcomes.required_graded().extremes
+        if scale.is_known:
+            least = -np.inf if scale.low is None else scale.low
+            most = np.inf if scale.high is None else scale.high
         if self.values.min() >= 0.0 <= least:
             return 1
         return -1 if self.values.max() <= 0.0 >= most else 0

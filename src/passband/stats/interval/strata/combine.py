@@ -12,8 +12,8 @@ from passband.display import Displayed
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.notes import ONE_STRATUM, Note
 from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
-from passband.stats.data.outcomes import Outcomes, Policy
-from passband.stats.interval.estimate import Estimate, estimate
+from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
+from passband.stats.interval.estimate import Estimate, estimate, on_scale
 from passband.stats.interval.methods import Interval
 from passband.stats.interval.reduced import reduced
 from passband.stats.interval.request import IntervalRequest
@@ -75,9 +75,11 @@ def combine(
     check_over(over)
     level = as_level(level)
     _check(strata)
-    scored = {name: outcomes.under(policy) for name, outcomes in strata.items()}
+    strata = on_one_scale(strata)
+    scored = {name: outcomes.counted(policy) for name, outcomes in strata.items()}
     wanted = parse_metric(metric, max(part.most_trials() for part in scored.values()))
     combined, shares = combined_estimate(strata, scored, wanted, weights, over, level, policy)
+    combined = on_scale(combined, wanted, next(iter(strata.values())))
     options: dict[str, Any] = {"over": over, "level": level, "policy": policy}
     own = {name: estimate(part, wanted.name, **options) for name, part in strata.items()}
     return Stratified(combined, own, dict(shares.values))
