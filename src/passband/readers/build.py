@@ -23,8 +23,8 @@ from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
 from passband.readers.names import lookalikes
 from passband.score.scorer import Score
+from passband.stats.data.scale import Scale
 from passband.trials.codec import canonical
-from passband.trials.records import Bounds
 from passband.trials.rows import AttemptRow, ProblemRow, ScoreRow, Status, TrialRow
 
 __all__ = ["Clash", "LogBuilder", "LogBuilders", "ScoreValue"]
@@ -184,7 +184,7 @@ class LogBuilder:
         remarks: Sequence[Remark] = (),
         settings: Mapping[str, Any] = _NOTHING,
         planned: int | None = None,
-        bounds_of: Mapping[str, Bounds] = _NOTHING,
+        scales: Mapping[str, Scale] = _NOTHING,
     ) -> Log:
         """Return the log of what was added."""
         return Log(
@@ -198,7 +198,7 @@ class LogBuilder:
             remarks=(*remarks, *self._remarks()),
             planned=planned,
             attempts=self._attempts,
-            bounds_of=bounds_of,
+            scales=scales,
         )
 
     # -- steps -----------------------------------------------------------------------------

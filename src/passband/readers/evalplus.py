@@ -22,6 +22,7 @@ from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import read_json
+from passband.stats.data.scale import UNIT
 
 __all__ = ["EvalPlus"]
 
@@ -61,8 +62,8 @@ class EvalPlus:
                 scores = _scores(item)
                 kept = {name: scores[name] for name in scorers}
                 builder.add(item["problem"], scores=kept, text=item.get("solution"))
-        bounds = dict.fromkeys(scorers, (0.0, 1.0))
-        return [builder.log(remarks=items.remarks(), bounds_of=bounds)]
+        scales = dict.fromkeys(scorers, UNIT)
+        return [builder.log(remarks=items.remarks(), scales=scales)]
 
 
 def _task(problems: Mapping[str, Any]) -> str:

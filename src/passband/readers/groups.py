@@ -11,7 +11,6 @@ from passband.readers.judge_scores import JudgeScores
 from passband.readers.tally import RunTally
 from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes
-from passband.trials.records import Bounds
 
 __all__ = ["Group", "Groups", "Remark"]
 
@@ -34,7 +33,6 @@ class Group:
     outcomes: Outcomes
     task: str | None = None  #: where the source says so
     model: str | None = None
-    bounds: Bounds | None = None  #: of the scorer, where they are recorded
     tally: RunTally | None = None  #: of a whole run
     #: by problem, where asked for; left out of the hash, as a mapping has none
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)

@@ -23,6 +23,7 @@ from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.score.scorer import Score
+from passband.stats.data.scale import UNIT
 
 __all__ = ["HumanEval"]
 
@@ -58,7 +59,7 @@ class HumanEval:
                 score = _score(record, options.texts)
                 builder.add(record.get("task_id"), scores={"passed": score}, text=text)  # type: ignore[arg-type]
         remarks = [*lines.remarks(), *_joined(order)]
-        return [builder.log(remarks=remarks, bounds_of={"passed": (0.0, 1.0)})]
+        return [builder.log(remarks=remarks, scales={"passed": UNIT})]
 
 
 def _joined(order: Sequence[Any]) -> Iterator[Remark]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from passband.errors import InvalidInput
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
+from passband.stats.data.scale import UNSTATED
 from passband.trials.differences import record_change
 from passband.trials.imported import IDENTITY, Imported, imported_spec
 from passband.trials.merge import conflict
@@ -179,8 +180,13 @@ class _Import:
         return numbers
 
     def _scorer_spec(self, name: str) -> dict[str, object] | None:
-        bounds = self._log.bounds_of.get(name)
-        return None if bounds is None else {"bounds": list(bounds)}
+        scale = self._log.scales.get(name, UNSTATED)
+        spec: dict[str, object] = {}
+        if scale.is_known:
+            spec["bounds"] = [scale.low, scale.high]
+        if scale.lower_is_better:
+            spec["lower_is_better"] = True
+        return spec or None
 
     # -- trials ----------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from passband.readers.tally import RunTally
 from passband.records import reading
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
-from passband.trials.records import Bounds
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.trials.rows import (
     SCORE_STATUSES,
     STATUSES,
@@ -71,7 +71,7 @@ class Log:
     remarks: tuple[Remark, ...] = ()  #: what was recovered, assumed or left out
     planned: int | None = None  #: trials of each problem; those without a row are missing
     attempts: Sequence[AttemptRow] = ()  #: failed ones, with their messages
-    bounds_of: Mapping[str, Bounds] = field(default_factory=dict)  #: by scorer, where known
+    scales: Mapping[str, Scale] = field(default_factory=dict)  #: by scorer, where known
     log: str = ""  #: a name that tells it from other logs of the same task and model
 
     def outcomes(self, scorer: str | None = None) -> Outcomes:
@@ -90,16 +90,16 @@ class Log:
         for problem, count in enumerate(recorded if self.planned else ()):
             if count < (self.planned or 0):
                 unscored.setdefault("missing", Counter())[problem] = (self.planned or 0) - count
-        return self._collected(scores, unscored)
+        return replace(self._collected(scores, unscored), scale=self.scale(scorer))
 
     def votes(self, scorer: str | None = None) -> RecordedVotes:
         """Return the votes of the trials that a scorer scored, where answers are recorded."""
         trials = sorted(self.trials, key=_place)
         return votes_of_log(len(self.problems), trials, self._scorer(scorer))
 
-    def bounds(self, scorer: str | None = None) -> Bounds | None:
-        """Return the bounds of a scorer, or of the main one, where the log states them."""
-        return self.bounds_of.get(self.scorers[self._scorer(scorer)])
+    def scale(self, scorer: str | None = None) -> Scale:
+        """Return the scale of a scorer, or of the main one, as far as the log states it."""
+        return self.scales.get(self.scorers[self._scorer(scorer)], UNSTATED)
 
     def tally(self, scorer: str | None = None) -> RunTally:
         """Return what the rows say beyond outcomes, as `tally_of` does for a run directory."""

@@ -169,7 +169,7 @@ class _Made:
         made = Remark("read as counts: the order of a problem's trials is made up", important=True)
         return self._builder.log(
             remarks=[*self._groups.remarks, made, *self._statuses.remarks()],
-            bounds_of={} if group.bounds is None else {_SCORE: group.bounds},
+            scales={_SCORE: group.outcomes.scale},
             planned=_planned(outcomes),
         )
 

@@ -25,6 +25,7 @@ from passband.readers.lines import Lines, first_record
 from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
+from passband.stats.data.scale import UNIT
 
 __all__ = ["OpenAIEvals"]
 
@@ -94,7 +95,7 @@ class _Reading:
             if not sample.added:
                 self._add_unscored(builders, key, sample)
         remarks = [*self._lines.remarks(), *self._remarks()]
-        return builders.logs(remarks=remarks, bounds_of={"match": (0.0, 1.0)})
+        return builders.logs(remarks=remarks, scales={"match": UNIT})
 
     # -- scores ----------------------------------------------------------------------------
 

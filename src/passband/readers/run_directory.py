@@ -17,7 +17,6 @@ from passband.readers.runs import groups_of_runs
 from passband.readers.tally import RunTally, tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.reader import RunRecord, Trials, is_run_directory
-from passband.trials.records import Bounds
 
 __all__ = ["RunDirectory", "StoredRun"]
 
@@ -53,10 +52,6 @@ class StoredRun:
     def votes(self, scorer: str | None = None) -> RecordedVotes:
         """Return the votes of the trials that a scorer scored."""
         return stored_votes(self.trials, self.record, self.record.scorer(scorer))
-
-    def bounds(self, scorer: str | None = None) -> Bounds | None:
-        """Return the bounds of a scorer, or of the main one."""
-        return self.record.scorer(scorer).bounds
 
     def tally(self, scorer: str | None = None) -> RunTally:
         """Return what the rows say beyond outcomes."""

@@ -22,7 +22,6 @@ from passband.readers.tally import RunTally
 from passband.stats.data.cells import is_absent, label, listing, number_labels
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
-from passband.trials.records import Bounds
 
 __all__ = ["RecordedRun", "groups_of_runs", "scorers_used", "select"]
 
@@ -45,8 +44,6 @@ class RecordedRun(Protocol):
     def outcomes(self, scorer: str | None = None) -> Outcomes: ...
 
     def votes(self, scorer: str | None = None) -> RecordedVotes: ...
-
-    def bounds(self, scorer: str | None = None) -> Bounds | None: ...
 
     def tally(self, scorer: str | None = None) -> RunTally: ...
 
@@ -192,7 +189,7 @@ def _groups(
             key = tuple((labels | values)[name] for name in by)
             tally = None if names else run.tally(scorer)
             targets = run.targets() if options.targets else {}
-            yield Group(key, part, run.task, run.model, run.bounds(scorer), tally, targets, judged)
+            yield Group(key, part, run.task, run.model, tally, targets, judged)
 
 
 def _judged(

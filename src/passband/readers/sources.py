@@ -81,10 +81,7 @@ def read(
     groups = _chosen(_groups(source, options, reader), options)
     if threshold is None or groups.is_cut:
         return groups
-    cut = [
-        replace(one, outcomes=one.outcomes.binarize(threshold), bounds=None)
-        for one in groups.groups
-    ]
+    cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
     return replace(groups, groups=tuple(cut))
 
 

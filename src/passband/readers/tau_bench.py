@@ -23,6 +23,7 @@ from passband.readers.log import Log, Source
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import read_json
+from passband.stats.data.scale import UNIT
 
 __all__ = ["TauBench"]
 
@@ -55,8 +56,8 @@ class TauBench:
                 errored += _add(builder, trial, options.texts)
         planned = len({item.get("trial") for _, item in items})
         remarks = [*items.remarks(), *_errored(errored)]
-        bounds = {"success": (0.0, 1.0)}
-        return [builder.log(remarks=remarks, planned=planned or None, bounds_of=bounds)]
+        scales = {"success": UNIT}
+        return [builder.log(remarks=remarks, planned=planned or None, scales=scales)]
 
 
 def _add(builder: LogBuilder, trial: Mapping[str, Any], texts: bool) -> bool:

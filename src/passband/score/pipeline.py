@@ -33,12 +33,13 @@ def make_scorer(
     options: Mapping[str, Any] | None = None,
     steps: Sequence[Mapping[str, Any] | str] = (),
     bounds: Sequence[float | None] | None = None,
+    lower_is_better: bool = False,
 ) -> Scorer:
     """Return a scorer from names and options, all checked here.
 
     `function` is the name of a scoring function, by default that of the scorer; `steps` are
-    entries of a filter list, run in order. `bounds` are part of a `Scorer.spec` for its readers;
-    a scorer always has the bounds that its function is registered with.
+    entries of a filter list, run in order. `bounds` and `lower_is_better` are part of a
+    `Scorer.spec` for its readers; a scorer always has those that its function is registered with.
     """
     chosen = scorers.get(function or name)
     return assemble(name, chosen, dict(options or {}), [make_step(step) for step in steps])
@@ -97,8 +98,7 @@ class Pipeline:
             "options": dict(self._options),
             "steps": steps,
         }
-        bounds = self._function.bounds
-        return spec if bounds is None else {**spec, "bounds": list(bounds)}
+        return {**spec, **self._function.scale}
 
     def score(
         self, text: str | None, reference: Reference, trial: ScoredTrial | None = None

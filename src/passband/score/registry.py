@@ -82,9 +82,27 @@ class ScorerFunction:
     is_registered: bool = True  # False: a task's own code, which no name leads to
     make: MakeScorer | None = None  # of a scorer that is more than a function
 
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the best score is the lowest."""
+        return self.best < self.worst
+
+    @property
+    def scale(self) -> dict[str, Any]:
+        """The part of a scorer's specification that says which scores there are, and the best.
+
+        Where there are no bounds, none is better than the best, unless that is the usual 0 or 1.
+        """
+        usual, end = (0.0, 0) if self.lower_is_better else (1.0, 1)
+        bounds: list[float | None] = list(self.bounds or (None, None))
+        if self.bounds is None and self.best != usual:
+            bounds[end] = self.best
+        stated: dict[str, Any] = {} if bounds == [None, None] else {"bounds": bounds}
+        return stated | ({"lower_is_better": True} if self.lower_is_better else {})
+
     def better(self, one: float, other: float) -> bool:
         """Return whether one score is better than another."""
-        return one > other if self.best > self.worst else one < other
+        return one < other if self.lower_is_better else one > other
 
     def is_best(self, value: float) -> bool:
         """Return whether no score could be better."""

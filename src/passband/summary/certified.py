@@ -54,7 +54,7 @@ def certified_estimate(
         return estimate  # it was certified where it was made, or is not to be
     if estimate.low is None or estimate.method != "auto":
         return estimate
-    scored = outcomes.under(request.policy)
+    scored = outcomes.counted(request.policy)
     measured = parse_metric(metric or estimate.metric, scored.most_trials())
     means = tuple(measured.means(scored))
     seed = seed_of(request.seed)

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.outcomes import Outcomes, on_one_scale
+from passband.stats.interval.estimate import on_scale
 from passband.stats.interval.strata.combine import combined_estimate
 from passband.stats.interval.strata.partition import check_names
 from passband.stats.interval.strata.weights import Weights, shares_of
 from passband.stats.metric.registry import parse_metric
-from passband.summary.recorded_scorer import clip_to_bounds
 from passband.summary.summary import Combined, Group, Line, Request
-from passband.trials.records import Bounds
 
 __all__ = ["Sample", "Stratum", "check_population", "combine_groups", "combined_line"]
 
@@ -31,7 +30,6 @@ class Sample:
 
     outcomes: Outcomes
     metric: str
-    bounds: Bounds | None = None  #: of the scorer
     notes: tuple[Note, ...] = ()  #: on how it was read
 
 
@@ -130,14 +128,15 @@ def combined_line(
             reason = notes.not_measurable(f"{label} is no mean over problems.")
             return replace(first, estimate=None, reason=notes.no_stratum(name, reason))
     samples = {name: stratum.samples[label] for name, stratum in strata.items()}
-    outcomes = {name: sample.outcomes for name, sample in samples.items()}
-    scored = {name: each.under(request.policy) for name, each in outcomes.items()}
     sample = next(iter(samples.values()))
-    metric = parse_metric(sample.metric, max(each.most_trials() for each in scored.values()))
     try:
+        outcomes = on_one_scale({name: sample.outcomes for name, sample in samples.items()})
+        scored = {name: each.counted(request.policy) for name, each in outcomes.items()}
+        metric = parse_metric(sample.metric, max(each.most_trials() for each in scored.values()))
         estimate, _ = combined_estimate(
             outcomes, scored, metric, weights, request.over, request.level, request.policy
         )
+        estimate = on_scale(estimate, metric, next(iter(outcomes.values())))
     except InvalidInput as error:
         return replace(first, estimate=None, reason=notes.not_measurable(str(error)))
     own = [line.estimate for line in lines.values() if line.estimate is not None]
@@ -149,9 +148,6 @@ def combined_line(
         n_unscored=sum(one.n_unscored for one in own),
         notes=(*_kept(estimate.notes, request), *_uncertified(request)),
     )
-    bounds = {each.bounds for each in samples.values()}
-    if len(bounds) == 1:
-        estimate = clip_to_bounds(estimate, sample.bounds)
     return replace(first, estimate=estimate, reason=None)
 
 

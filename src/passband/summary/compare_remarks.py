@@ -8,7 +8,6 @@ from typing import NamedTuple
 from passband import notes
 from passband.readers import Groups, Remark
 from passband.stats.data.outcomes import Outcomes, Policy
-from passband.summary.share import is_share
 
 __all__ = [
     "DifferentTargets",
@@ -109,7 +108,7 @@ def scale_remarks(models: Mapping[str | None, Mapping[str, Outcomes]]) -> list[R
     """Return remarks on tasks where only some models have all their scores between 0 and 1."""
     remarks = []
     for task, of_task in models.items():
-        beyond = [name for name, outcomes in of_task.items() if not is_share(outcomes)]
+        beyond = [name for name, outcomes in of_task.items() if not outcomes.is_share]
         if 0 < len(beyond) < len(of_task):
             text = (
                 f"scores of {' and '.join(beyond)} go beyond 0 to 1, and those of the others do "

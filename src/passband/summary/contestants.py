@@ -24,7 +24,6 @@ from passband.summary.compare_remarks import (
 from passband.summary.contest import Contest
 from passband.summary.field import Field
 from passband.summary.judged.compared import judge_remarks
-from passband.summary.share import is_share
 from passband.trials.reader import Trials, is_run_directory
 
 __all__ = ["Contestants", "contestants_of", "read_contestants", "refuse_same"]
@@ -99,7 +98,9 @@ def contestants_of(
     apart = different_scorers(readings, shared)  # whose remark speaks of scales already
     left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in apart})
     left_out += stopped_remarks(outcomes, contest.policy)
-    shares = frozenset(task for task in shared if all(map(is_share, outcomes[task].values())))
+    shares = frozenset(
+        task for task in shared if all(one.is_share for one in outcomes[task].values())
+    )
     judges = {task: found for task in shared if (found := entrants.judges(task))}
     for task, found in judges.items():
         left_out += judge_remarks(task, found)

@@ -21,7 +21,7 @@ from passband.score.extract import RULES
 from passband.score.pipeline import make_scorer
 from passband.score.recorded import rebuilt_scorer
 from passband.score.scorer import Reference, Scorer
-from passband.summary.scale import Scale, scale_of
+from passband.stats.data.scale import Scale
 from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.reader import ProblemRecord, RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScoreRow
@@ -81,14 +81,14 @@ class Diagnosis:
 
 def diagnose(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Diagnosis | None:
     """Look at the answers of a run whose scores look wrong; None where they do not."""
-    scale = scale_of(run, scorer)
+    scale = run.scale(scorer)
     no_answer = trials.score_statuses(scorer.number).get("no_answer", 0)
     sums = trials.score_sums(scorer.number)
     scored, total = sum(row[1] for row in sums), sum(row[2] for row in sums)
     if scored < _FEWEST or run.adaptive is not None:
         return None
     mean = total / scored
-    low = not scale.lower_is_better and mean <= _NEARLY_ALL * scale.best
+    low = not scale.lower_is_better and mean <= _NEARLY_ALL * scale.right
     if not low and no_answer <= _MOST * scored:
         return None
     looking = _Looking(trials, run, scorer, scale)

@@ -12,8 +12,8 @@ from passband.readers.judge_scores import is_judged, label_scorers
 from passband.score.filters import FilterStep
 from passband.score.scorer import Reference
 from passband.score.span import find_span, steps_of
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.summary.programs import outcome_words
-from passband.summary.scale import Scale, scale_of
 from passband.summary.shown import (
     Damaged,
     Shown,
@@ -66,7 +66,7 @@ class Look:
         self.scorer = run.scorer(name) if run.scorers or name else None
         if self.scorer is None and wanted.right is not None:
             run.scorer()  # raises: without a scorer nothing is right or wrong
-        self._scales = {scorer.number: scale_of(run, scorer) for scorer in run.scorers}
+        self._scales = {scorer.number: run.scale(scorer) for scorer in run.scorers}
         self._trials = trials
         choice = self._choice()
         self._chosen = trials.chosen(run, choice)
@@ -82,8 +82,7 @@ class Look:
             statuses=self.wanted.statuses,
             right=self.wanted.right,
             scorer=None if self.scorer is None else self.scorer.number,
-            best=scale.best,
-            lower_is_better=scale.lower_is_better,
+            scale=scale,
             differs=self._differs() if self.wanted.disagree else None,
         )
 
@@ -100,7 +99,7 @@ class Look:
     @property
     def scale(self) -> Scale:
         """The scale of the chosen scorer."""
-        return Scale() if self.scorer is None else self._scales[self.scorer.number]
+        return UNSTATED if self.scorer is None else self._scales[self.scorer.number]
 
     @property
     def keys(self) -> list[str]:
@@ -297,7 +296,7 @@ def _judge(run: RunRecord) -> str | None:
 
 def _middle(scorer: ScorerRecord) -> float:
     """Return from which score on a scorer passes a trial: the middle of its scale."""
-    low, high = scorer.bounds or (0.0, 1.0)
+    low, high = scorer.scale.low, scorer.scale.high
     return 0.5 if low is None or high is None else (low + high) / 2
 
 

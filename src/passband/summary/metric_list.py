@@ -26,7 +26,6 @@ from passband.summary.problem_scores import (
     read_problem_scores,
     read_scores_alone,
 )
-from passband.summary.recorded_scorer import clip_to_bounds, refuse_best_as_failure
 from passband.summary.summary import Line, Request
 from passband.tasks.task import MetricEntry
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
@@ -40,6 +39,7 @@ __all__ = ["EntryResult", "MetricList", "entries_of"]
 
 _FEW = 10  # problems or clusters; a percentile interval from fewer is clearly too narrow
 _NO_SCORE = "no trial has a score."
+_OF_ONE_SCALE = ("first", "mean", "max", "min", "majority")  # whose values are scores again
 _OF_SCORES = ("first", "mean", "max", "min", "any_correct", "all_correct")
 
 Values = Mapping[int, float | None]  # one value per problem, by its number
@@ -123,7 +123,7 @@ class MetricList:
         if entry.repeat_aggregation == "mean":
             result = replace(result, metric=entry.name)
         result = replace(result, notes=(*result.notes, *sample.notes))
-        return EntryResult(entry, clip_to_bounds(result, sample.bounds))
+        return EntryResult(entry, result)
 
     def sample(self, entry: MetricEntry) -> Sample | None:
         """Return what an entry is computed from; None if it is no mean over problems."""
@@ -132,23 +132,19 @@ class MetricList:
         if not _is_reduced(entry):
             return self._all_trials(entry)
         values, _ = self._values(entry)
-        scorer = self._run.scorer(entry.scorer)
-        return Sample(_one_each(self.problems, values), "avg", scorer.bounds)
+        return Sample(self._one_each(self.problems, values, entry), "avg")
 
     def _all_trials(self, entry: MetricEntry) -> Sample:
         scorer = self._run.scorer(entry.scorer)
         outcomes = self._trials.outcomes(self._run, scorer)
         if entry.first is not None:
             outcomes = self._first_trials(entry, scorer.number)
-        refuse_best_as_failure(
-            scorer, outcomes, self._request.policy, higher_is_better=entry.higher_is_better
-        )
         remarks: tuple[Note, ...] = ()
         if needs_answers([entry.repeat_aggregation]) and outcomes.n_trials:
             recorded = stored_votes(self._trials, self._run, scorer, entry.first)
             outcomes, remarks = replace(outcomes, votes=recorded.votes), recorded.notes
         metric = "avg" if entry.repeat_aggregation == "mean" else entry.repeat_aggregation
-        return Sample(outcomes, metric, scorer.bounds, remarks)
+        return Sample(outcomes, metric, remarks)
 
     def _first_trials(self, entry: MetricEntry, scorer: int) -> Outcomes:
         """Return the first trials that have a score, and those that have none."""
@@ -196,7 +192,7 @@ class MetricList:
         present = [each for each in self.problems if values[each.problem.number] is not None]
         if not present:
             raise NotEnoughData(_NO_SCORE)
-        outcomes = _one_each(present, values)
+        outcomes = self._one_each(present, values, entry)
         result = estimate(outcomes, "avg", **self._request.options())
         used = self._trials_used(entry, scorer.number, present)
         if min(used) < max(used):
@@ -210,7 +206,19 @@ class MetricList:
             policy=self._request.policy,
             notes=(*result.notes, *remarks),
         )
-        return EntryResult(entry, clip_to_bounds(result, scorer.bounds), values=values)
+        return EntryResult(entry, result, values=values)
+
+    def _one_each(
+        self, problems: Sequence[ProblemScores], values: Values, entry: MetricEntry
+    ) -> Outcomes:
+        """Return the values of the problems that have one, as one trial of each."""
+        from passband.stats.data.outcomes import Outcomes
+
+        present = [each for each in problems if values[each.problem.number] is not None]
+        is_score = entry.repeat_aggregation in _OF_ONE_SCALE
+        scale = self._run.scale(self._run.scorer(entry.scorer)) if is_score else None
+        rows = [[values[each.problem.number]] for each in present]
+        return Outcomes.from_array(rows, clusters=_clusters(present), scale=scale)
 
     def _trials_used(
         self, entry: MetricEntry, scorer: int, present: Sequence[ProblemScores]
@@ -284,16 +292,6 @@ class MetricList:
 def _is_reduced(entry: MetricEntry) -> bool:
     """Return whether the trials of a problem become one value before anything is averaged."""
     return entry.repeat_aggregation in aggregations and entry.repeat_aggregation != "mean"
-
-
-def _one_each(problems: Sequence[ProblemScores], values: Values) -> Outcomes:
-    """Return the values of the problems that have one, as one trial of each."""
-    from passband.stats.data.outcomes import Outcomes
-
-    present = [each for each in problems if values[each.problem.number] is not None]
-    return Outcomes.from_array(
-        [[values[each.problem.number]] for each in present], clusters=_clusters(present)
-    )
 
 
 def entries_of(config: Mapping[str, Any]) -> list[MetricEntry]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from passband.summary.scale import scale_of
 from passband.trials.chosen import Choice
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
@@ -30,7 +29,7 @@ def rates_of(trials: Trials, run: RunRecord, scorer: ScorerRecord | None) -> lis
         scored, total = sums.get(number, (0, 0.0))
         mean = total / scored if scored else None
         rates.append(ProblemRate(number, key, recorded.get(number) or 0, scored, mean))
-    falling = scorer is not None and scale_of(run, scorer).lower_is_better
+    falling = scorer is not None and run.scale(scorer).lower_is_better
     return sorted(rates, key=lambda rate: _hardness(rate, falling))
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate, estimate
-from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import RunSummary
 from passband.summary.standing import Standing
 from passband.summary.summary import Group, Line, Request
@@ -107,8 +106,7 @@ def _mean_line(trials: Trials, run: RunRecord) -> Line:
     """Return the mean score with the interval over problems, from the sums of each problem."""
     scorer = run.scorer()
     means = [[total / scored] for _, scored, total in trials.score_sums(scorer.number) if scored]
-    bounds = scorer.bounds
-    share = None if bounds is None or None in bounds else bounds == (0.0, 1.0)
-    result = estimate(Outcomes.from_array(means), "avg")
-    (line,) = clipped([Line("avg", scorer.name, result, is_share=share)], bounds)
-    return line
+    scale = run.scale(scorer)
+    result = estimate(Outcomes.from_array(means, scale=scale), "avg")
+    share = scale.is_unit if scale.is_known else None
+    return Line("avg", scorer.name, result, is_share=share)

@@ -16,6 +16,7 @@ from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
 from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import UNSTATED
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
 from passband.summary.answer_notes import answer_notes
@@ -32,9 +33,7 @@ from passband.summary.known_bad import known_bad_notes
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.programs import programs_of
-from passband.summary.recorded_scorer import clipped, refuse_best_as_failure
 from passband.summary.shards import shard_notes, unmerged_notes
-from passband.summary.share import is_share
 from passband.summary.summary import Combined, Group, Line, Request, Summary
 from passband.summary.task_groups import combine_tasks, task_groups
 from passband.summary.until import until_result
@@ -208,7 +207,6 @@ class RunSummary:
             return adaptive_group(self._trials, self._run, self._scorer, self._request, by)
         outcomes, told = self._outcomes
         told = (*name_notes(self._request.metrics, outcomes), *told)
-        refuse_best_as_failure(self._scorer, outcomes, self._request.policy)
         outcomes.under(self._request.policy)  # refuses unscored trials under the policy "error"
         group = group_of(
             outcomes, self._request, by, task=self._run.task, model=self._run.label, plan=plan
@@ -270,9 +268,9 @@ class RunSummary:
         """Return whether a line is a share of 1; None where neither bounds nor scores say so."""
         outcomes, _ = self._outcomes
         if line.scorer == self._scorer.name:
-            return is_share(outcomes, self._scorer.bounds)
-        bounds = None if line.scorer is None else self._run.scorer(line.scorer).bounds
-        return None if bounds is None or None in bounds else bounds == (0.0, 1.0)
+            return outcomes.is_share
+        scale = UNSTATED if line.scorer is None else self._run.scorer(line.scorer).scale
+        return scale.is_unit if scale.is_known else None
 
     def samples(self, group: Group) -> dict[str, Sample]:
         """Return what each line of the run's group is computed from, by its label."""
@@ -287,7 +285,7 @@ class RunSummary:
             if line.estimate is not None and rests_on_labels(line.estimate):
                 continue  # the judge's outcomes are not what it is computed from
             if line.name is None and line.estimate is not None:
-                sample = Sample(outcomes, line.estimate.metric, self._scorer.bounds)
+                sample = Sample(outcomes, line.estimate.metric)
             if sample is not None:
                 samples[line.metric] = sample
         return samples
@@ -326,9 +324,9 @@ class RunSummary:
     def _lines(self, outcomes: Outcomes) -> list[Line]:
         if not self._is_default:
             names = list(self._request.metrics) or self._default(outcomes)
-            return self._clipped(outcomes, names)
+            return self._estimated(outcomes, names)
         results = self.results
-        curve = self._clipped(outcomes, self._default(outcomes))
+        curve = self._estimated(outcomes, self._default(outcomes))
         if not outcomes.n_trials and results:
             curve = []  # the metric list gives the reason
         return [*_labelled(results, self._judges), *_unlisted(curve, results, self._scorer.name)]
@@ -343,10 +341,8 @@ class RunSummary:
             outcomes = correction.as_labelled(outcomes)
         return default_metrics(outcomes.under(self._request.policy))
 
-    def _clipped(self, outcomes: Outcomes, names: Sequence[str]) -> list[Line]:
-        """Estimate metrics and keep their intervals on the scorer's scale."""
-        lines = metric_lines(outcomes, names, self._request, self._scorer.name)
-        return clipped(lines, self._scorer.bounds)
+    def _estimated(self, outcomes: Outcomes, names: Sequence[str]) -> list[Line]:
+        return metric_lines(outcomes, names, self._request, self._scorer.name)
 
 
 def _labelled(results: Sequence[EntryResult], judges: Sequence[str]) -> list[Line]:

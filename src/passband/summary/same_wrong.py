@@ -30,8 +30,8 @@ from typing import NamedTuple
 from passband.notes import Note
 from passband.score.recorded import recorded_equality
 from passband.stats.data.answers import answer_text
+from passband.stats.data.scale import Scale
 from passband.stats.data.votes import Same, number_answers
-from passband.summary.scale import Scale, scale_of
 from passband.trials.chosen import Choice, ChosenTrials
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScoreRow
@@ -103,7 +103,7 @@ def rank_same_wrong(
     is read by itself, which takes long where there are many.
     """
     chosen = scorer or run.scorer()
-    scale = scale_of(run, chosen)
+    scale = run.scale(chosen)
     reader = trials.chosen(run, Choice(scorer=chosen.number))
     with ExitStack() as stack:
         equality = None if as_text else stack.enter_context(recorded_equality(chosen))

@@ -31,9 +31,7 @@ from passband.summary.judged.correction import Correction
 from passband.summary.judged.prices import read_prices
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.name_notes import name_notes
-from passband.summary.recorded_scorer import clipped
 from passband.summary.run_summary import summarize_run, with_judge
-from passband.summary.share import is_share
 from passband.summary.summary import Group, Request, Summary
 from passband.trials.reader import is_run_directory
 
@@ -204,8 +202,8 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
         member = _group(group.outcomes, by, asked, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
-        share = is_share(group.outcomes, group.bounds)
-        lines = tuple(replace(x, is_share=share) for x in clipped(member.lines, group.bounds))
+        share = group.outcomes.is_share
+        lines = tuple(replace(line, is_share=share) for line in member.lines)
         member = replace(member, task=group.task, model=group.model, lines=lines)
         members.append(_judged(member, group.judged, asked))
     columns = {} if groups.columns is None else _columns(groups.columns)
@@ -235,9 +233,7 @@ def _columns(roles: Roles) -> dict[str, str | None]:
 
 def _samples(member: Group, group: readers.Group) -> dict[str, Sample]:
     return {
-        line.metric: Sample(
-            group.outcomes, line.estimate.metric if line.estimate else line.metric, group.bounds
-        )
+        line.metric: Sample(group.outcomes, line.estimate.metric if line.estimate else line.metric)
         for line in member.lines
         if line.estimate is None or not rests_on_labels(line.estimate)
     }

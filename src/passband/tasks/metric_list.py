@@ -186,7 +186,7 @@ class _Reading:
                 repeat_aggregation=repeats,
                 repeat_options=plain_json(line.repeat_options),
                 aggregation=self._aggregation(metric, repeats),
-                higher_is_better=self._higher_is_better(line),
+                higher_is_better=self._higher_is_better(metric),
                 first=reduction.first,
             )
         )
@@ -228,13 +228,20 @@ class _Reading:
             return function.metric(metric.value, keeps_all=reduction.keeps_all)
         return scorers.get(line.metric)
 
-    def _higher_is_better(self, line: MetricLine) -> bool:
-        if line.higher_is_better is not None:
-            return line.higher_is_better
+    def _higher_is_better(self, metric: ListedMetric) -> bool:
+        """Return the direction that a line states, which must be that of a registered scorer."""
+        line = metric.line
         if self.results is not None or line.metric not in scorers:
-            return True
-        function = scorers.get(line.metric)
-        return function.best > function.worst
+            return line.higher_is_better is not False
+        own = not scorers.get(str(line.metric)).lower_is_better
+        if line.higher_is_better not in (None, own):
+            self.file.report(
+                f"higher_is_better: {str(line.higher_is_better).lower()} contradicts the scorer "
+                f"{line.metric}, of which {'higher' if own else 'lower'} scores are better.",
+                *metric.keys,
+                "higher_is_better",
+            )
+        return own
 
     # -- the reduction of scores -----------------------------------------------------------
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from passband.errors import UnknownName, nearest
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.trials.checked import CheckedRows
 from passband.trials.counts import Place, stretches
 from passband.trials.records import ProblemRecord, RunRecord
@@ -54,8 +55,7 @@ class Choice:
     statuses: tuple[str, ...] = ()  #: any of `STATUS_WORDS`
     right: bool | None = None  #: whether the score is the best, where there is a score
     scorer: int | None = None  #: whose scores count
-    best: float = 1.0
-    lower_is_better: bool = False
+    scale: Scale = UNSTATED  #: of that scorer
     differs: Differs | None = None  #: only trials on which another scorer says something else
 
     def where(self) -> str:
@@ -80,11 +80,7 @@ class Choice:
 
     def is_right(self) -> str:
         """Return in SQL whether a score is the best."""
-        return f"s.value{'<=' if self.lower_is_better else '>='}{self.best!r}"
-
-    def admits(self, value: float) -> bool:
-        """Return whether a score is the best."""
-        return value <= self.best if self.lower_is_better else value >= self.best
+        return f"s.value{'<=' if self.scale.lower_is_better else '>='}{self.scale.right!r}"
 
 
 def _status(word: str) -> str:

@@ -74,7 +74,7 @@ def _unscored(trials: TrialTallies, scores: ScoreTallies) -> Iterator[tuple[int,
 
 def _of_scores(choice: Choice, scores: ScoreTallies) -> Counted:
     """Return how many scores are the best, or are not; None where some are neither 0 nor 1."""
-    ones, zeros = (choice.admits(value) == choice.right for value in (1.0, 0.0))
+    ones, zeros = (choice.scale.is_right(value) == choice.right for value in (1.0, 0.0))
     counted = _added(
         (problem, int(total) * ones + (valued - int(total)) * zeros)
         for problem, valued, total in zip(

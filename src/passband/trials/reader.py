@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -406,7 +407,8 @@ class Trials(Framed):
         chosen = scorer or run.scorer()
         key = run.number, chosen.number
         if key not in self._outcomes:
-            self._outcomes[key] = self._measured(run, chosen.number)
+            outcomes = self._measured(run, chosen.number)
+            self._outcomes[key] = replace(outcomes, scale=run.scale(chosen))
         return self._outcomes[key]
 
     def _measured(self, run: RunRecord, scorer: int) -> Outcomes:

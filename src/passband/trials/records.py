@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, nearest
+from passband.stats.data.scale import Scale
 from passband.trials.identity import addresses_of
 from passband.trials.imported import Imported, is_imported
 
-__all__ = ["Bounds", "ProblemRecord", "RunRecord", "ScorerRecord", "SessionRecord", "SourceRecord"]
-
-#: The least and the largest score; None where there is no bound.
-Bounds: TypeAlias = "tuple[float | None, float | None]"
+__all__ = ["ProblemRecord", "RunRecord", "ScorerRecord", "SessionRecord", "SourceRecord"]
 
 
 @dataclass(frozen=True)
@@ -41,10 +39,11 @@ class ScorerRecord:
         return (self.spec or {}).get("function") == "label"
 
     @property
-    def bounds(self) -> Bounds | None:
-        """The least and the largest score, where the scorer has a scale."""
-        bounds = (self.spec or {}).get("bounds")
-        return None if bounds is None else (bounds[0], bounds[1])
+    def scale(self) -> Scale:
+        """The scale of the scores, as far as the scorer states it."""
+        spec = self.spec or {}
+        low, high = spec.get("bounds") or (None, None)
+        return Scale(low, high, spec.get("lower_is_better", False))
 
 
 @dataclass(frozen=True)
@@ -121,6 +120,22 @@ class RunRecord:
     def imported(self) -> Imported:
         """What the logs of an imported run say beyond its rows."""
         return Imported.of(self.config)
+
+    def scale(self, scorer: ScorerRecord) -> Scale:
+        """Return the scale of a scorer, whose direction the task may state."""
+        stated = {
+            entry["higher_is_better"]
+            for entry in self.config.get("metrics") or ()
+            if entry.get("scorer") == scorer.name and "higher_is_better" in entry
+        }
+        if scorer.scale.lower_is_better:
+            stated.add(False)
+        if len(stated) == 2:
+            raise InvalidInput(
+                f"{self.task}: higher scores of {scorer.name} are better by one statement and "
+                "lower ones by another, of its metric list and the scorer itself."
+            )
+        return replace(scorer.scale, lower_is_better=stated == {False})
 
     def scorer(self, name: str | None = None) -> ScorerRecord:
         """Return the scorer of that name, or the main one."""

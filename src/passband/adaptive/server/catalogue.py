@@ -145,7 +145,7 @@ def _scorer(bank: Bank) -> Scorer:
     scorer = make_scorer(**spec)
     function = scorers.get(spec.get("function") or spec["name"])
     low, high = function.bounds or (0.0, 1.0)
-    if low is None or high is None or low < 0 or high > 1 or function.best < function.worst:
+    if low is None or high is None or low < 0 or high > 1 or function.lower_is_better:
         raise InvalidInput(
             f"bank {bank.name!r}: the scores of {scorer.name!r} are from {low} to {high}, best at "
             f"{function.best:g}; a test needs scores from 0 to 1, best at 1."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from passband.errors import InvalidInput
 
@@ -52,10 +52,14 @@ class Scale:
         """Whether scores are from 0 to 1."""
         return (self.low, self.high) == (0.0, 1.0)
 
+    @property
+    def right(self) -> float:
+        """The score of a right answer: the best; where that is not known, 1 or, if lower, 0."""
+        return float(not self.lower_is_better) if self.best is None else self.best
+
     def is_right(self, value: float) -> bool:
-        """Return whether a score is the best; where that is not known, 1 or, if lower, 0 is."""
-        best = self.best if self.best is not None else float(not self.lower_is_better)
-        return value <= best if self.lower_is_better else value >= best
+        """Return whether a score is that of a right answer."""
+        return value <= self.right if self.lower_is_better else value >= self.right
 
     def holds(self, value: float) -> bool:
         """Return whether a score lies on the scale, but for rounding."""
@@ -71,14 +75,15 @@ class Scale:
     def mirrored(self, value: T) -> T:
         """Return the value, or values, as far from the other end; without both ends, from 0."""
         if self.low is None or self.high is None:
-            return -value
-        return self.low + self.high - value
+            return cast(T, -value)
+        return cast(T, self.low + self.high - value)
 
     @property
     def upright(self) -> Scale:
         """The scale of mirrored scores, of which higher ones are better."""
         if self.low is None or self.high is None:
-            return Scale(*(None if end is None else -end for end in (self.high, self.low)))
+            low, high = (None if end is None else -end for end in (self.high, self.low))
+            return Scale(low, high)
         return Scale(self.low, self.high)
 
     @property

@@ -24,7 +24,6 @@ from passband.summary.judged.result import rests_on_labels
 from passband.summary.look import Look, Wanted
 from passband.summary.run_summary import RunSummary, runs_with_trials, summarize_trials
 from passband.summary.same_wrong import Agreement, rank_same_wrong
-from passband.summary.scale import scale_of
 from passband.summary.summary import Group, Line, Request, Summary
 from passband.trials.reader import RunRecord, Trials
 
@@ -197,7 +196,7 @@ class _Measured:
         )
 
     def _scan(self, wanted: frozenset[int]) -> Scan:
-        scale = scale_of(self._run, self._scorer)
+        scale = self._run.scale(self._scorer)
         return Scan(self._trials, self._run, self._scorer, scale, wanted)
 
     def _agreement(self, scan: Scan) -> Agreement | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from passband.summary.scale import Scale
+from passband.stats.data.scale import Scale
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rows import ScoreRow
 

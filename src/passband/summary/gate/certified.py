@@ -6,7 +6,6 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.gate.failed import Failed, all_wrong
 from passband.summary.judged.compared import JudgedPair
-from passband.summary.share import is_share
 
 __all__ = ["apart_reason", "failed_reason", "judge_reason", "left_out_reason", "scale_reason"]
 
@@ -42,7 +41,7 @@ def scale_reason(sides: tuple[Outcomes, Outcomes]) -> str:
     >>> scale_reason((shares, percents))
     'scores of NEW go beyond 0 to 1 and those of BASE do not, so they may be on different scales'
     """
-    base, new = map(is_share, sides)
+    base, new = (side.is_share for side in sides)
     if base == new:
         return ""
     beyond, within = ("NEW", "BASE") if base else ("BASE", "NEW")

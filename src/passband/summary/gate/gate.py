@@ -20,7 +20,6 @@ from passband.summary.gate.open_line import opened
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
 from passband.summary.gate.result import GateLine, GateResult, GateSide, verdict_of
 from passband.summary.judged.compared import JudgedPair
-from passband.summary.share import is_share
 
 __all__ = ["Pair", "gate", "gate_lines"]
 
@@ -125,7 +124,7 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
     if pair.base is None or pair.new is None:
         return _Item(replace(open_line, reason=_missing(pair, tier)))
     sides = pair.base, pair.new
-    share = all(map(is_share, sides))
+    share = all(side.is_share for side in sides)
     if given is None and not share:
         raise InvalidInput(
             f"{task}: scores are not on a scale from 0 to 1, so there is no usual tolerance; give "

@@ -19,6 +19,7 @@ from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.readers.eva.record import MetricScore, Record
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.stats.interval.estimate import Estimate
 from passband.summary.group import metric_lines
 from passband.summary.metrics.composed import Column, composite_columns
@@ -44,9 +45,7 @@ from passband.summary.metrics.quality import (
     turn_gaps,
 )
 from passband.summary.metrics.run import Passes, Run
-from passband.summary.recorded_scorer import clipped
 from passband.summary.summary import Request
-from passband.trials.records import Bounds
 from passband.types import Bools, Floats
 
 __all__ = ["Estimates", "entries_of"]
@@ -130,7 +129,8 @@ class Estimates:
 
     def _metric(self, name: str, column: Column) -> MetricEntry:
         outcomes = self._outcomes(name, column)
-        mean = self._mean([name], outcomes, self.run.bounds.get(name))
+        outcomes = replace(outcomes, scale=self._scale(name))
+        mean = self._mean([name], outcomes)
         values = [score.value for score in column if score.value is not None]
         counts = status_counts(column, sum(self.run.missing.values()))
         sums = _by_kind(counts)
@@ -229,14 +229,18 @@ class Estimates:
                 raise InvalidInput(f"{self.run.name}: {name}: {error}") from None
         return outcomes
 
-    def _mean(
-        self, metrics: Sequence[str], outcomes: Outcomes, bounds: Bounds | None = None
-    ) -> _Value:
+    def _scale(self, metric: str) -> Scale:
+        """Return the scale of a metric, whose direction the composites state."""
+        rule = self.composites.rule(metric)
+        scale = self.run.scales.get(metric, UNSTATED)
+        return scale if rule.higher_is_better else replace(scale, lower_is_better=True)
+
+    def _mean(self, metrics: Sequence[str], outcomes: Outcomes) -> _Value:
         """Return the mean; none where failed trials should count as 0, and 0 is no failure."""
         is_padded = self.request.policy == "fail" and outcomes.n_unscored > 0
         reason = self._no_failing_score(metrics, outcomes) if is_padded else None
         if reason is None:
-            return self._estimate(outcomes, "avg", bounds)
+            return self._estimate(outcomes, "avg")
         return _Value(None, (notes.no_failing_score(_unscored(outcomes), reason),))
 
     def _no_failing_score(self, metrics: Sequence[str], outcomes: Outcomes) -> str | None:
@@ -248,9 +252,9 @@ class Estimates:
             return "some scores are below 0"
         return None
 
-    def _estimate(self, outcomes: Outcomes, metric: str, bounds: Bounds | None = None) -> _Value:
+    def _estimate(self, outcomes: Outcomes, metric: str) -> _Value:
         """Return the value and its interval; a method that does not apply leaves the value."""
-        (line,) = clipped(metric_lines(outcomes, [metric], self.request), bounds)
+        (line,) = metric_lines(outcomes, [metric], self.request)
         if line.estimate is not None or self.request.method == "auto":
             return _Value(line.estimate, line.notes)
         (plain,) = metric_lines(outcomes, [metric], replace(self.request, method="auto"))

@@ -28,9 +28,9 @@ from passband.readers.sources import read_content
 from passband.stats.data.columns import ROLES
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.summary.metrics.composed import Column
 from passband.trials.reader import RunRecord, Trials, is_run_directory
-from passband.trials.records import Bounds
 from passband.trials.rows import STATUSES, ScoreRow
 from passband.types import Bools, Floats, Ints
 
@@ -57,7 +57,7 @@ class Run:
     planned: int | None = None  #: trials of each scenario
     sha256: str | None = None
     clusters: Mapping[str, str] | None = None  #: by scenario
-    bounds: Mapping[str, Bounds] = field(default_factory=dict)  #: by metric
+    scales: Mapping[str, Scale] = field(default_factory=dict)  #: by metric, where stated
     remarks: tuple[Remark, ...] = ()
     config: Mapping[str, Any] = field(default_factory=dict)  #: EVA's
 
@@ -246,7 +246,7 @@ def _stored(trials: Trials, run: RunRecord, name: str, path: Path) -> Run:
         run.imported.planned,
         remarks=recorded + _scored_incomplete(records, [status for *_, status in statuses]),
         clusters=clusters if len(clusters) == len(keys) else None,
-        bounds={scorer.name: scorer.bounds for scorer in run.scorers if scorer.bounds is not None},
+        scales={scorer.name: run.scale(scorer) for scorer in run.scorers},
     )
 
 
@@ -315,7 +315,7 @@ def _of_log(log: Log, name: str) -> Run:
         log.planned,
         log.source.sha256,
         clusters if len(clusters) == len(keys) else None,
-        log.bounds_of,
+        log.scales,
         (*log.remarks, *_scored_incomplete(records, [trial.status for trial in trials])),
     )
 
@@ -345,7 +345,7 @@ def _of_outcomes(group: Group, groups: Groups, metric: str, name: str) -> Run:
         (metric,),
         tuple(outcomes.problems),
         clusters=None if clusters is None else dict(zip(outcomes.problems, clusters, strict=True)),
-        bounds={} if group.bounds is None else {metric: group.bounds},
+        scales={metric: outcomes.scale},
         remarks=groups.remarks,
     )
 
