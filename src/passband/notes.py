@@ -93,6 +93,7 @@ __all__ = [
     "beyond_trials",
     "calibrated",
     "circular_pairs",
+    "claim_refused",
     "compared_stopped",
     "corrected_by_labels",
     "decided_early",
@@ -227,6 +228,11 @@ def notes_as_json(notes: Iterable[Note]) -> list[dict[str, str]]:
     [{'code': 'one-problem', 'text': 'only one problem', 'severity': 'remark'}]
     """
     return [note._asdict() for note in notes]
+
+
+def claim_refused(notes: Iterable[Note]) -> str:
+    """Return why no claim can be made, from the notes that say so; nothing if none does."""
+    return "; ".join(note.text for note in notes if note.severity == "invalid")
 
 
 def joined(notes: Iterable[Note]) -> str:
@@ -1301,7 +1307,7 @@ def order_differs(
 
 def of_side(side: str, note: Note) -> Note:
     """Return a note on one side of a comparison."""
-    return Note(note.code, f"{side}: {note.text}")
+    return note._replace(text=f"{side}: {note.text}")
 
 
 def unscored_in_pair(a: int, b: int, policy: str) -> Note:

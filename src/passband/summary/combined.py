@@ -9,7 +9,8 @@ from passband import notes
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes, on_one_scale
-from passband.stats.interval.estimate import on_scale
+from passband.stats.evidence.evidence_of import evidence_of_all
+from passband.stats.interval.estimate import on_scale, weighed
 from passband.stats.interval.strata.combine import combined_estimate
 from passband.stats.interval.strata.partition import check_names
 from passband.stats.interval.strata.weights import Weights, shares_of
@@ -137,6 +138,7 @@ def combined_line(
             outcomes, scored, metric, weights, request.over, request.level, request.policy
         )
         estimate = on_scale(estimate, metric, next(iter(outcomes.values())))
+        estimate = weighed(estimate, metric.k, evidence_of_all(scored.values()))
     except InvalidInput as error:
         return replace(first, estimate=None, reason=notes.not_measurable(str(error)))
     own = [line.estimate for line in lines.values() if line.estimate is not None]

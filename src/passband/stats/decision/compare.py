@@ -34,9 +34,9 @@ from passband.stats.decision.pairing import (
     linear_values,
     match_problems,
 )
-from passband.stats.decision.verdict import Decision, as_margin, decide
+from passband.stats.decision.verdict import Decision, as_margin, decide, not_comparable
+from passband.stats.evidence.evidence_of import data_notes, evidence_of
 from passband.stats.interval.seeds import seed_of
-from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
@@ -217,9 +217,25 @@ def compare(
         influence=_influence(contrast, values, match, level, margin),
         policy=policy,
         seed=None,
-        notes=(*contrast.notes, *_trial_notes(scored, wanted.k, contrast.notes), *notes),
+        notes=(*_of_sides(scored, wanted.k, over, contrast.notes), *contrast.notes, *notes),
     )
+    if any(evidence_of(side).against(over, wanted.k) for side in scored):
+        compared = _without_claims(compared)
     return _on_scale(compared, wanted, a) if wanted.is_score else compared
+
+
+def _without_claims(compared: Comparison) -> Comparison:
+    """Return a comparison of data that allow none: the values, and no interval, test or verdict."""
+    return replace(
+        compared,
+        low=None,
+        high=None,
+        se=None,
+        p_value=None,
+        confidence=None,
+        decision=not_comparable(compared.decision.margin),
+        influence=None,
+    )
 
 
 def _on_scale(compared: Comparison, metric: Metric, outcomes: Outcomes) -> Comparison:
@@ -247,12 +263,14 @@ def _on_scale(compared: Comparison, metric: Metric, outcomes: Outcomes) -> Compa
     )
 
 
-def _trial_notes(sides: tuple[Outcomes, Outcomes], k: int, known: tuple[Note, ...]) -> list[Note]:
-    """Return what the numbers of trials of either side say, where no note says so already."""
+def _of_sides(
+    sides: tuple[Outcomes, Outcomes], k: int, over: Over, known: tuple[Note, ...]
+) -> list[Note]:
+    """Return what is known about the data of either side, where no note says so already."""
     notes = [
         of_side(name, note)
         for name, side in zip("ab", sides, strict=True)
-        for note in trial_count_notes(side, k, "problems")
+        for note in data_notes(side, k, over)
     ]
     said = {(note.code, note.text[:2]) for note in known}
     return [note for note in notes if (note.code, note.text[:2]) not in said]

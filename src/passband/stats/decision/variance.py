@@ -23,6 +23,7 @@ from passband.notes import (
 )
 from passband.stats.checks import check_outcomes, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.evidence.evidence_of import data_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.fit.coarse import is_too_large
@@ -30,7 +31,6 @@ from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.methods import interval_for
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.components import values_of
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
@@ -186,7 +186,7 @@ def spread_of(outcomes: Outcomes, metric: Metric) -> Spread:
         within, notes = total, (*notes, ONLY_NOISE)
     if outcomes.is_clustered:
         notes = (*notes, CLUSTERED_PROBLEMS)
-    notes = (*notes, *trial_count_notes(outcomes, metric.k, "problems"))
+    notes = (*notes, *data_notes(outcomes, metric.k, "problems"))
     return Spread(used, fewest, most, total, within, noise, notes, is_flat=bool(reason))
 
 

@@ -20,9 +20,11 @@ from passband.stats.decision.difference import Contrast
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.paired import Ends
 
-__all__ = ["Decision", "Verdict", "as_margin", "decide", "verdict_of"]
+__all__ = ["Decision", "Verdict", "as_margin", "decide", "not_comparable", "verdict_of"]
 
-Verdict = Literal["better", "worse", "equivalent", "no-worse", "no-better", "undecided"]
+Verdict = Literal[
+    "better", "worse", "equivalent", "no-worse", "no-better", "undecided", "not-comparable"
+]
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Decision:
             "no-worse": f"{b} is not worse than {a} by {margin} or more",
             "no-better": f"{b} is not better than {a} by {margin} or more",
             "undecided": "undecided",
+            "not-comparable": "not comparable",
         }[self.verdict]
 
     def __str__(self) -> str:
@@ -102,6 +105,11 @@ def decide(
         return Decision(verdict, margin, within, None, None)
     no_better = 1.0 - above
     return Decision(verdict, margin, within, below, no_better, max(below, no_better))
+
+
+def not_comparable(margin: float | None) -> Decision:
+    """Return the verdict on data that allow no claim about a difference."""
+    return Decision("not-comparable", margin, None, None, None)
 
 
 def _beyond(contrast: Contrast, at: float) -> float | None:

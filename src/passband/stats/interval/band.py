@@ -7,6 +7,7 @@ different k are strongly correlated, so that quantile is about 2.4 and not the 3
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,7 @@ from passband.notes import Note
 from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.values import ArrayValue
+from passband.stats.evidence.evidence_of import data_notes, evidence_of
 from passband.stats.interval.band_counts import critical_of_counts, ends_of_counts
 from passband.stats.interval.band_graded import (
     critical_of_graded,
@@ -29,7 +31,6 @@ from passband.stats.interval.critical import critical_value
 from passband.stats.interval.default.auto import auto, target_notes
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.request import IntervalRequest
-from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.interval.vote_band import vote_band, vote_covariance
 from passband.stats.metric.measure import curve, curve_name
 from passband.stats.metric.metric import Metric
@@ -95,6 +96,8 @@ def band(
         drawn = _of_counts(requests) if scored.is_binary else _of_graded(requests)
     rows = zip(metrics, points.value.tolist(), drawn.ends, strict=True)
     ends = [m.on_scale(outcomes, min(e[0], value), max(e[1], value)) for m, value, e in rows]
+    if evidence_of(scored).against(over, len(metrics)) is not None:
+        ends = [(math.nan, math.nan)] * len(metrics)
     return Band(
         metric=points.metric,
         k=points.k,
@@ -108,7 +111,7 @@ def band(
         left_out=scored.n_problems - points.n_problems,
         policy=policy,
         notes=(
-            *_by_code(trial_count_notes(scored, metric.k, over) for metric in metrics),
+            *_by_code(data_notes(scored, metric.k, over) for metric in metrics),
             *drawn.notes,
         ),
     )

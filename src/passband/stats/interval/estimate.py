@@ -19,7 +19,10 @@ from passband.stats.checks import (
     check_text,
     names_in,
 )
+from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.evidence.evidence_of import evidence_of
+from passband.stats.evidence.left_out import left_out_notes
 from passband.stats.interval.certify.certificate import Certificate
 from passband.stats.interval.certify.certify import MANY_SETS, certified
 from passband.stats.interval.default.votes import answer_notes
@@ -29,12 +32,11 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import seed_of
 from passband.stats.interval.strata.partition import Labels
 from passband.stats.interval.strata.weights import Weights
-from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.stats.tolerance import ROUNDING
 
-__all__ = ["Estimate", "Over", "Template", "estimate", "on_scale", "with_certificate"]
+__all__ = ["Estimate", "Over", "Template", "estimate", "on_scale", "weighed", "with_certificate"]
 
 
 @dataclass(frozen=True)
@@ -167,15 +169,16 @@ def estimate(
     )
     fill: Callable[[Metric], Estimate] = template.filled
     most: Callable[[str], int] = template.most_trials
+    evidence = evidence_of(scored)
     if not is_plain:
         # Imported here, as they make estimates of this module.
         from passband.stats.interval.strata.design import Design
 
         design = Design.of(template, by, weights, population)
-        fill, most = design.filled, design.most_trials
+        fill, most, evidence = design.filled, design.most_trials, design.evidence
 
     def finished(metric: Metric) -> Estimate:
-        return on_scale(fill(metric), metric, outcomes)
+        return weighed(on_scale(fill(metric), metric, outcomes), metric.k, evidence)
 
     if isinstance(metrics, str):
         return finished(parse_metric(metrics, most(metrics)))
@@ -189,6 +192,14 @@ def on_scale(estimate: Estimate, metric: Metric, outcomes: Outcomes) -> Estimate
         return replace(estimate, value=value)
     low, high = metric.on_scale(outcomes, estimate.low, estimate.high)
     return replace(estimate, value=value, low=low, high=high)
+
+
+def weighed(estimate: Estimate, k: int, evidence: Evidence) -> Estimate:
+    """Return an estimate with what is known about its data; without an interval if that forbids."""
+    noted = replace(estimate, notes=(*evidence.notes(estimate.over, k), *estimate.notes))
+    if evidence.against(estimate.over, k) is None:
+        return noted
+    return replace(noted, low=None, high=None, se=None, certificate=None)
 
 
 @dataclass(frozen=True)
@@ -221,6 +232,9 @@ class Template:
         result = self._estimate(request, interval)
         if not (self.certify or self.calibrate):
             return result
+        finding = evidence_of(self.scored).against(self.over, metric.k)
+        if finding is not None:
+            return _noted(result, no_certificate(finding.text))
         return with_certificate(result, request, calibrate=self.calibrate)
 
     def _estimate(self, request: IntervalRequest, interval: Interval) -> Estimate:
@@ -243,7 +257,7 @@ class Template:
             n_unscored=self.outcomes.n_unscored,
             policy=self.policy,
             seed=interval.seed,
-            notes=(*trial_count_notes(self.scored, metric.k, self.over), *interval.notes),
+            notes=(*left_out_notes(self.scored, metric.k), *interval.notes),
         )
 
 

@@ -10,8 +10,10 @@ import numpy as np
 
 from passband.display import Displayed
 from passband.errors import InvalidInput
+from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.values import ArrayValue
+from passband.stats.evidence.evidence_of import evidence_of
 from passband.stats.metric.components import mean_curve
 from passband.stats.metric.names import MetricName, parse_name
 from passband.stats.metric.registry import Metric, expand_metrics, parse_metric
@@ -41,6 +43,7 @@ class Curve(ArrayValue, Displayed):
     k: Ints
     value: Floats
     n_problems: Ints
+    notes: tuple[Note, ...] = ()  #: what is known about the data
 
     def __len__(self) -> int:
         return len(self.k)
@@ -98,7 +101,8 @@ def curve(outcomes: Outcomes, metric: str, *, policy: Policy = "drop") -> Curve:
     ]
     ks = np.arange(1, len(metrics) + 1)
     problems = scored.trial_tally[::-1].cumsum()[::-1][1:]
-    return Curve(name.at("*"), ks, np.array(values), problems)
+    notes = evidence_of(scored).notes("problems", len(metrics))
+    return Curve(name.at("*"), ks, np.array(values), problems, notes)
 
 
 def curve_name(metric: str) -> MetricName:

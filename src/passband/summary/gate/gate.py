@@ -11,6 +11,7 @@ from passband.stats.decision.gate.check import Check, Evidence, check
 from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
 from passband.summary.gate.certified import (
     apart_reason,
+    evidence_reason,
     failed_reason,
     judge_reason,
     left_out_reason,
@@ -152,6 +153,7 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
         pair.unlike
         or judge_reason(pair.judged)
         or scale_reason(sides)
+        or evidence_reason(result.comparison)
         or failed_reason(sides, policy.max_failed)
         or left_out_reason(result.comparison, policy.max_left_out)
     )

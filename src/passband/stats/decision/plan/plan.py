@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import Any
 
 from passband.errors import InvalidInput, NotEnoughData
-from passband.notes import Note, assumed_correlation, joined, notes_as_json
+from passband.notes import Note, assumed_correlation, claim_refused, joined, notes_as_json
 from passband.stats.checks import (
     Over,
     as_correlation,
@@ -253,6 +253,8 @@ def detectable(
         from passband.stats.decision.compare import compare
 
         both = compare(outcomes, against, metric, level=level, policy=policy)
+        if both.decision.verdict == "not-comparable":
+            raise NotEnoughData(f"the two are not comparable: {claim_refused(both.notes)}.")
         if both.se is None:
             raise NotEnoughData(
                 "the two models differ by the same amount on every problem: the spread is unknown."

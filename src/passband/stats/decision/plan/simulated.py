@@ -15,6 +15,7 @@ from passband.notes import K_ABOVE_HALF, PILOT_ONE_TRIAL, Note, few_in_pilot
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.plan.laws import Laws, draw_laws
+from passband.stats.evidence.evidence_of import data_notes
 from passband.stats.interval.bootstrap.units import data_seed
 from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
 from passband.stats.interval.estimate import estimate
@@ -22,7 +23,6 @@ from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.seeds import generator
-from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
@@ -155,7 +155,7 @@ def _notes(outcomes: Outcomes, metric: Metric) -> tuple[Note, ...]:
         notes.append(PILOT_ONE_TRIAL)
     elif 2 * metric.k > int(outcomes.trials[outcomes.trials >= metric.k].min()):
         notes.append(K_ABOVE_HALF)
-    return (*notes, *trial_count_notes(outcomes, metric.k, "problems"))
+    return (*notes, *data_notes(outcomes, metric.k, "problems"))
 
 
 @lru_cache(maxsize=16)

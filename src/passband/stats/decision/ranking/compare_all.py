@@ -19,8 +19,8 @@ from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
 from passband.stats.data.values import FrozenDict
 from passband.stats.decision.ranking.field import Field
 from passband.stats.decision.ranking.ranking import Ranking
+from passband.stats.evidence.evidence_of import data_notes, evidence_of
 from passband.stats.interval.seeds import seed_of
-from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
 
@@ -99,10 +99,12 @@ def compare_all(
         seed=start,
         notes=(
             *all_models.notes(),
-            *_trial_notes(scored, wanted.k),
+            *_data_notes(scored, wanted.k, over),
             *unscored_notes(models, policy),
         ),
     )
+    if any(evidence_of(one).against(over, wanted.k) for one in scored.values()):
+        ranking = ranking.without_claims()
     first = next(iter(models.values()))
     if not (wanted.is_score and first.scale.lower_is_better):
         return ranking
@@ -122,12 +124,12 @@ def unscored_notes(models: Mapping[str, Outcomes], policy: Policy) -> tuple[Note
     return (unscored_by_model(unscored, policy),) if unscored else ()
 
 
-def _trial_notes(models: Mapping[str, Outcomes], k: int) -> tuple[Note, ...]:
-    """Return what the numbers of trials say against the value of each model."""
+def _data_notes(models: Mapping[str, Outcomes], k: int, over: Over) -> tuple[Note, ...]:
+    """Return what is known about the data of each model."""
     return tuple(
         of_side(name, note)
         for name, outcomes in models.items()
-        for note in trial_count_notes(outcomes, k, "problems")
+        for note in data_notes(outcomes, k, over)
     )
 
 

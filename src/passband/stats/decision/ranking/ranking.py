@@ -85,6 +85,19 @@ class Ranking(Displayed):
     notes: tuple[Note, ...] = ()
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
 
+    def without_claims(self) -> Ranking:
+        """Return the values alone, for data that allow no claim about their differences."""
+        worst = len(self.standings)
+        none = dict.fromkeys(("low", "high", "se", "p_value", "p_holm", "p_bh", "p_adjusted"))
+        return replace(
+            self,
+            standings=tuple(
+                replace(one, low=None, high=None, rank_low=1, rank_high=worst, p_best=None)
+                for one in self.standings
+            ),
+            pairs=tuple(replace(one, confidence=None, **none) for one in self.pairs),
+        )
+
     def mirrored(self, scored: Callable[[float], float]) -> Ranking:
         """Return the same ranking of scores of which lower ones are better."""
         return replace(

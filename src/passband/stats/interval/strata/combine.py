@@ -13,14 +13,14 @@ from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.notes import ONE_STRATUM, Note
 from passband.stats.checks import Over, as_level, check_outcomes, check_over, check_text
 from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
-from passband.stats.interval.estimate import Estimate, estimate, on_scale
+from passband.stats.evidence.evidence_of import evidence_of_all
+from passband.stats.interval.estimate import Estimate, estimate, on_scale, weighed
 from passband.stats.interval.methods import Interval
 from passband.stats.interval.reduced import reduced
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.strata.interval import strata_interval
 from passband.stats.interval.strata.partition import check_names
 from passband.stats.interval.strata.weights import Shares, Weights, shares_of
-from passband.stats.interval.trial_counts import trial_count_notes
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 
@@ -80,6 +80,7 @@ def combine(
     wanted = parse_metric(metric, max(part.most_trials() for part in scored.values()))
     combined, shares = combined_estimate(strata, scored, wanted, weights, over, level, policy)
     combined = on_scale(combined, wanted, next(iter(strata.values())))
+    combined = weighed(combined, wanted.k, evidence_of_all(scored.values()))
     options: dict[str, Any] = {"over": over, "level": level, "policy": policy}
     own = {name: estimate(part, wanted.name, **options) for name, part in strata.items()}
     return Stratified(combined, own, dict(shares.values))
@@ -130,22 +131,10 @@ def combined_estimate(
             n_unscored=sum(part.n_unscored for part in strata.values()),
             policy=policy,
             seed=None,
-            notes=(*shares.notes, *_trial_notes(list(scored.values()), metric.k), *notes),
+            notes=(*shares.notes, *notes),
         ),
         shares,
     )
-
-
-def _trial_notes(strata: Sequence[Outcomes], k: int) -> tuple[Note, ...]:
-    """Return what the numbers of trials of all strata together say against the mean.
-
-    That numbers of trials go with difficulty from stratum to stratum does no harm here.
-    """
-    if not all(stratum.is_binary for stratum in strata):
-        return ()
-    successes = np.concatenate([stratum.required_successes() for stratum in strata])
-    trials = np.concatenate([stratum.trials for stratum in strata])
-    return trial_count_notes(Outcomes.from_counts(successes, trials), k, "problems")
 
 
 def _with_trials(name: str, stratum: Outcomes, metric: Metric) -> Outcomes:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from passband.errors import InvalidInput
 from passband.stats.checks import as_whole
+from passband.stats.data.evidence import Evidence
+from passband.stats.evidence.evidence_of import evidence_of, evidence_of_strata
 from passband.stats.interval.estimate import Estimate, Template
 from passband.stats.interval.strata.combine import combined_estimate
 from passband.stats.interval.strata.partition import Labels, split_by
@@ -49,6 +51,14 @@ class Design:
             return self.template.scored.most_trials()
         strata = split_by(self.template.scored, self.by)
         return min(stratum.most_trials() for stratum in strata.values())
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is known about the data; numbers of trials may differ from stratum to stratum."""
+        scored = self.template.scored
+        if self.by is None:
+            return evidence_of(scored)
+        return evidence_of_strata(scored, split_by(scored, self.by).values())
 
     def filled(self, metric: Metric) -> Estimate:
         """Return the estimate of a metric."""

@@ -1,0 +1,107 @@
+"""What a source says of its trials beyond their scores: the ground of the evidence on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from passband.stats.data.evidence import Evidence, Finding
+from passband.stats.data.outcomes import Outcomes
+from passband.types import Ints
+
+if TYPE_CHECKING:
+    from passband.stats.data.sequence import Sequence as AskedScores
+
+__all__ = ["AnswerTexts", "Observed", "Progress", "with_evidence"]
+
+_SHORT = 20  # characters; a letter or a number may well be the same each time
+
+
+@dataclass(frozen=True)
+class AnswerTexts:
+    """The full texts of the answers by number, equal for equal texts, in the order of asking.
+
+    Problem i has ``codes[offsets[i]:offsets[i + 1]]``.
+    """
+
+    codes: Ints
+    offsets: Ints
+    is_short: bool  #: whether a confident model may well repeat itself
+
+    @staticmethod
+    def of_rows(rows: Iterable[Iterable[str | None]]) -> AnswerTexts:
+        """Number the texts of problems, a row each; trials without a text are left out.
+
+        >>> texts = AnswerTexts.of_rows([["4", "4", None], ["5"]])
+        >>> texts.codes.tolist(), texts.offsets.tolist(), texts.is_short
+        ([0, 0, 1], [0, 2, 3], True)
+        """
+        numbers: dict[str, int] = {}
+        codes: list[int] = []
+        lengths, characters = [0], 0
+        for row in rows:
+            for text in row:
+                if text is not None:
+                    codes.append(numbers.setdefault(text, len(numbers)))
+                    characters += len(text)
+            lengths.append(len(codes))
+        is_short = characters < _SHORT * len(codes)
+        return AnswerTexts(np.array(codes, np.int64), np.array(lengths, np.int64), is_short)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many problems have been asked, and how many of those asked are no longer in the task."""
+
+    asked: int
+    not_asked: int
+    gone: int = 0
+    is_shuffled: bool = False  #: whether they were asked in random order
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a reader saw of one task, model and scorer; None where the source does not say."""
+
+    scores: AskedScores | None = None  #: in the order of asking, of all problems or some
+    texts: AnswerTexts | None = None
+    is_greedy: bool = False  #: whether the decoding always takes the likeliest token
+    prompts: Ints | None = None  #: a number for each problem, equal for equal prompts
+    progress: Progress | None = None
+    findings: tuple[Finding, ...] = ()  #: that the reader made itself
+
+    def evidence(self, outcomes: Outcomes) -> Evidence:
+        """Return what all of this shows about outcomes."""
+        return Evidence().joined(self._found(outcomes))
+
+    def _found(self, outcomes: Outcomes) -> Iterable[Finding]:
+        from passband.stats.evidence.copies import problem_copies
+        from passband.stats.evidence.order import order_findings
+        from passband.stats.evidence.texts import text_findings
+        from passband.stats.evidence.unasked import unasked_findings
+
+        yield from self.findings
+        if self.texts is not None:
+            texts = self.texts
+            yield from text_findings(
+                texts.codes, texts.offsets, short=texts.is_short, greedy=self.is_greedy
+            )
+        if self.scores is not None:
+            yield from order_findings(self.scores)
+        if self.prompts is not None and not outcomes.is_clustered:
+            yield from problem_copies(self.prompts)
+        if self.progress is not None:
+            progress = self.progress
+            yield from unasked_findings(
+                progress.asked, progress.not_asked, progress.gone, progress.is_shuffled
+            )
+
+
+def with_evidence(outcomes: Outcomes, observed: Observed) -> Outcomes:
+    """Return outcomes that know what was found where they were read."""
+    from dataclasses import replace
+
+    return replace(outcomes, found=outcomes.found.joined(observed.evidence(outcomes).findings))

@@ -1,0 +1,86 @@
+"""Whether successive trials agree more often than others of the same problem.
+
+Given how often each value occurs among a problem's n trials, which trials have which is for chance
+to decide if the trials are independent and alike. Of e pairs of neighbours, the number A that agree
+has then the mean e P_2 / n_(2), where P_r is the sum over the values, which occur m times, of the
+falling power m_(r) = m (m - 1) ... (m - r + 1). With h ordered pairs of pairs that have one trial in
+common, E[A^2] = e P_2 / n_(2) + h P_3 / n_(3) + (e^2 - e - h) (P_2^2 - 4 P_3 - 2 P_2) / n_(4).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from passband.stats.data.evidence import Finding
+from passband.stats.evidence.shares import standard_errors
+from passband.types import Bools, Floats, Ints
+
+__all__ = ["Agreement", "agreement_of", "copied_findings", "falling_sums"]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How often neighbours agree, and how often they would by chance."""
+
+    share: float  #: of the pairs of neighbours, in problems whose trials are not all alike
+    expected: float
+    z: float
+
+
+def agreement_of(agreeing: Ints, edges: Ints, shared: Ints, n: Ints, sums: Floats) -> Agreement:
+    """Compare the agreeing neighbours of each problem with those expected.
+
+    `edges` and `shared` are e and h of each problem, `sums` has its P_2 and P_3. Problems whose
+    trials all agree, or all differ, say nothing.
+    """
+    keep = (edges > 0) & (n >= 3) & (sums[0] > 0) & (sums[0] < n * (n - 1.0))
+    if not keep.any():
+        return Agreement(0.0, 0.0, 0.0)
+    e, h, size = (each[keep].astype(np.float64) for each in (edges, shared, n))
+    twos, threes = sums[:, keep]
+    pairs = twos / (size * (size - 1.0))
+    triples = threes / (size * (size - 1.0) * (size - 2.0))
+    disjoint = (twos**2 - 4.0 * threes - 2.0 * twos) / np.maximum(
+        size * (size - 1.0) * (size - 2.0) * (size - 3.0), 1.0
+    )
+    mean = e * pairs
+    variance = e * pairs + h * triples + (e * e - e - h) * disjoint - mean**2
+    total = float(e.sum())
+    share, expected = float(agreeing[keep].sum()) / total, float(mean.sum()) / total
+    error = math.sqrt(max(float(variance.sum()), 0.0)) / total
+    return Agreement(share, expected, standard_errors(share, expected, error, total**-0.5))
+
+
+def falling_sums(values: Floats | Ints, owners: Ints, problems: int) -> Floats:
+    """Return P_2 and P_3 of each problem, as two rows.
+
+    >>> falling_sums(np.array([7, 7, 7, 4, 7]), np.array([0, 0, 0, 1, 1]), 2).tolist()
+    [[6.0, 0.0], [6.0, 0.0]]
+    """
+    order = np.lexsort((values, owners))
+    values, owners = values[order], owners[order]
+    is_new: Bools = np.ones(len(values), dtype=bool)
+    is_new[1:] = (values[1:] != values[:-1]) | (owners[1:] != owners[:-1])
+    (starts,) = is_new.nonzero()
+    m = np.diff(starts, append=len(values)).astype(np.float64)
+    twos = m * (m - 1.0)
+    powers = (twos, twos * (m - 2.0))
+    return np.array([np.bincount(owners[starts], each, minlength=problems) for each in powers])
+
+
+def copied_findings(agreement: Agreement, what: str) -> tuple[Finding, ...]:
+    """Return what is to be said of `what` that agrees too often: over trials, and of k draws."""
+    numbers = {"share": agreement.share, "expected": agreement.expected, "z": agreement.z}
+    text = (
+        f"{what} agree in {agreement.share:.2f} of all pairs, where {agreement.expected:.2f} would "
+        "by chance, as if answers were copied or cached"
+    )
+    many = f"{text}; intervals over trials count each copy as a trial, and are too short"
+    draws = f"{text}; of k draws some are then copies: pass@k is too low, and pass^k too high"
+    return (
+        Finding("copied-trials", "invalid", many, {"trials": 1}, numbers),
+        Finding("copied-draws", "weak", draws, {"problems": 2}, numbers),
+    )
