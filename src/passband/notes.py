@@ -135,6 +135,7 @@ __all__ = [
     "late_timeouts",
     "left_out",
     "left_out_differ",
+    "looks_misread",
     "looks_wrong",
     "low_coverage",
     "mean_of_all_trials",
@@ -1582,7 +1583,7 @@ OTHER_SCORER_VERSION = Note(
 #: codes of notes on trials that change what a number means, shown even where notes are not
 WARNED = frozenset(
     {
-        "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
+        "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong", "looks-misread",
         "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "shards-waiting",
         "unsafe-code",
     }
@@ -1750,6 +1751,31 @@ def looks_wrong(
         "looks-wrong",
         f"{what} (mean {mean:.2g} of {_count(scored, 'trial')}; {no_answer} have no answer): "
         f'{place} ends in "{_end(text)}", {read}; expected {expected}. Is it read as it should be?',
+    )
+
+
+def looks_misread(
+    misread: int,
+    wrong: int,
+    place: str,
+    text: str,
+    answer: str | None,
+    targets: Sequence[str],
+) -> Note:
+    """Return the note on answers that are scored wrong and look right.
+
+    >>> print(looks_misread(9, 10, "p3, trial 0", "It is 14 apples.", "14 apples", ["14"]))
+    of 10 answers scored wrong that were looked at, 9 hold the right one where answers stand: p3, \
+trial 0 ends in "It is 14 apples.", read as "14 apples"; expected "14". Is it read as it should be?
+    """
+    read = "where no answer was found" if answer is None else f'read as "{_end(answer)}"'
+    expected = " or ".join(f'"{_end(target)}"' for target in targets[:3]) or "nothing"
+    return Note(
+        "looks-misread",
+        f"of {_count(wrong, 'answer')} scored wrong that were looked at, {misread} hold the right "
+        f'one where answers stand: {place} ends in "{_end(text)}", {read}; expected {expected}. Is '
+        "it read as it should be?",
+        "weak",
     )
 
 

@@ -102,6 +102,4 @@ class Observed:
 
 def with_evidence(outcomes: Outcomes, observed: Observed) -> Outcomes:
     """Return outcomes that know what was found where they were read."""
-    from dataclasses import replace
-
-    return replace(outcomes, found=outcomes.found.joined(observed.evidence(outcomes).findings))
+    return outcomes.knowing(observed.evidence(outcomes).findings)

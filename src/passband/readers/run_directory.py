@@ -14,6 +14,7 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.readers.recorded_votes import RecordedVotes, stored_votes
 from passband.readers.runs import groups_of_runs
+from passband.readers.stored_evidence import stored_outcomes
 from passband.readers.tally import RunTally, tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.trials.reader import RunRecord, Trials, is_run_directory
@@ -47,7 +48,7 @@ class StoredRun:
 
     def outcomes(self, scorer: str | None = None) -> Outcomes:
         """Return the scores of a scorer, or of the main one."""
-        return self.trials.outcomes(self.record, self.record.scorer(scorer))
+        return stored_outcomes(self.trials, self.record, self.record.scorer(scorer))
 
     def votes(self, scorer: str | None = None) -> RecordedVotes:
         """Return the votes of the trials that a scorer scored."""

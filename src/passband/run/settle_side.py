@@ -9,6 +9,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.generate.providers import Connection
+from passband.readers.stored_evidence import stored_outcomes
 from passband.run.budget import find_price, price_files
 from passband.run.counters import Price
 from passband.run.loop import Ending
@@ -81,7 +82,7 @@ class SettleSide:
         chosen = set(tasks)
         with Trials(self.directory) as trials:
             runs = [run for run in self._runs(trials) if run.task in chosen]
-            return {run.task: trials.outcomes_of_first(run, rounds) for run in runs}
+            return {run.task: stored_outcomes(trials, run, run.scorer(), rounds) for run in runs}
 
     def top_up(
         self, tasks: Iterable[str], rounds: int, money: float | None, watcher: Watcher

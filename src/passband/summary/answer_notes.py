@@ -1,4 +1,4 @@
-"""Notes on the answers behind a run's numbers: where they look misread, or their keys wrong."""
+"""The note on wrong answers that agree, of which the key may be the wrong one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from passband import notes
 from passband.notes import Note
-from passband.summary.diagnosis import diagnose
+from passband.readers.stored_evidence import stored_outcomes
+from passband.stats.data.outcomes import Outcomes
 from passband.summary.same_wrong import striking
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
@@ -15,15 +16,13 @@ __all__ = ["answer_notes"]
 
 
 def answer_notes(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Iterator[Note]:
-    """Yield notes on answers that look odd; nothing where they do not.
+    """Yield the note on wrong answers that agree; nothing where they do not.
 
-    A result that looks misread is said to be so, and nothing more: its wrong answers agree because
-    they are no answers.
+    Of a result that looks misread nothing more is said: its wrong answers agree because they are no
+    answers.
     """
     directory = str(trials.directory)
-    diagnosis = diagnose(trials, run, scorer)
-    if diagnosis is not None:
-        yield from diagnosis.notes(directory)
+    if run.adaptive is None and _is_misread(stored_outcomes(trials, run, scorer)):
         return
     if found := striking(trials, run, scorer):
         first = found[0]
@@ -32,3 +31,8 @@ def answer_notes(trials: Trials, run: RunRecord, scorer: ScorerRecord) -> Iterat
         yield notes.same_wrong(
             len(found), first.problem, first.answer, target, first.times, first.scored, command
         )
+
+
+def _is_misread(outcomes: Outcomes) -> bool:
+    codes = {finding.code for finding in outcomes.found.findings}
+    return bool(codes & {"looks-wrong", "looks-misread"})

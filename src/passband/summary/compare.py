@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 FORMAT, VERSION = "comparison", 1
-_SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking")
+_SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking", "accept")
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _differences(
     """Yield the difference of two models by each metric, corrected by labels where there are."""
     a, b = models.values()
     options = asdict(contest)
-    del options["metrics"], options["ranking"]
+    del options["metrics"], options["ranking"], options["accept"]
     if not judges:
         yield from (compare(a, b, name, **options) for name in names)
         return

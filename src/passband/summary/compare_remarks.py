@@ -1,13 +1,13 @@
-"""Remarks on two sides that are compared: scorers, sandboxes, targets, how they were stopped."""
+"""Remarks and findings on sides that are compared: scorers, sandboxes, scales, targets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from passband import notes
 from passband.readers import Groups, Remark
-from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.evidence import Finding
+from passband.stats.data.outcomes import Outcomes
 
 __all__ = [
     "DifferentTargets",
@@ -16,9 +16,11 @@ __all__ = [
     "sandbox_remarks",
     "scale_remarks",
     "scorer_remarks",
-    "stopped_remarks",
+    "target_findings",
     "target_remarks",
 ]
+
+_ALLOWED = 0.05  # share of problems whose targets may differ before a comparison means nothing
 
 
 def different_scorers(
@@ -92,6 +94,23 @@ def different_targets(
     }
 
 
+def target_findings(
+    readings: Sequence[Groups], tasks: Sequence[str | None]
+) -> dict[str | None, tuple[Finding, ...]]:
+    """Return findings on tasks whose problems have the same ids, but different targets."""
+    return {
+        task: (
+            Finding(
+                "different-targets",
+                "invalid" if different.unlike > _ALLOWED * different.problems else "weak",
+                f"{different}: if they are different problems, pairing them is wrong",
+                numbers={"unlike": different.unlike, "problems": different.problems},
+            ),
+        )
+        for task, different in different_targets(readings, tasks).items()
+    }
+
+
 def target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
     """Return remarks on tasks whose problems have the same ids, but different targets."""
     return [
@@ -115,22 +134,4 @@ def scale_remarks(models: Mapping[str | None, Mapping[str, Outcomes]]) -> list[R
                 "not; on different scales a difference means nothing"
             )
             remarks.append(Remark((f"{task}: " if task else "") + text, important=True))
-    return remarks
-
-
-def stopped_remarks(
-    models: Mapping[str | None, Mapping[str, Outcomes]], policy: Policy
-) -> list[Remark]:
-    """Say which trials look stopped by their own outcome: their mean of c/n is too large."""
-    from passband.stats.sequential.detect import detect_by_counts
-
-    remarks = []
-    for task, of_task in models.items():
-        for model, outcomes in of_task.items():
-            counted = outcomes.under(policy)
-            found = detect_by_counts(counted)
-            if found.is_alarm:
-                text = notes.compared_stopped(found.p_value, found.problems, counted.most_trials())
-                where = model if task is None else f"{task} / {model}"
-                remarks.append(Remark(f"{where}: {text}", True))
     return remarks

@@ -18,8 +18,7 @@ from passband.summary.compare_remarks import (
     sandbox_remarks,
     scale_remarks,
     scorer_remarks,
-    stopped_remarks,
-    target_remarks,
+    target_findings,
 )
 from passband.summary.contest import Contest
 from passband.summary.field import Field
@@ -93,11 +92,16 @@ def contestants_of(
     if by != "scorer":
         left_out += scorer_remarks(readings, shared)
     left_out += sandbox_remarks(readings, shared)
-    left_out += target_remarks(readings, shared)
-    outcomes = {task: entrants.models(task) for task in shared}
-    apart = different_scorers(readings, shared)  # whose remark speaks of scales already
-    left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in apart})
-    left_out += stopped_remarks(outcomes, contest.policy)
+    apart = target_findings(readings, shared)
+    outcomes = {
+        task: {
+            name: one.accepting(contest.accept).knowing(apart.get(task, ()))
+            for name, one in entrants.models(task).items()
+        }
+        for task in shared
+    }
+    scorers = different_scorers(readings, shared)  # whose remark speaks of scales already
+    left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in scorers})
     shares = frozenset(
         task for task in shared if all(one.is_share for one in outcomes[task].values())
     )

@@ -11,17 +11,25 @@ from passband.notes import Note
 from passband.readers.tally import RunTally
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.plan.plan import Plan
+from passband.stats.evidence.evidence_of import evidence_of
 from passband.stats.interval.estimate import estimate
 from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
 from passband.stats.metric.names import parse_name
-from passband.stats.metric.registry import expand_metrics
+from passband.stats.metric.registry import expand_metrics, parse_metric
 from passband.summary.certified import certified_lines
 from passband.summary.spread import spread_of
 from passband.summary.stopped import looks_stopped, stopped_lines
 from passband.summary.summary import Group, Line, Request, ScorerCounts
 
-__all__ = ["group_of", "metric_lines", "unscored_notes", "with_tally"]
+__all__ = [
+    "group_of",
+    "metric_lines",
+    "unbiased_first",
+    "unscored_notes",
+    "with_first_lines",
+    "with_tally",
+]
 
 
 def group_of(
@@ -47,7 +55,8 @@ def group_of(
         trials_per_problem=(int(outcomes.trials.min()), outcomes.most_trials()),
         n_clusters=None if clusters is None else len(set(clusters)),
         notes=(*unscored_notes(outcomes, request.policy), *planned),
-        spread=spread_of(outcomes.under(request.policy)),
+        evidence=evidence_of(outcomes.counted(request.policy)).if_any(),
+        spread=spread_of(outcomes.counted(request.policy)),
     )
 
 
@@ -105,6 +114,28 @@ def metric_lines(
     return certified_lines(lines, outcomes, request)
 
 
+def unbiased_first(outcomes: Outcomes, request: Request) -> int | None:
+    """Return how many first trials of each problem to use, where all of them would mislead."""
+    finding = evidence_of(outcomes.counted(request.policy)).against(request.over, 1)
+    first = None if finding is None else finding.numbers.get("first")
+    return first if isinstance(first, int) else None
+
+
+def with_first_lines(lines: list[Line], first: Outcomes, request: Request) -> list[Line]:
+    """Return lines, each followed by the same metric of the first trials of each problem.
+
+    These were asked whatever the results, so that they are unbiased.
+    """
+    trials = first.most_trials()
+    shown = []
+    for line in lines:
+        shown.append(line)
+        if line.estimate is not None and parse_metric(line.estimate.metric, trials).k <= trials:
+            (again,) = metric_lines(first, [line.estimate.metric], request, line.scorer)
+            shown.append(replace(again, metric=f"{line.metric} (first {trials})"))
+    return shown
+
+
 def _single_names(name: str) -> list[str]:
     """Return a name with several values of k as one name for each.
 
@@ -122,9 +153,6 @@ def _line(outcomes: Outcomes, metric: str, request: Request, scorer: str | None)
         raise
     except InvalidInput as error:
         return Line(metric, scorer, None, _reason(error))
-    if request.stopped_after == 0:  # the numbers of trials were fixed, whatever they look like
-        kept = tuple(note for note in result.notes if note.code != "stopped-by-outcome")
-        result = replace(result, notes=kept)
     return Line(result.metric, scorer, result)
 
 

@@ -16,6 +16,7 @@ from passband import notes
 from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import Note
 from passband.readers.recorded_votes import stored_votes
+from passband.readers.stored_evidence import stored_outcomes
 from passband.score.corpus import CORPUS_METRICS, corpus_replicates, corpus_value
 from passband.score.recorded import recorded_equality
 from passband.score.repeats import aggregations, reduction
@@ -136,7 +137,9 @@ class MetricList:
 
     def _all_trials(self, entry: MetricEntry) -> Sample:
         scorer = self._run.scorer(entry.scorer)
-        outcomes = self._trials.outcomes(self._run, scorer)
+        request = self._request
+        outcomes = stored_outcomes(self._trials, self._run, scorer, request.first)
+        outcomes = outcomes.accepting(request.accepted)
         if entry.first is not None:
             outcomes = self._first_trials(entry, scorer.number)
         remarks: tuple[Note, ...] = ()

@@ -14,6 +14,7 @@ from passband.readers import Remark
 from passband.readers.judge_scores import is_judged, judge_scores
 from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
+from passband.readers.stored_evidence import stored_outcomes
 from passband.readers.tally import tally_of
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED
@@ -25,7 +26,13 @@ from passband.summary.by_column import column_of, macro_average
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
-from passband.summary.group import group_of, metric_lines, with_tally
+from passband.summary.group import (
+    group_of,
+    metric_lines,
+    unbiased_first,
+    with_first_lines,
+    with_tally,
+)
 from passband.summary.judged.canaries import canary_notes
 from passband.summary.judged.correction import Correction
 from passband.summary.judged.result import rests_on_labels
@@ -299,7 +306,9 @@ class RunSummary:
     @cached_property
     def _outcomes(self) -> tuple[Outcomes, tuple[Note, ...]]:
         """The run's outcomes, with votes where a metric needs them, and notes on those."""
-        outcomes = self._trials.outcomes(self._run, self._scorer)
+        request = self._request
+        outcomes = stored_outcomes(self._trials, self._run, self._scorer, request.first)
+        outcomes = outcomes.accepting(request.accepted)
         if self._scorer.is_label:  # trials that nobody labelled are no failures of anything
             outcomes = replace(outcomes, unscored={})
         if not needs_answers(self._request.metrics):
@@ -342,7 +351,13 @@ class RunSummary:
         return default_metrics(outcomes.under(self._request.policy))
 
     def _estimated(self, outcomes: Outcomes, names: Sequence[str]) -> list[Line]:
-        return metric_lines(outcomes, names, self._request, self._scorer.name)
+        lines = metric_lines(outcomes, names, self._request, self._scorer.name)
+        first = unbiased_first(outcomes, self._request)
+        if first is None:
+            return lines
+        plain = replace(self._request, certify=False)
+        stored = stored_outcomes(self._trials, self._run, self._scorer, first)
+        return with_first_lines(lines, stored, plain)
 
 
 def _labelled(results: Sequence[EntryResult], judges: Sequence[str]) -> list[Line]:

@@ -196,7 +196,7 @@ def _summarize_several(source: Any, request: Request, reading: _Reading) -> Summ
 def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     members: list[Group] = []
     asked = for_groups(request, len(groups.groups))
-    for group in groups.groups:
+    for group in (_accepting(group, request) for group in groups.groups):
         by = dict(zip(groups.by, group.key, strict=True))
         scorer = None if group.tally is None else group.tally.scorer
         member = _group(group.outcomes, by, asked, plan, scorer)
@@ -214,6 +214,10 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
     check_population(members, request)
     combined = combine_groups(strata, request)
     return Summary(groups.source, request, tuple(members), groups.remarks, columns, combined)
+
+
+def _accepting(group: readers.Group, request: Request) -> readers.Group:
+    return replace(group, outcomes=group.outcomes.accepting(request.accepted))
 
 
 def _judged(member: Group, scores: JudgeScores | None, request: Request) -> Group:

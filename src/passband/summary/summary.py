@@ -14,6 +14,7 @@ from passband.errors import InvalidInput, NotEnoughData, UnknownName, nearest
 from passband.frames import Framed, Kind
 from passband.notes import Note
 from passband.readers import Remark
+from passband.stats.data.evidence import COUNTS_FIXED, Evidence
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
@@ -59,6 +60,13 @@ class Request:
     judge: str | None = None  #: the scorer, or column, that is a judge
     label: str | None = None  #: the scorer, or column, with the labels that correct it
     prices: Prices | None = None  #: of labels, votes, trials and problems
+    accept: tuple[str, ...] = ()  #: codes of findings that whoever asks knows better about
+    first: int | None = None  #: only so many first trials of each problem
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The codes of findings that are accepted; that counts were fixed is one way to say it."""
+        return (*self.accept, *(COUNTS_FIXED if self.stopped_after == 0 else ()))
 
     def options(self) -> dict[str, Any]:
         """Return the keyword arguments of `estimate`."""
@@ -146,6 +154,7 @@ class Group:
     #: trials that were cut short and are scored all the same, by status
     incomplete: Mapping[str, int] = field(default_factory=dict, hash=False)
     programs: ProgramResult | None = None  #: of a scorer that runs programs
+    evidence: Evidence | None = None  #: what was found about its trials, if anything was
     #: success rates of the problems, to be drawn; not part of the JSON
     spread: Spread | None = field(default=None, compare=False, repr=False)
 

@@ -4,7 +4,9 @@ Version 1 has no adaptive tests and no certificates. Version 2 adds `adaptive` t
 tests and `certificate` to estimates that have one, and is written only where there is one, so that
 programs which read version 1 read all others. So are `combined`, `weights`, `population`, and the
 `bracket`, `incomplete` and `programs` of groups. Version 3 adds `judge` to groups and to the
-request, with `label` and `prices`, and is written only where scores are a judge's.
+request, with `label` and `prices`, and is written only where scores are a judge's. Version 4 adds
+`evidence` to groups, `accept` and `first` to the request, and a `severity` to notes that are more
+than remarks, and is written only where there are some.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -18,8 +20,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from passband.errors import InvalidInput
-from passband.notes import Note
+from passband.notes import Note, Severity
 from passband.readers import Remark
+from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.certify.certificate import Certificate, LawCoverage
 from passband.stats.interval.estimate import Estimate, Over
@@ -53,8 +56,10 @@ KIND = "summary"
 VERSION = 1
 EXTENDED_VERSION = 2  # of summaries with keys that version 1 does not have
 JUDGED_VERSION = 3  # of those with scores of a judge
+EVIDENCE_VERSION = 4  # of those with findings about their data
 _OPTIONAL = ("stopped_after", "cap", "certify", "weights", "population")
 _OF_JUDGES = ("judge", "label", "prices")
+_OF_EVIDENCE = ("accept", "first")
 
 
 class _Model(BaseModel):
@@ -64,6 +69,7 @@ class _Model(BaseModel):
 class _Note(_Model):
     code: str
     text: str
+    severity: Severity = "remark"
 
 
 class _LawCoverage(_Model):
@@ -204,6 +210,7 @@ class _Group(_Model):
     incomplete: dict[str, int] = {}
     judge: JudgeModel | None = None
     programs: _Programs | None = None
+    evidence: dict[str, Any] | None = None
 
 
 class _Combined(_Model):
@@ -224,7 +231,7 @@ class _Summary(_Model):
     """A summary of recorded trials, as passband writes it."""
 
     passband: Literal["summary"]
-    version: Literal[1, 2, 3]
+    version: Literal[1, 2, 3, 4]
     source: str
     metrics: list[str]
     over: Over
@@ -241,6 +248,8 @@ class _Summary(_Model):
     judge: str | None = None
     label: str | None = None
     prices: PricesModel | None = None
+    accept: list[str] = []
+    first: int | None = None
     columns: dict[str, str | None]
     remarks: list[_Remark]
     groups: list[_Group]
@@ -274,6 +283,8 @@ def as_json(summary: Summary) -> dict[str, Any]:
 def _version(summary: Summary) -> int:
     """Return the oldest version that has every key: readers refuse keys that they do not know."""
     request = summary.request
+    if _has_evidence(summary):
+        return EVIDENCE_VERSION
     if any(getattr(request, name) is not None for name in _OF_JUDGES):
         return JUDGED_VERSION
     if any(group.judge for group in summary.groups):
@@ -293,6 +304,19 @@ def _version(summary: Summary) -> int:
     return EXTENDED_VERSION if is_extended else VERSION
 
 
+def _has_evidence(summary: Summary) -> bool:
+    if any(getattr(summary.request, name) for name in _OF_EVIDENCE):
+        return True
+    found = [note for group in summary.groups for note in group.notes]
+    found += [note for _, line in summary.lines() for note in line.notes]
+    found += [
+        note for combined in summary.combined for line in combined.lines for note in line.notes
+    ]
+    return any(group.evidence for group in summary.groups) or any(
+        note.severity != "remark" for note in found
+    )
+
+
 def _request_json(request: Request) -> dict[str, Any]:
     """Return the request; what version 1 does not have only where it says so."""
     values = asdict(request)
@@ -300,7 +324,7 @@ def _request_json(request: Request) -> dict[str, Any]:
         key: value
         for key, value in values.items()
         if not (key in (*_OPTIONAL, *_OF_JUDGES) and value is None)
-        and not (key == "calibrate" and not value)
+        and not (key in ("calibrate", *_OF_EVIDENCE) and not value)
     }
 
 
@@ -317,10 +341,12 @@ def from_json(text: str | bytes) -> Summary:
         raise InvalidInput(f"not a passband summary: not JSON ({error}).") from None
     if not isinstance(values, dict) or values.get("passband") != KIND:
         raise InvalidInput("not a passband summary: 'passband' must be 'summary'.")
-    if values.get("version") not in (VERSION, EXTENDED_VERSION, JUDGED_VERSION):
+    if values.get("version") not in (
+        VERSION, EXTENDED_VERSION, JUDGED_VERSION, EVIDENCE_VERSION,
+    ):  # fmt: skip
         raise InvalidInput(
             f"the summary has version {values.get('version')!r}; this passband reads versions "
-            f"{VERSION} to {JUDGED_VERSION}. Write it again with `passband stats RUN --json`."
+            f"{VERSION} to {EVIDENCE_VERSION}. Write it again with `passband stats RUN --json`."
         )
     try:
         model = _Summary.model_validate_json(text)
@@ -332,7 +358,8 @@ def from_json(text: str | bytes) -> Summary:
 
 
 def _note_json(note: Note) -> dict[str, str]:
-    return {"code": note.code, "text": note.text}
+    values = note._asdict()
+    return values if note.severity != "remark" else {k: values[k] for k in ("code", "text")}
 
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
@@ -375,6 +402,7 @@ def group_json(group: Group) -> dict[str, Any]:
         **({"incomplete": dict(group.incomplete)} if group.incomplete else {}),
         **({} if group.judge is None else {"judge": judge_json(group.judge)}),
         **({} if group.programs is None else {"programs": asdict(group.programs)}),
+        **({} if group.evidence is None else {"evidence": group.evidence.as_json()}),
     }
 
 
@@ -400,7 +428,7 @@ def _adaptive_json(test: AdaptiveResult) -> dict[str, Any]:
 
 
 def _note(model: _Note) -> Note:
-    return Note(model.code, model.text)
+    return Note(model.code, model.text, model.severity)
 
 
 def _line(model: _Line) -> Line:
@@ -434,6 +462,7 @@ def _group(model: _Group) -> Group:
             "bracket": None if model.bracket is None else Bracket(**dict(model.bracket)),
             "judge": None if model.judge is None else judge_from(model.judge),
             "programs": None if model.programs is None else ProgramResult(**dict(model.programs)),
+            "evidence": None if model.evidence is None else Evidence.from_json(model.evidence),
         }
     )
 
@@ -456,7 +485,8 @@ def _summary(model: _Summary) -> Summary:
         tuple(model.metrics), model.over, model.method, model.level, model.policy, model.seed,
         model.stopped_after, model.cap, model.certify, model.calibrate, model.weights,
         model.population, model.judge, model.label,
-        None if model.prices is None else Prices(**dict(model.prices)),
+        None if model.prices is None else Prices(**dict(model.prices)), tuple(model.accept),
+        model.first,
     )  # fmt: skip
     groups = tuple(map(_group, model.groups))
     remarks = tuple(Remark(remark.text, remark.important) for remark in model.remarks)

@@ -43,6 +43,7 @@ from passband.trials.rows import (
     Status,
     TrialRow,
 )  # fmt: skip
+from passband.trials.sampled import sampled_answers, sampled_scores, some
 from passband.trials.schema import FILE, selected, sqlite_errors
 from passband.trials.search import Search
 from passband.trials.tally_columns import ScoreTallies, TrialTallies, added
@@ -387,10 +388,17 @@ class Trials(Framed):
             recorded.get(place.number, 0) for place in self._places(run.number)
         )
 
-    def outcomes_of_first(self, run: RunRecord, rounds: int) -> Outcomes:
-        """Return the outcomes of a run's first rounds, by its main scorer."""
-        places = self._places(run.number)
-        return outcomes_of_rounds(self._counts, run.number, run.scorer().number, places, rounds)
+    def fewest_recorded(self, run: RunRecord) -> int:
+        """Return the fewest trials that a problem with any has, from the first without a gap."""
+        return count_complete_rounds(mask for mask in self.recorded(run.number).values() if mask)
+
+    def outcomes_of_first(
+        self, run: RunRecord, rounds: int, scorer: ScorerRecord | None = None
+    ) -> Outcomes:
+        """Return the outcomes of a run's first rounds, by a scorer or its main one."""
+        chosen, places = scorer or run.scorer(), self._places(run.number)
+        found = outcomes_of_rounds(self._counts, run.number, chosen.number, places, rounds)
+        return replace(found, scale=run.scale(chosen))
 
     # -- scores ----------------------------------------------------------------------------
 
@@ -444,6 +452,26 @@ class Trials(Framed):
         A sum of graded scores is rounded as they came; `outcomes` has the scores themselves.
         """
         return self._counts.score_tallies(scorer).sums()
+
+    # -- samples ---------------------------------------------------------------------------
+
+    def sampled_answers(
+        self, run: int, problems: int, first: int
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Yield for some problems the answers to their first trials, as they are stored."""
+        numbers = some([place.number for place in self._places(run)], problems)
+        return sampled_answers(self._rows, run, numbers, first)
+
+    def sampled_scores(self, run: int, scorer: int, problems: int) -> list[tuple[int, float]]:
+        """Return (problem, score) of some problems' trials, in the order of trials."""
+        numbers = [place.number for place in self._places(run)]
+        chosen = some(numbers, problems)
+        return sampled_scores(self._rows, scorer, None if chosen is numbers else chosen)
+
+    def prompts(self, run: int) -> list[str | None]:
+        """Return the messages of each problem as JSON; None where none are recorded."""
+        query = "SELECT nullif(json_extract(record,'$.messages'),'[]') FROM problem WHERE run=?"
+        return [row[0] for row in self._rows.each(query, run)]
 
     # -- rows ------------------------------------------------------------------------------
 

@@ -6,13 +6,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from passband.errors import InvalidInput
+from passband.errors import InvalidInput, UnknownName, nearest
 from passband.notes import Note, Severity
 from passband.stats.checks import Over
 
-__all__ = ["BOTH", "NOTHING", "VERSION", "Evidence", "Finding"]
+__all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "Finding"]
 
 VERSION = 1  #: of the JSON
+COUNTS_FIXED = ("stopped-by-outcome", "trials-related", "stopped-by-results")
+CODES = (
+    *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "order-unknown", "identical-answers",
+    "greedy-decoding", "copied-problems", "failures-related", "rare-credit", "unasked-problems",
+    "gone-problems", "looks-wrong", "looks-misread", "other-extraction", "different-targets",
+)  # fmt: skip
 BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
 
 
@@ -67,8 +73,24 @@ class Evidence:
         return tuple(self._note(finding, over, k) for finding in self.findings)
 
     def accepting(self, codes: Iterable[str]) -> Evidence:
-        """Return the evidence with some codes accepted."""
+        """Return the evidence with some codes accepted.
+
+        >>> Evidence().accepting(["identical"])
+        Traceback (most recent call last):
+        ...
+        passband.errors.UnknownName: no finding has the code 'identical'. Did you mean \
+'identical-answers'?
+        """
+        codes = tuple(codes)
+        for code in codes:
+            if code not in CODES:
+                hint = nearest(code, CODES) or f" Known: {', '.join(CODES)}."
+                raise UnknownName(f"no finding has the code {code!r}.{hint}")
         return replace(self, accepted=tuple(dict.fromkeys((*self.accepted, *codes))))
+
+    def if_any(self) -> Evidence | None:
+        """Return the evidence if there is a finding."""
+        return self if self.findings else None
 
     def joined(self, findings: Iterable[Finding]) -> Evidence:
         """Return the evidence with further findings; of two with one code the first is kept."""

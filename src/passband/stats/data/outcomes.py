@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from passband.errors import InvalidInput, NotEnoughData, WrongType
 from passband.stats.data.counts import Histogram, binary_row_sums, byte_row_sums
-from passband.stats.data.evidence import NOTHING, Evidence
+from passband.stats.data.evidence import NOTHING, Evidence, Finding
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.labels import as_labels, check_labels, problem_labels
 from passband.stats.data.matrix import masked_sums, score_matrix
@@ -295,6 +295,16 @@ class Outcomes(ArrayValue):
             votes=None if self.votes is None else self.votes.mirrored(scale.mirrored),
             scale=self.scale.upright,
         )
+
+    def knowing(self, findings: Iterable[Finding]) -> Outcomes:
+        """Return the outcomes with further findings about them."""
+        findings = tuple(findings)
+        return replace(self, found=self.found.joined(findings)) if findings else self
+
+    def accepting(self, codes: Iterable[str]) -> Outcomes:
+        """Return the outcomes with some findings about them accepted, by code."""
+        codes = tuple(codes)
+        return replace(self, found=self.found.accepting(codes)) if codes else self
 
     def counted(self, policy: Policy) -> Outcomes:
         """Return the outcomes as `policy` treats unscored trials, with higher scores better."""

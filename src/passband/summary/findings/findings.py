@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from passband.errors import InvalidInput
 from passband.readers import Remark
 from passband.readers.names import UNKNOWN
+from passband.readers.stored_evidence import stored_outcomes
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
 from passband.stats.metric.registry import needs_answers
@@ -168,7 +169,7 @@ class _Measured:
     ) -> None:
         self._trials, self._run, self._request, self._found = trials, run, request, found
         self._scorer = run.scorer(request.scorer)
-        self._outcomes: Outcomes = trials.outcomes(run, self._scorer)
+        self._outcomes: Outcomes = stored_outcomes(trials, run, self._scorer)
         self._numbers = trials.numbers(run.number)
 
     def findings(self) -> Findings:

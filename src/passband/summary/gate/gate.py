@@ -68,11 +68,20 @@ def gate(
     names = dict.fromkeys([*policy.tasks, *base, *new])
     reasons, judges = unlike or {}, judged or {}
     pairs = {
-        name: Pair(base.get(name), new.get(name), reasons.get(name, ""), judges.get(name))
+        name: Pair(
+            _accepting(base.get(name), policy),
+            _accepting(new.get(name), policy),
+            reasons.get(name, ""),
+            judges.get(name),
+        )
         for name in names
     }
     lines = gate_lines(pairs, policy)
     return GateResult(verdict_of(lines), policy, *sides, lines)
+
+
+def _accepting(outcomes: Outcomes | None, policy: GatePolicy) -> Outcomes | None:
+    return None if outcomes is None else outcomes.accepting(policy.accept)
 
 
 def gate_lines(

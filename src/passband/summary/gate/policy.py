@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from passband.errors import InvalidInput, nearest
 from passband.stats.checks import Over, as_number, as_positive, as_share, check_over
+from passband.stats.data.evidence import NOTHING
 from passband.stats.decision.gate.failed import Failed
 from passband.stats.metric.names import parse_name
 from passband.stats.metric.registry import expand_metrics
@@ -73,6 +74,7 @@ class GatePolicy:
     max_left_out: float = 0.05  #: share of the base's problems that are not compared; likewise
     tasks: Mapping[str, TaskRule] = field(default_factory=dict)
     others: Tier | None = None  #: of tasks not named; None: required if none is, else advisory
+    accept: tuple[str, ...] = ()  #: codes of findings about data that shall not count
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -80,6 +82,7 @@ class GatePolicy:
         check_over(self.over)
         _check_rule(self.tolerance, self.others)
         _check_choice("failed", self.failed, get_args(Failed))
+        NOTHING.accepting(self.accept)  # refuses unknown codes
         for name in ("max_failed", "max_left_out"):
             if not 0.0 <= as_number(name, getattr(self, name)) <= 1.0:
                 raise InvalidInput(f"{name} must be from 0 to 1; got {getattr(self, name)!r}.")

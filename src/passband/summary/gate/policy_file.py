@@ -21,6 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from passband.errors import InvalidInput, nearest
 from passband.stats.checks import Over
+from passband.stats.data.evidence import NOTHING
 from passband.stats.decision.gate.failed import Failed
 from passband.summary.gate.policy import (
     GatePolicy,
@@ -102,6 +103,13 @@ def _name(value: Any) -> Any:
     return value
 
 
+def _codes(value: Any) -> Any:
+    try:
+        return NOTHING.accepting([value] if isinstance(value, str) else value).accepted
+    except (InvalidInput, TypeError) as error:
+        raise ValueError(f"must be codes of findings; {error}") from None
+
+
 Tolerance = Annotated[
     float, _kind(lambda v: _is_number(v) and v > 0, "a number above 0, such as 0.02")
 ]
@@ -151,6 +159,7 @@ class _PolicyKeys(_Keys):
         default_factory=dict
     )
     others: TierKey | None = None
+    accept: Annotated[tuple[str, ...], BeforeValidator(_codes)] = ()
 
     def policy(self) -> GatePolicy:
         values = {name: getattr(self, name) for name in type(self).model_fields}

@@ -17,7 +17,6 @@ from passband.summary.compare_remarks import (
     different_scorers,
     different_targets,
     sandbox_remarks,
-    stopped_remarks,
     target_remarks,
 )
 from passband.summary.field import entries
@@ -216,7 +215,6 @@ def _remarks(base: _Side, new: _Side, policy: GatePolicy) -> list[Remark]:
     }
     tasks = _known_tasks(base, new)
     remarks = target_remarks(readings, tasks) + sandbox_remarks(readings, tasks)
-    remarks += stopped_remarks(models, "fail" if policy.failed == "wrong" else "drop")
     remarks += [
         Remark(
             f"{task}: both sides have the same scores, problem by problem; are they one run?", True

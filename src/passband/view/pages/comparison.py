@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from passband.notes import claim_refused
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.compare import explanation, more_words
@@ -64,6 +65,8 @@ def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
         low, high = rounding.value(first.low), rounding.value(first.high)
         text += f", between {_signed(low)} and {_signed(high)}"
     verdict = first.decision.words(*task.models)
+    if first.decision.verdict == "not-comparable":
+        verdict = f"Not comparable: {claim_refused(first.notes)}"
     verdict = "Undecided" if verdict == "undecided" else verdict
     more = "" if first.decision.more is None else more_words(first.decision.more)
     settle = tag("p", f"{more[:1].upper()}{more[1:]}.", class_="finding") if more else None

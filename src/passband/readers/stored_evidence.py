@@ -1,0 +1,121 @@
+"""The evidence on a run of the trials table: from its tallies, and from some of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from passband.errors import InvalidInput
+from passband.readers.misread import misread_findings
+from passband.readers.observed import AnswerTexts, Observed, Progress, with_evidence
+from passband.stats.checks import as_whole
+from passband.stats.data.evidence import Evidence
+from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.sequence import Sequence as AskedScores
+from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.types import Ints
+
+if TYPE_CHECKING:
+    from passband.stats.data.evidence import Finding
+
+__all__ = ["stored_outcomes"]
+
+_ANSWERS = 1_000  # whose texts are read
+_EACH = 16  # of a problem, at most
+_SCORES = 50_000  # that are read in the order of asking
+_PROMPTS = 100_000  # problems, beyond which copies are not looked for
+
+
+def stored_outcomes(
+    trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int | None = None
+) -> Outcomes:
+    """Return the outcomes of a run, which know what its rows show beyond them.
+
+    With `first`, they are those of so many first trials of each problem.
+    """
+    outcomes = trials.outcomes(run, scorer)
+    if first is not None:
+        return _of_first(trials, run, scorer, as_whole("first", first))
+    if "with-evidence" not in outcomes.memo:
+        observed = _observed(trials, run, scorer, outcomes)
+        outcomes.memo["with-evidence"] = with_evidence(outcomes, observed)
+    result: Outcomes = outcomes.memo["with-evidence"]
+    return result
+
+
+def _of_first(trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int) -> Outcomes:
+    """Return the outcomes of first trials, and what is known of all but their order."""
+    fewest = trials.fewest_recorded(run)
+    if first > fewest:
+        raise InvalidInput(
+            f"{run.task}: the first {first} trials of each problem are not all there; the fewest "
+            f"that a problem has is {fewest}."
+        )
+    outcomes = trials.outcomes_of_first(run, first, scorer)
+    whole = stored_outcomes(trials, run, scorer).found
+    kept = [one for one in whole.findings if "first" not in one.numbers]
+    return replace(outcomes, found=Evidence(tuple(kept)))
+
+
+def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Outcomes) -> Observed:
+    findings: tuple[Finding, ...] = ()
+    if not scorer.is_label:
+        findings = tuple(misread_findings(trials, run, scorer))
+    return Observed(
+        scores=_scores(trials, run, scorer, outcomes),
+        texts=_texts(trials, run, outcomes),
+        is_greedy=_is_greedy(run),
+        prompts=_prompts(trials, run, outcomes),
+        progress=_progress(trials, run),
+        findings=findings,
+    )
+
+
+def _texts(trials: Trials, run: RunRecord, outcomes: Outcomes) -> AnswerTexts | None:
+    """Return texts of some problems' first trials; None where nothing has two."""
+    each = min(outcomes.most_trials(), _EACH)
+    if each < 2:
+        return None
+    rows = trials.sampled_answers(run.number, max(_ANSWERS // each, 1), each)
+    return AnswerTexts.of_rows([[_as_text(answer) for answer in row] for row in rows])
+
+
+def _as_text(answer: tuple[Any, ...]) -> str:
+    return "".join(str(part) for part in answer[1:] if part is not None)
+
+
+def _scores(
+    trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Outcomes
+) -> AskedScores | None:
+    if outcomes.most_trials() < 2 or scorer.is_label:
+        return None
+    each = max(outcomes.n_trials // outcomes.n_problems, 1)
+    rows = trials.sampled_scores(run.number, scorer.number, max(_SCORES // each, 1))
+    if not rows:
+        return None
+    table = np.array(rows, dtype=np.float64)
+    _, counts = np.unique(table[:, 0], return_counts=True)
+    return AskedScores(table[:, 1], np.concatenate([[0], np.cumsum(counts)]))
+
+
+def _prompts(trials: Trials, run: RunRecord, outcomes: Outcomes) -> Ints | None:
+    """Return a number for the prompt of each problem; None where prompts are not recorded."""
+    if outcomes.n_problems > _PROMPTS or outcomes.is_clustered:
+        return None
+    prompts = trials.prompts(run.number)
+    return None if None in prompts else np.array([hash(prompt) for prompt in prompts])
+
+
+def _progress(trials: Trials, run: RunRecord) -> Progress | None:
+    if run.adaptive is not None:
+        return None
+    coverage = trials.coverage(run)
+    return Progress(coverage.asked, coverage.not_asked, coverage.gone, run.is_shuffled)
+
+
+def _is_greedy(run: RunRecord) -> bool:
+    """Return whether the run's settings ask for the likeliest token always."""
+    sampling = run.spec.get("sampling") or run.spec
+    return bool(sampling.get("temperature") == 0)
