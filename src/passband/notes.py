@@ -1583,8 +1583,8 @@ OTHER_SCORER_VERSION = Note(
 #: codes of notes on trials that change what a number means, shown even where notes are not
 WARNED = frozenset(
     {
-        "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong", "looks-misread",
-        "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "shards-waiting",
+        "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
+        "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "shards-waiting",
         "unsafe-code",
     }
 )  # fmt: skip

@@ -13,7 +13,7 @@ masks = st.dictionaries(st.integers(0, 5), st.integers(0, 2**12 - 1))
 def test_blocks_are_exactly_what_is_missing(
     problems: int, n: int, recorded: dict[int, int], size: int
 ) -> None:
-    found = list(missing_blocks(problems, n, recorded, size))
+    found = list(missing_blocks(range(problems), n, recorded, size))
     trials = [(block.problem, trial) for block in found for trial in block.trials]
     wanted = {
         (problem, trial)
@@ -30,7 +30,7 @@ def test_blocks_are_exactly_what_is_missing(
 def test_blocks_stay_within_multiples_of_their_size(
     problems: int, n: int, recorded: dict[int, int], size: int
 ) -> None:
-    for block in missing_blocks(problems, n, recorded, size):
+    for block in missing_blocks(range(problems), n, recorded, size):
         assert block.trials[0] // size == block.trials[-1] // size
 
 
@@ -38,13 +38,13 @@ def test_blocks_stay_within_multiples_of_their_size(
 def test_first_trials_come_first(
     problems: int, n: int, recorded: dict[int, int], size: int
 ) -> None:
-    starts = [b.trials[0] // size for b in missing_blocks(problems, n, recorded, size)]
+    starts = [b.trials[0] // size for b in missing_blocks(range(problems), n, recorded, size)]
     assert starts == sorted(starts)
 
 
 def test_nothing_is_missing_of_nothing() -> None:
-    assert list(missing_blocks(0, 5, {}, 2)) == []
-    assert list(missing_blocks(2, 3, {0: 0b111, 1: 0b1111}, 2)) == []
+    assert list(missing_blocks((), 5, {}, 2)) == []
+    assert list(missing_blocks(range(2), 3, {0: 0b111, 1: 0b1111}, 2)) == []
 
 
 texts = st.text(st.characters(), max_size=8)

@@ -21,7 +21,7 @@ def task_run(name: str, problems: int, n: int, **more: Any) -> Any:
     fields = {"taken": {}, "attempts": {}, "seed": "s", "sampling": Sampling()} | more
     fields = {"turned_away": {}} | fields
     fields = {"batch": 1, "has_one_seed": False, "subject": None} | fields
-    return Part(task=task, problems=task.load(None), n=n, **fields)
+    return Part(task=task, problems=task.load(None), order=range(problems), n=n, **fields)
 
 
 def queue_of(task_runs: list[Any], batch: int | None = None) -> Queue:

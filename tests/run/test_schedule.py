@@ -230,8 +230,8 @@ def test_a_reason_goes_with_the_trial_also_when_it_is_put_back() -> None:
 
 
 def test_every_problem_knows_its_end_without_being_asked() -> None:
-    assert EveryProblem(2, 1, {0: 1, 1: 1}, 4).is_finished
-    schedule = EveryProblem(1, 2, {}, 4)
+    assert EveryProblem(range(2), 1, {0: 1, 1: 1}, 4).is_finished
+    schedule = EveryProblem(range(1), 2, {}, 4)
     assert not schedule.is_finished
     assert schedule.next() == Block(0, range(2))
     assert schedule.is_finished

@@ -11,7 +11,7 @@ from passband.run.shard import MOST_SHARDS, Shard, Taken
 
 def blocks_of(shard: Shard | None, problems: int, n: int, size: int) -> set[tuple[int, int, int]]:
     taken = Taken(problems, n, size, {}, {}, shard)
-    blocks = missing_blocks(problems, n, taken, size)
+    blocks = missing_blocks(range(problems), n, taken, size)
     return {(block.problem, block.trials.start, block.trials.stop) for block in blocks}
 
 

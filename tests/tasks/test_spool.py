@@ -1,4 +1,4 @@
-"""Long sequences in blocks: whatever a list gives, in any order of reading."""
+"""Long sequences in a file: whatever a list gives, in any order of reading."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,7 @@ from passband.tasks.spool import Spool, spooled
 
 @pytest.fixture
 def tight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep two blocks at the most."""
+    """Keep few items."""
     monkeypatch.setattr(module, "_KEPT", 2_000)
 
 
@@ -37,11 +37,11 @@ def test_a_spool_is_read_as_a_list_is(tight: None, count: int) -> None:
             got[beyond]
 
 
-def test_only_some_blocks_are_kept(tight: None) -> None:
+def test_only_some_items_are_kept(tight: None) -> None:
     spool = spooled(iter(items(1_000)))
     assert isinstance(spool, Spool)
     list(spool)
-    assert len(spool._kept) <= 2
+    assert 2 <= len(spool._kept) <= 60
 
 
 def test_threads_may_read_at_once(tight: None) -> None:

@@ -75,7 +75,7 @@ class AdaptiveSchedule:
         position = self.test.bank.position[choice.key]
         recorded = sum(1 << trial for trial in self._scores.get(position, ()))
         reason = f"item {self._number}: {choice.reason}"
-        for block in missing_blocks(1, self._trials, {0: recorded}, self._size):
+        for block in missing_blocks((0,), self._trials, {0: recorded}, self._size):
             self._blocks.append(Block(position, block.trials, reason))
 
 

@@ -1,12 +1,17 @@
-"""Blocks of trials to request: for each problem, those that no row records."""
+"""Blocks of trials to request: those that no row records, of problems in a shuffled order.
+
+Data files are sorted: by topic, by difficulty, by year. Asked in that order, a run that is cut off
+would have seen the beginning of its file; in an order of its own it has seen a random sample.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["Block", "count_missing", "missing_blocks", "trial_seed"]
+__all__ = ["Block", "count_missing", "has_missing", "missing_blocks", "shuffled", "trial_seed"]
 
 
 class Block(NamedTuple):
@@ -18,21 +23,20 @@ class Block(NamedTuple):
 
 
 def missing_blocks(
-    problems: int, n: int, recorded: Mapping[int, int], size: int
+    problems: Sequence[int], n: int, recorded: Mapping[int, int], size: int
 ) -> Iterator[Block]:
-    """Yield blocks of missing trials, every problem's first before any problem's second.
+    """Yield blocks of missing trials in rounds: every problem's first before any one's second.
 
-    So an interrupted run has seen every problem about equally often. Blocks begin at multiples
-    of `size`, whatever is missing, so that a resumed run makes the requests of an uninterrupted
-    one.
+    `problems` are positions in the order of asking. Blocks begin at multiples of `size`,
+    whatever is missing, so that a resumed run makes the requests of an uninterrupted one.
 
-    >>> [(b.problem, list(b.trials)) for b in missing_blocks(2, 3, {0: 0b001}, 2)]
-    [(0, [1]), (1, [0, 1]), (0, [2]), (1, [2])]
+    >>> [(b.problem, list(b.trials)) for b in missing_blocks([1, 0], 3, {0: 0b001}, 2)]
+    [(1, [0, 1]), (0, [1]), (1, [2]), (0, [2])]
     """
     for start in range(0, n, size):
         stop = min(start + size, n)
         wanted = (1 << stop) - (1 << start)
-        for problem in range(problems):
+        for problem in problems:
             done = recorded.get(problem, 0)
             if not done & wanted:
                 yield Block(problem, range(start, stop))
@@ -50,14 +54,45 @@ def count_missing(problems: int, n: int, recorded: Mapping[int, int]) -> int:
     return sum(n - (recorded.get(position, 0) & wanted).bit_count() for position in range(problems))
 
 
+def has_missing(problems: int, n: int, recorded: Mapping[int, int]) -> bool:
+    """Return whether any trial is missing.
+
+    >>> has_missing(2, 3, {0: 0b111, 1: 0b111}), has_missing(2, 3, {0: 0b111})
+    (False, True)
+    """
+    wanted = (1 << n) - 1
+    return any(wanted & ~recorded.get(position, 0) for position in range(problems))
+
+
+def shuffled(base: str, task: str, problems: Iterable[str]) -> Sequence[int]:
+    """Return the positions of problems, given by their keys, in the order of asking.
+
+    That is the order of a hash of each one's place in the run. It does not depend on where the
+    data have a problem, and problems that are added leave the others as they were.
+
+    >>> list(shuffled("demo", "arithmetic", ["add2-01", "add2-02", "add2-03", "add2-04"]))
+    [2, 1, 0, 3]
+    """
+    prefix, hashed = _encoded("order", base, task, ""), hashlib.sha256
+    ranks = array("d")  # which hold 6 bytes exactly, and are sorted in half the time of integers
+    for problem in problems:
+        digest = hashed(prefix + problem.encode("utf-8", "surrogatepass")).digest()
+        ranks.append(int.from_bytes(digest[:6], "big"))
+    return array("q", sorted(range(len(ranks)), key=ranks.__getitem__))
+
+
 def trial_seed(base: str, task: str, problem: str, trial: int) -> int:
     """Return the seed of a trial: 31 bits, a hash of its place in the run.
 
     >>> trial_seed("demo", "arithmetic", "add2-01", 0)
     102965349
     """
-    key = "\0".join((base, task, problem, str(trial))).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.sha256(key).digest()[:4], "big") >> 1
+    digest = hashlib.sha256(_encoded(base, task, problem, str(trial))).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _encoded(*place: str) -> bytes:
+    return "\0".join(place).encode("utf-8", "surrogatepass")
 
 
 def _gaps(problem: int, done: int, start: int, stop: int) -> Iterator[Block]:

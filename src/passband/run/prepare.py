@@ -28,6 +28,7 @@ from passband.tasks.key_check import check_keys
 from passband.tasks.task import Problem, Task
 from passband.trials.labels import LABEL, kept_label
 from passband.trials.reader import Trials
+from passband.trials.records import ORDER, SHUFFLED
 from passband.trials.rows import FAILED, ProblemRow
 from passband.trials.shards import SHARD
 from passband.trials.store import Store, canonical
@@ -88,8 +89,9 @@ def prepare(
     truncated = settings.truncated or task.truncated
     scorers = [scorer_entry(scorer, truncated) for scorer in task.scorers]
     config = _config(store, task, truncated, subject, rule)
-    known = {name: earlier[name] for name in ("problems",) if name in earlier}
+    known = _known_problems(earlier, problems)
     limit = {} if settings.limit is None else {"limit": settings.limit}
+    was_shuffled = ORDER in earlier and earlier.get("limit") == settings.limit
     shard = shard_entry(settings.shard, max(1, subject.batch))
     config = {**config, "n": n, **limit, **shard, **kept_label(name, earlier)}
     with store.transaction():
@@ -102,12 +104,14 @@ def prepare(
             address=address,
             moved_server=settings.moved_server,
         )
+        before = store.problem_count(number)
         problem_numbers = known_numbers(store, number, problems, earlier)
         if problem_numbers is None:
             rows = _problem_rows(problems, positions)
             left_out = partial(_all_keys, task, settings)
             problem_numbers = store.add_problems(number, rows, left_out)
             enter(store, number, problems, config)
+        was_shuffled = was_shuffled and store.problem_count(number) == before
         numbers = store.set_scorers(number, scorers)
     grader = Grader(
         list(zip(numbers, task.scorers, strict=True)),
@@ -128,7 +132,24 @@ def prepare(
     started = start_rule(resumed, earlier)
     if started.rule != rule:
         record_subject(store, started)
+    if is_shuffled(started, was_shuffled=was_shuffled):
+        recorded = store.config(task.name, model)
+        store.set_config(number, {**recorded, ORDER: SHUFFLED})
     return started
+
+
+def is_shuffled(run: TaskRun, *, was_shuffled: bool) -> bool:
+    """Return whether trials are, from here on, of a random sample of the problems.
+
+    They are where all problems have the same trials now; and where they `was_shuffled` before and
+    every problem with trials is still asked, none added. An adaptive test has an order of its own.
+    """
+    if "adaptive" in run.task.config:
+        return False
+    if was_shuffled and not run.unasked:
+        return True
+    masks = {run.recorded.get(position, 0) for position in range(len(run.problems))}
+    return len(masks) == 1
 
 
 def resolved_sampling(task: Task, settings: Settings) -> Sampling:
@@ -152,6 +173,14 @@ def problem_record(problem: Problem) -> str:
             "doc": dict(reference.doc),
         }
     )
+
+
+def _known_problems(earlier: Mapping[str, Any], problems: Sequence[Problem]) -> dict[str, Any]:
+    """Return what the problems of a run are known by, unless there are more or fewer now."""
+    entered = earlier.get("problems")
+    if entered and (isinstance(problems, UnreadProblems) or entered["count"] == len(problems)):
+        return {"problems": entered}
+    return {}
 
 
 def _by_position(problems: Sequence[Problem], masks: Mapping[str, int]) -> dict[int, int]:
@@ -210,7 +239,7 @@ def record_subject(store: Store, task_run: TaskRun) -> None:
     """Record how a task was asked, where that has changed while it was."""
     recorded = store.config(task_run.task.name, task_run.subject.name)
     truncated = task_run.grader.truncated
-    kept = ("problems", "n", "limit", SHARD, LABEL)
+    kept = ("problems", "n", "limit", ORDER, SHARD, LABEL)
     config = {
         **_config(store, task_run.task, truncated, task_run.subject, task_run.rule),
         **{name: recorded[name] for name in kept if name in recorded},

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from passband.run.blocks import Block, missing_blocks
+from passband.run.blocks import Block, has_missing, missing_blocks
 from passband.run.task_run import TaskRun
 from passband.trials.rows import TrialRow
 
@@ -48,17 +48,19 @@ Recorded rows are read as the factory iterates over them; those that are to be r
 
 
 class EveryProblem:
-    """Ask every problem n times, every problem's first trials first.
+    """Ask problems n times in the order given, every problem's first trials first.
 
-    >>> schedule = EveryProblem(2, 2, {0: 0b01}, 1)
+    >>> schedule = EveryProblem([1, 0], 2, {0: 0b01}, 1)
     >>> while (block := schedule.next()) is not None:
     ...     print(block.problem, list(block.trials), schedule.is_finished)
     1 [0] False
-    0 [1] False
-    1 [1] True
+    1 [1] False
+    0 [1] True
     """
 
-    def __init__(self, problems: int, n: int, recorded: Mapping[int, int], size: int) -> None:
+    def __init__(
+        self, problems: Sequence[int], n: int, recorded: Mapping[int, int], size: int
+    ) -> None:
         self._blocks = missing_blocks(problems, n, recorded, size)
         self._upcoming = next(self._blocks, None)
 
@@ -77,9 +79,10 @@ class EveryProblem:
 
 def every_problem(run: TaskRun, size: int, rows: Iterable[TrialRow]) -> Schedule:
     """Return the schedule "every problem n times", or a shard's part of it."""
-    return EveryProblem(len(run.problems), run.n, run.taken, size)
+    is_asking = has_missing(len(run.problems), run.n, run.taken)
+    return EveryProblem(run.order if is_asking else (), run.n, run.taken, size)
 
 
 def nothing_more(run: TaskRun, size: int, rows: Iterable[TrialRow]) -> Schedule:
     """Return a schedule that asks for nothing."""
-    return EveryProblem(0, 0, {}, size)
+    return EveryProblem((), 0, {}, size)

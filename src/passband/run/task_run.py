@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from passband.generate.problem import Problem
 from passband.generate.provider import Sampling
 from passband.generate.subject import Subject
+from passband.run.blocks import shuffled
 from passband.run.counters import Counters
 from passband.run.grade import Grader, scorer_entry
 from passband.run.shard import Shard, Taken
@@ -61,6 +62,11 @@ class TaskRun:
         return Taken(
             len(self.problems), self.n, self.batch, self.recorded, self.elsewhere, self.shard
         )
+
+    @cached_property
+    def order(self) -> Sequence[int]:
+        """Positions of its problems in the order in which they are asked; reads their keys."""
+        return shuffled(self.seed or "", self.task.name, (one.key for one in self.problems))
 
     @property
     def has_one_seed(self) -> bool:

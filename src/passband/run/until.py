@@ -153,7 +153,7 @@ class UntilSchedule:
         """Yield the blocks that are missing between the last look and the next."""
         before = self._before
         recorded = {problem: seen >> before for problem, seen in enumerate(self._seen)}
-        blocks = missing_blocks(len(self._seen), self._goal - before, recorded, self._size)
+        blocks = missing_blocks(self._run.order, self._goal - before, recorded, self._size)
         for problem, trials, _ in blocks:
             yield Block(problem, range(trials.start + before, trials.stop + before))
 

@@ -1,25 +1,28 @@
-"""Long sequences in little memory: items in blocks, in a temporary file beyond a few megabytes.
+"""Long sequences in little memory: items in a temporary file beyond a few megabytes.
 
 A hundred thousand problems with their rows take gigabytes as objects. They are asked one after
-the other and scored soon after, so that the blocks which were used last are enough.
+the other, in an order that is not theirs, and scored soon after: each is read by itself, and those
+that were used last are enough.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import tempfile
 import threading
 import weakref
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any, Generic, TypeVar, overload
 
 __all__ = ["Spool", "spooled"]
 
-_BLOCK = 64  # items that are written and read together
+_BLOCK = 64  # items that are written together
 _FEW = 4 * _BLOCK  # items that are simply kept
-_KEPT = 4_000_000  # bytes, as they are written, of the blocks that are kept as objects
+_KEPT = 4_000_000  # bytes, as they are written, of the items that are kept as objects
 
 T = TypeVar("T")
 
@@ -59,23 +62,19 @@ class Spool(Sequence[T], Generic[T]):
         self._plain, self._made = plain, made
         self._file = tempfile.TemporaryFile(prefix="passband-")  # noqa: SIM115
         weakref.finalize(self, self._file.close)
-        self._ends = [0]  # of blocks in the file
-        self._last: list[T] = []  # the block that is not full
-        self._kept: OrderedDict[int, list[T]] = OrderedDict()
-        self._size = 0  # bytes of the blocks that are kept
+        self._ends = array("q", [0])  # of items in the file
+        self._kept: OrderedDict[int, T] = OrderedDict()
+        self._size = 0  # bytes of the items that are kept
         self._lock = threading.Lock()  # slow scorers read in threads
 
     def extend(self, items: Iterable[T]) -> None:
         """Add items at the end."""
         source = iter(items)
-        while more := list(islice(source, _BLOCK - len(self._last))):
-            self._last += more
-            if len(self._last) == _BLOCK:
-                self._write(self._last)
-                self._last = []
+        while more := list(islice(source, _BLOCK)):
+            self._write(more)
 
     def __len__(self) -> int:
-        return (len(self._ends) - 1) * _BLOCK + len(self._last)
+        return len(self._ends) - 1
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -89,42 +88,38 @@ class Spool(Sequence[T], Generic[T]):
             index += len(self)
         if not 0 <= index < len(self):
             raise IndexError(f"there are {len(self)} items, and none at {index}")
-        number, place = divmod(index, _BLOCK)
-        return self._block(number)[place]
+        with self._lock:
+            if index in self._kept:
+                self._kept.move_to_end(index)
+                return self._kept[index]
+            item = self._read(index)
+            self._keep(index, item)
+            return item
 
     def __iter__(self) -> Iterator[T]:
-        for number in range(len(self._ends) - 1):
-            yield from self._block(number)
-        yield from self._last
+        return (self[index] for index in range(len(self)))
 
-    def _write(self, block: list[T]) -> None:
-        data = pickle.dumps([self._plain(item) for item in block], pickle.HIGHEST_PROTOCOL)
+    def _write(self, items: list[T]) -> None:
+        data = [pickle.dumps(self._plain(item), pickle.HIGHEST_PROTOCOL) for item in items]
         with self._lock:
-            self._file.seek(self._ends[-1])
-            self._file.write(data)
-            self._ends.append(self._ends[-1] + len(data))
-            self._keep(len(self._ends) - 2, block)
+            first, start = len(self), self._ends[-1]
+            self._file.write(b"".join(data))
+            self._file.flush()
+            self._ends.extend(accumulate(map(len, data[1:]), initial=start + len(data[0])))
+            for index, item in enumerate(items, first):
+                self._keep(index, item)
 
-    def _block(self, number: int) -> list[T]:
-        if number == len(self._ends) - 1:
-            return self._last
-        with self._lock:
-            block = self._kept.get(number)
-            if block is not None:
-                self._kept.move_to_end(number)
-                return block
-            self._file.seek(self._ends[number])
-            block = [self._made(item) for item in pickle.load(self._file)]
-            self._keep(number, block)
-            return block
+    def _read(self, index: int) -> T:
+        data = os.pread(self._file.fileno(), self._bytes(index), self._ends[index])
+        return self._made(pickle.loads(data))
 
-    def _keep(self, number: int, block: list[T]) -> None:
-        """Keep a block as objects, and drop those whose last use is longest ago."""
-        self._kept[number] = block
-        self._size += self._bytes(number)
+    def _keep(self, index: int, item: T) -> None:
+        """Keep an item as an object, and drop those whose last use is longest ago."""
+        self._kept[index] = item
+        self._size += self._bytes(index)
         while self._size > _KEPT and len(self._kept) > 1:
             dropped, _ = self._kept.popitem(last=False)
             self._size -= self._bytes(dropped)
 
-    def _bytes(self, number: int) -> int:
-        return self._ends[number + 1] - self._ends[number]
+    def _bytes(self, index: int) -> int:
+        return self._ends[index + 1] - self._ends[index]

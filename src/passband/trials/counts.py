@@ -21,11 +21,12 @@ __all__ = ["Counts", "Place", "stretches", "unscored_reason"]
 
 
 class Place(NamedTuple):
-    """A problem's number, key and cluster."""
+    """A problem's number, key and cluster, and where the data have it."""
 
     number: int
     key: str
     cluster: str | None
+    position: int
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from passband.trials.identity import (
     is_moved,
 )
 from passband.trials.reader import RunRecord
+from passband.trials.records import ORDER
 from passband.trials.shards import Shards, joined, with_shards
 
 __all__ = ["alone", "record_of", "united", "united_shards"]
@@ -86,6 +87,8 @@ def _config(earlier: RunRecord, run: RunRecord, where: object) -> dict[str, Any]
     if run.is_imported:
         config = earlier.imported.merged(run.imported).config()
     shards = united_shards(Shards.in_config(earlier.config), run, where)
+    if not run.is_shuffled or run.config.get("limit") != config.get("limit"):
+        config.pop(ORDER, None)
     sizes = [_size(record.config) for record in (earlier, run)]
     if None in sizes or sizes[0] == sizes[1]:
         return with_shards(config, shards)
@@ -93,6 +96,8 @@ def _config(earlier: RunRecord, run: RunRecord, where: object) -> dict[str, Any]
     config = {**config, "n": n, "limit": limit}
     if limit == math.inf:
         del config["limit"]
+    if sizes[0][0] != limit and "problems" in run.config:  # type: ignore[index]
+        config["problems"] = run.config["problems"]
     for record, size in zip((earlier, run), sizes, strict=True):
         if size == (limit, n):  # a shard that was asked for fewer trials is still missing
             shards = Shards.in_config(record.config)

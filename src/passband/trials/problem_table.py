@@ -44,6 +44,10 @@ class ProblemTable(CallTable):
             self._write_problems(run, placing.displaced(), 0)
         return placing.numbers.tolist()
 
+    def problem_count(self, run: int) -> int:
+        """Return how many problems of a run are recorded, those that are gone included."""
+        return self._tallies.value("problem", run)
+
     def _known_problems(self, run: int) -> dict[str, KnownProblem]:
         known = {p.key: KnownProblem.of(p) for p in self._each_problem(run)}
         self._require_problems(run, len(known))

@@ -24,8 +24,9 @@ from passband.trials.judge_votes import TrialVotes, votes_of
 from passband.trials.labels import labelled
 from passband.trials.merged import all_scores, scored_trials, unseen_trials
 from passband.trials.outline import outline_of
-from passband.trials.problems import StoredProblem
+from passband.trials.problems import BEHIND, StoredProblem
 from passband.trials.records import (
+    Coverage,
     ProblemRecord,
     RunRecord,
     ScorerRecord,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
 
 __all__ = [
+    "Coverage",
     "ProblemRecord",
     "RunRecord",
     "ScorerRecord",
@@ -306,11 +308,24 @@ class Trials(Framed):
     def _read_places(self, run: int) -> list[Place]:
         rows = outline_of(self._rows, run) or [row[:4] for row in self._problem_rows(run)]
         rows.sort(key=itemgetter(1, 2))
-        return [Place(row[0], row[2], row[3]) for row in rows]
+        return [Place(row[0], row[2], row[3], row[1]) for row in rows]
 
     def trial_count(self, run: int) -> int:
         """Return how many trials of a run are recorded."""
         return self._rows.counter("trial", run)
+
+    def coverage(self, run: RunRecord) -> Coverage:
+        """Return how many problems have a trial and how many have none, by the tallies.
+
+        A problem that is gone is known by its place: behind all others, if one of them has the
+        place that it had, or beyond the number of problems, where the run records that.
+        """
+        end = BEHIND if run.size is None else run.size
+        places = self._places(run.number)
+        there = {place.number for place in places if place.position < end}
+        recorded = set(self.trial_tallies(run.number).problems)
+        asked = len(recorded & there)
+        return Coverage(asked, len(there) - asked, len(recorded) - asked)
 
     def recorded(self, run: int, without: Sequence[Status] = ()) -> dict[int, int]:
         """Return for each problem the set of its recorded trials, as the bits of a number."""

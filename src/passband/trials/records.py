@@ -11,7 +11,18 @@ from passband.stats.data.scale import Scale
 from passband.trials.identity import addresses_of
 from passband.trials.imported import Imported, is_imported
 
-__all__ = ["ProblemRecord", "RunRecord", "ScorerRecord", "SessionRecord", "SourceRecord"]
+__all__ = [
+    "ORDER",
+    "SHUFFLED",
+    "Coverage",
+    "ProblemRecord",
+    "RunRecord",
+    "ScorerRecord",
+    "SessionRecord",
+    "SourceRecord",
+]
+
+ORDER, SHUFFLED = "order", "shuffled"  # an entry of a run's config: see `RunRecord.is_shuffled`
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,14 @@ class SessionRecord(NamedTuple):
         return self._replace(ended=None, seconds=None, trials=None)
 
 
+class Coverage(NamedTuple):
+    """How many problems of a run have trials."""
+
+    asked: int  # problems of the task that have any
+    not_asked: int  # problems of the task that have none
+    gone: int  # problems that have some, and that the task has no longer, or beyond its limit
+
+
 @dataclass(frozen=True)
 class RunRecord:
     """One task asked of one model with one set of settings."""
@@ -100,6 +119,23 @@ class RunRecord:
     def addresses(self) -> list[str]:
         """Every server that was asked, the first one first."""
         return addresses_of(self.spec, self.address)
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether problems that were asked, or asked more often, are a random sample of all.
+
+        They are if all trials, or all since problems had equally many, were asked for in an order
+        that is not that of the data. It is not so for runs of earlier versions, which asked for
+        the first problems first, nor where problems were added, or left out, in between.
+        """
+        return self.config.get(ORDER) == SHUFFLED
+
+    @property
+    def size(self) -> int | None:
+        """How many problems the task had when it was last asked, as far as that is recorded."""
+        entered = self.config.get("problems")
+        count = entered.get("count") if isinstance(entered, Mapping) else self.config.get("limit")
+        return count if isinstance(count, int) else None
 
     @property
     def adaptive(self) -> Mapping[str, Any] | None:
