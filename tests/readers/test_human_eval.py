@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from passband import InvalidInput, measure
 from passband.readers import Options, read, readers
 from passband.readers.file_name import plain_name
+from passband.stats.data.scale import UNIT
 from tool_logs import human_eval_line, write_lines
 
 LINES = [
@@ -27,7 +28,7 @@ def test_lines_of_a_task_are_its_trials(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "gpt-4.jsonl_results.jsonl", LINES)
     groups = read(path)
     (group,) = groups.groups
-    assert (group.task, group.model, group.bounds) == ("human-eval", "gpt-4", (0.0, 1.0))
+    assert (group.task, group.model, group.outcomes.scale) == ("human-eval", "gpt-4", UNIT)
     assert list(group.outcomes.problems) == ["HumanEval/0", "HumanEval/1"]
     assert group.outcomes.required_successes().tolist() == [1, 1]
     assert group.outcomes.trials.tolist() == [2, 2]  # what timed out has failed

@@ -17,6 +17,7 @@ from passband.errors import InvalidInput
 from passband.readers import Log, Remark, Source
 from passband.readers.import_logs import import_logs
 from passband.readers.run_directory import StoredRun
+from passband.stats.data.scale import Scale
 from passband.trials.differences import SettingsChanged
 from passband.trials.merge import merge
 from passband.trials.reader import Trials
@@ -75,7 +76,7 @@ def logs(draw: st.DrawFn) -> Log:
         planned=draw(st.none() | st.integers(1, 6)),
         attempts=attempts,
         remarks=(Remark("2 lines left out", important=True),),
-        bounds_of=draw(st.sampled_from([{}, {"graded": (0.0, 1.0)}])),
+        scales=draw(st.sampled_from([{}, {"graded": Scale(-9.0, 9.0, lower_is_better=True)}])),
     )
 
 
@@ -94,7 +95,7 @@ def test_the_run_says_what_the_log_says(log: Log) -> None:
                 for scorer in log.scorers:
                     assert stored.outcomes(scorer) == log.outcomes(scorer)
                     assert stored.tally(scorer) == log.tally(scorer)
-                    assert stored.bounds(scorer) == log.bounds(scorer)
+                    assert stored.outcomes(scorer).scale == log.scale(scorer)
                 rows = list(trials.trials(stored.record))
                 number = {each.number: at for at, each in enumerate(stored.record.scorers)}
         expected = sorted(log.trials, key=lambda row: (row.problem, row.trial))

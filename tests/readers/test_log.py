@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from passband.readers import Log, Remark, Source, read
+from passband.stats.data.scale import UNIT, UNSTATED
 from passband.trials.rows import ProblemRow, ScoreRow, TrialRow
 
 PROBLEMS = [ProblemRow(0, "a", "{}"), ProblemRow(1, "b", "{}")]
@@ -44,10 +45,10 @@ def test_trials_may_come_in_any_order() -> None:
     assert LOG.outcomes("graded").graded.values.tolist() == [1.0, 0.5]  # type: ignore[union-attr]
 
 
-def test_bounds_are_those_of_the_scorer() -> None:
-    bounded = replace(LOG, bounds_of={"graded": (0.0, 1.0)})
-    assert bounded.bounds() is None
-    assert bounded.bounds("graded") == (0.0, 1.0)
+def test_the_scale_is_that_of_the_scorer() -> None:
+    bounded = replace(LOG, scales={"graded": UNIT})
+    assert bounded.scale() == UNSTATED
+    assert bounded.scale("graded") == bounded.outcomes("graded").scale == UNIT
 
 
 @pytest.mark.parametrize("important", [False, True])

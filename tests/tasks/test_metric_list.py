@@ -1,5 +1,6 @@
 import pytest
 
+from passband.errors import InvalidInput
 from passband.score.repeats import aggregations, register_repeat_aggregation
 from passband.score.scorer import Reference
 from passband.tasks.loader import load_task, read_task
@@ -129,6 +130,12 @@ def test_registered_aggregations_are_known(task):
         aggregations.remove("by_hand")
 
 
+def test_a_direction_that_contradicts_the_scorer_is_refused(task):
+    text = "metric_list: [{metric: exact_match, higher_is_better: false}]"
+    with pytest.raises(InvalidInput, match="exact_match, of which higher scores are better"):
+        load_task(task(text))
+
+
 def test_translation_metrics_are_of_the_whole_corpus_unless_repeats_are_reduced(task):
     pytest.importorskip("sacrebleu")
     text = """
@@ -137,7 +144,7 @@ def test_translation_metrics_are_of_the_whole_corpus_unless_repeats_are_reduced(
           - {metric: bleu, repeat_aggregation: max}
           - {metric: bleu, aggregation: bleu}
           - {metric: ter}
-          - {metric: chrf, aggregation: mean, higher_is_better: false}
+          - {metric: chrf, aggregation: mean}
     """
     loaded = load_task(task(text))
     assert [(m.name, m.aggregation, m.higher_is_better) for m in loaded.metrics] == [
@@ -145,7 +152,7 @@ def test_translation_metrics_are_of_the_whole_corpus_unless_repeats_are_reduced(
         ("bleu_1", "mean", True),
         ("bleu_2", "bleu", True),
         ("ter", "ter", False),
-        ("chrf", "mean", False),
+        ("chrf", "mean", True),
     ]
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from passband.stats.data.scale import UNIT, Scale
 from passband.trials.chosen import STATUS_WORDS, Choice
 from passband.trials.reader import Trials
 from passband.trials.rows import STATUSES, ScoreRow, TrialRow
@@ -23,7 +24,7 @@ _choices = st.builds(
     statuses=st.lists(st.sampled_from(STATUS_WORDS), max_size=2).map(tuple),
     right=st.sampled_from([None, True, False]),
     scorer=st.just(1),
-    best=st.sampled_from([1.0, 0.0]),
+    scale=st.sampled_from([UNIT, Scale(0.0, 1.0, lower_is_better=True)]),
     lower_is_better=st.booleans(),
 )
 

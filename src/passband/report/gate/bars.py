@@ -73,7 +73,8 @@ def _bar(line: GateLine, reach: float) -> str:
         low, high = _place(line.low, reach), _place(line.high, reach)
         signs[low : high + 1] = "─" * (high - low + 1)
         signs[zero] = "┼" if low <= zero <= high else "│"
-    signs[_place(-line.tolerance, reach)] = "╎"
+    tolerated = line.tolerance if line.lower_is_better else -line.tolerance
+    signs[_place(tolerated, reach)] = "╎"
     if line.difference is not None:
         signs[_place(line.difference, reach)] = "●"
     return "".join(signs)

@@ -309,6 +309,8 @@ def _verdict(one: Difference) -> str:
     low, high = one.outer.low, one.outer.high
     if low is None or high is None:
         return "open"
+    if one.task.first.ranking.lower_is_better:
+        low, high = -high, -low
     return "better" if low > 0 else "worse" if high < 0 else "open"
 
 

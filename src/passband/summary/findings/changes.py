@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.outcomes import Outcomes, on_one_scale
 from passband.stats.decision.pairing import changes, common_range, linear_values, match_problems
 from passband.stats.metric.registry import parse_metric
 from passband.summary.findings.sample import SampledProblem
@@ -50,7 +50,7 @@ class Changes:
     """How many problems changed, and those that changed most, the largest change first."""
 
     n_problems: int  #: with a scored trial of both models
-    improved: int  #: problems with a higher mean score in b
+    improved: int  #: problems with a better mean score in b
     worsened: int
     flipped_up: int  #: of them, from the lower half of the range to the upper
     flipped_down: int
@@ -76,7 +76,8 @@ def changes_of(a: Outcomes, b: Outcomes, limit: int = SHOWN) -> Changes:
     >>> found.improved, found.worsened, found.flipped_up, [one.problem for one in found.most]
     (1, 1, 1, ['p', 'q'])
     """
-    match = match_problems(a, b, 1, paired=True)
+    a, b = on_one_scale({"a": a, "b": b}).values()
+    match = match_problems(a.upright, b.upright, 1, paired=True)
     mean = parse_metric("avg", 1)
     values_a, values_b = (_required(linear_values(side, mean)) for side in (match.a, match.b))
     change = changes(values_a, values_b)
@@ -94,8 +95,8 @@ def changes_of(a: Outcomes, b: Outcomes, limit: int = SHOWN) -> Changes:
         most=tuple(
             Change(
                 match.a.problems[i],
-                _stack(match.a, values_a, i),
-                _stack(match.b, values_b, i),
+                _stack(match.a, mean.on_scale(a, float(values_a[i])), i),
+                _stack(match.b, mean.on_scale(b, float(values_b[i])), i),
                 bool(crossed[i]),
             )
             for i in shown
@@ -108,6 +109,6 @@ def _required(values: Floats | None) -> Floats:
     return values
 
 
-def _stack(side: Outcomes, values: Sequence[float] | Floats, index: int) -> Stack:
+def _stack(side: Outcomes, values: tuple[float, ...], index: int) -> Stack:
     right = None if side.successes is None else int(side.successes[index])
-    return Stack(float(values[index]), int(side.trials[index]), right)
+    return Stack(values[0], int(side.trials[index]), right)

@@ -266,7 +266,7 @@ def _rankings(
 
 def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> tuple[str, ...]:
     """Return the default metrics: one try, then any and all of as many as every problem has."""
-    counted = [outcomes.under(contest.policy) for outcomes in models.values()]
+    counted = [outcomes.counted(contest.policy) for outcomes in models.values()]
     fewest = min(counted, key=lambda one: int(one.trials.min()))
     most = fewest.most_trials()
     families = [list(expand_metrics(name, most)) for name in default_metrics(fewest)]

@@ -43,7 +43,7 @@ def tries_of(outcomes: Outcomes, request: Request) -> tuple[Tries, ...]:
 
     There is none where no problem has a second trial.
     """
-    counted = outcomes.under(request.policy)
+    counted = outcomes.counted(request.policy)
     if not counted.n_trials or counted.most_trials() < 2:
         return ()
     metrics = ("pass@*", "pass^*") if counted.is_binary else ("max@*",)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.gate.check import Check, Evidence, check
+from passband.stats.decision.gate.check import Check, PValues, check
 from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
 from passband.summary.gate.certified import (
     apart_reason,
@@ -212,6 +212,7 @@ def _measured(line: GateLine, result: Check) -> GateLine:
         n_problems=found.n_problems,
         left_out=found.only_a + found.left_out,
         notes=found.notes,
+        lower_is_better=found.lower_is_better,
     )
 
 
@@ -235,7 +236,7 @@ def _rule(family: list[_Item], policy: GatePolicy, errors: LookErrors | None) ->
 
 
 def _rulings(
-    evidence: list[Evidence], policy: GatePolicy, errors: LookErrors | None
+    evidence: list[PValues], policy: GatePolicy, errors: LookErrors | None
 ) -> list[Ruling]:
     if errors is None:
         return rule(evidence, error=policy.error)

@@ -62,7 +62,7 @@ def _more(
     A regression takes a higher level than a pass, as it allows for all comparisons. None where
     failed trials stand in the way of either.
     """
-    goal, _ = goal_of(line.difference or 0.0, line.tolerance)
+    goal, _ = goal_of(line.gain, line.tolerance)
     level = 1.0 - policy.alpha / family if goal == "worse" else policy.level
     more = compare(
         *_against(goal, sides, policy), line.metric, over=policy.over, level=level,

@@ -71,6 +71,13 @@ class GateLine:
     more: MoreData | None = None  #: what would probably settle it
     notes: tuple[Note, ...] = ()
     is_share: bool = True  #: whether the metric is a share of 1
+    lower_is_better: bool = False  #: whether a difference below 0 is a gain
+
+    @property
+    def gain(self) -> float:
+        """By how much the new model is better, as far as is known."""
+        difference = self.difference or 0.0
+        return -difference if self.lower_is_better else difference
 
     @property
     def has_passed(self) -> bool:

@@ -9,11 +9,11 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison, compare
 from passband.stats.decision.gate.failed import Failed, all_right, all_wrong, check_bracket
 
-__all__ = ["Check", "Evidence", "check"]
+__all__ = ["Check", "PValues", "check"]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PValues:
     """Two one-sided p-values of a difference new - base; None where the data allow none."""
 
     p_worse: float | None  #: of the new model being no worse; small where it is worse
@@ -29,16 +29,16 @@ class Check:
     best: Comparison | None = None  #: the other way round
 
     @property
-    def plain(self) -> Evidence:
+    def plain(self) -> PValues:
         """The evidence if failed trials are like the others."""
         return _evidence(self.comparison)
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> PValues:
         """The evidence that holds whatever the failed trials would have been."""
         every = [self.plain]
         every += [_evidence(case) for case in (self.worst, self.best) if case is not None]
-        return Evidence(
+        return PValues(
             _largest([one.p_worse for one in every]), _largest([one.p_beyond for one in every])
         )
 
@@ -87,8 +87,8 @@ def check(
     return Check(compared(base, new), worst, best)
 
 
-def _evidence(comparison: Comparison) -> Evidence:
-    return Evidence(comparison.confidence, comparison.decision.p_no_worse)
+def _evidence(comparison: Comparison) -> PValues:
+    return PValues(comparison.confidence, comparison.decision.p_no_worse)
 
 
 def _largest(values: list[float | None]) -> float | None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from passband.stats.decision.gate.check import Evidence
+from passband.stats.decision.gate.check import PValues
 from passband.stats.decision.ranking.adjusted import holm
 
 __all__ = ["LookErrors", "Ruling", "Verdict", "rule", "rule_at_look"]
@@ -44,15 +44,15 @@ class LookErrors:
 
 
 def rule(
-    family: Sequence[Evidence], *, error: float = 0.025, pass_error: float | None = None
+    family: Sequence[PValues], *, error: float = 0.025, pass_error: float | None = None
 ) -> list[Ruling]:
     """Return the verdicts on a family of checks.
 
     `error` is the chance of any false regression among them, `pass_error` that of passing a check
     whose loss is the tolerance or more (default: the same).
 
-    >>> alike = Evidence(p_worse=0.4, p_beyond=0.001)
-    >>> [one.verdict for one in rule([Evidence(0.001, 0.9), Evidence(0.02, 0.5), alike])]
+    >>> alike = PValues(p_worse=0.4, p_beyond=0.001)
+    >>> [one.verdict for one in rule([PValues(0.001, 0.9), PValues(0.02, 0.5), alike])]
     ['regression', 'undecided', 'pass']
     """
     limit = error if pass_error is None else pass_error
@@ -66,13 +66,13 @@ def rule(
     ]
 
 
-def rule_at_look(family: Sequence[Evidence], errors: LookErrors) -> list[Ruling]:
+def rule_at_look(family: Sequence[PValues], errors: LookErrors) -> list[Ruling]:
     """Return the verdicts on a family of checks at one of several looks.
 
     The errors allow for the number of checks already; Holm's steps are not taken, as the levels of
     later looks depend on what was spent on a check before.
 
-    >>> [one.verdict for one in rule_at_look([Evidence(0.001, 0.9)], LookErrors(0.0005, 0.01))]
+    >>> [one.verdict for one in rule_at_look([PValues(0.001, 0.9)], LookErrors(0.0005, 0.01))]
     ['undecided']
     """
     return [

@@ -88,14 +88,13 @@ class Ranking(Displayed):
     def without_claims(self) -> Ranking:
         """Return the values alone, for data that allow no claim about their differences."""
         worst = len(self.standings)
-        none = dict.fromkeys(("low", "high", "se", "p_value", "p_holm", "p_bh", "p_adjusted"))
         return replace(
             self,
             standings=tuple(
                 replace(one, low=None, high=None, rank_low=1, rank_high=worst, p_best=None)
                 for one in self.standings
             ),
-            pairs=tuple(replace(one, confidence=None, **none) for one in self.pairs),
+            pairs=tuple(Pair(one.a, one.b, one.value, *[None] * 6) for one in self.pairs),
         )
 
     def mirrored(self, scored: Callable[[float], float]) -> Ranking:

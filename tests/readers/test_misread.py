@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from passband.summary.diagnosis import diagnose
+
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
 from passband.summary.answer_notes import answer_notes
-from passband.summary.diagnosis import diagnose
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from stores import canonical, filled, writing
