@@ -1,0 +1,107 @@
+"""The scores of trials in the order in which they were asked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from passband.errors import InvalidInput
+from passband.stats.checks import as_whole
+from passband.stats.data.values import ArrayValue, frozen, owned
+from passband.types import Bools, Floats, Ints
+
+__all__ = ["Sequence"]
+
+_HARDLY_CHANCE = 0.001  # the probability of sorted scores below which they are taken to be sorted
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence(ArrayValue):
+    """The scores of trials as they were asked, problem after problem.
+
+    Problem i has ``values[offsets[i]:offsets[i + 1]]``; trials without a score are left out.
+
+    >>> asked = Sequence(np.array([0, 1, 1, 0, 0], np.uint8), np.array([0, 3, 5]))
+    >>> asked.counts().tolist(), asked.first(2).values.tolist()
+    ([3, 2], [0, 1, 0, 0])
+    """
+
+    values: Floats | NDArray[np.uint8]
+    offsets: Ints  #: one more than problems
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", owned(self.values))
+        object.__setattr__(self, "offsets", owned(self.offsets))
+
+    @staticmethod
+    def of_rows(values: Floats | NDArray[np.uint8], present: Bools) -> Sequence:
+        """Keep the present entries of a matrix with a row per problem, in their order."""
+        offsets = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
+        return Sequence(frozen(values[present]), frozen(offsets))
+
+    def counts(self) -> Ints:
+        """Return the number of trials of each problem."""
+        return np.diff(self.offsets)
+
+    def first(self, n: int) -> Sequence:
+        """Keep the first n trials of each problem; one without any trial stays without.
+
+        >>> Sequence(np.zeros(5), np.array([0, 3, 5])).first(3)
+        Traceback (most recent call last):
+        ...
+        passband.errors.InvalidInput: the first 3 trials of each problem need 3 of each; the \
+problem in position 1 (from 0) has 2.
+        """
+        n, counts = as_whole("first", n), self.counts()
+        is_short = (counts > 0) & (counts < n)
+        if is_short.any():
+            position = int(np.argmax(is_short))
+            raise InvalidInput(
+                f"the first {n} trials of each problem need {n} of each; the problem in position "
+                f"{position} (from 0) has {counts[position]}."
+            )
+        starts = self.offsets[:-1][counts > 0]
+        kept = self.values[starts[:, None] + np.arange(n)].ravel()
+        return Sequence(frozen(kept), frozen(np.append(0, np.cumsum(np.minimum(counts, n)))))
+
+    @cached_property
+    def neighbours(self) -> Bools:
+        """Whether the trials in positions i and i + 1 of all are of one problem."""
+        is_same: Bools = np.ones(max(len(self.values) - 1, 0), dtype=bool)
+        ends = self.offsets[1:-1]
+        is_same[ends[(ends > 0) & (ends < len(self.values))] - 1] = False
+        return is_same
+
+    @cached_property
+    def is_sorted(self) -> bool:
+        """Whether the scores of each problem are sorted, all in one direction, and not by chance.
+
+        Any order of n scores, of which m_1, m_2, ... are equal, is as likely as any other if the
+        trials are alike, so that sorted ones have probability m_1! m_2! ... / n!. Where numbers of
+        trials differ, the last trial is left out of it: that it is the first success, or the first
+        failure, may be why it is the last.
+        """
+        before, after = self.values[:-1], self.values[1:]
+        rises = bool(np.all((after >= before) | ~self.neighbours))
+        falls = bool(np.all((after <= before) | ~self.neighbours))
+        if rises == falls:  # in both directions: each problem's scores are equal
+            return False
+        return 2.0 * math.exp(self._log_chance_of_sorted()) <= _HARDLY_CHANCE
+
+    def _log_chance_of_sorted(self) -> float:
+        """Return log P(all are sorted) of scores that are, given how often each occurs."""
+        counts = self.counts()
+        changes = (self.values[1:] != self.values[:-1]) | ~self.neighbours
+        ends = np.append(np.flatnonzero(changes) + 1, len(self.values))
+        alike = np.diff(ends, prepend=0)
+        ways = np.cumsum(np.log(np.arange(1, counts.max() + 1)))  # log n! at n - 1
+        has_any = counts > 0
+        total = float(ways[alike - 1].sum() - ways[counts[has_any] - 1].sum())
+        if counts[has_any].min() == counts.max():
+            return total
+        last = alike[np.searchsorted(ends, self.offsets[1:][has_any])]
+        return total - float(np.log(last / counts[has_any]).sum())
