@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from passband.summary.diagnosis import diagnose
-
+from passband.readers.misread import misread_findings
 from passband.score.pipeline import make_scorer
 from passband.score.scorer import Reference
-from passband.summary.answer_notes import answer_notes
 from passband.trials.reader import Trials
 from passband.trials.rows import ProblemRow, ScorerEntry, ScoreRow, TrialRow
 from stores import canonical, filled, writing
@@ -38,7 +36,7 @@ def asked(directory: Path, texts: list[str], steps: list[dict[str, object]]) -> 
 def notes_on(directory: Path) -> list[str]:
     with Trials(directory) as trials:
         run = trials.run()
-        return [note.text for note in answer_notes(trials, run, run.scorer())]
+        return [finding.text for finding in misread_findings(trials, run, run.scorer())]
 
 
 def test_boxes_that_no_filter_reads(tmp_path: Path) -> None:
@@ -85,10 +83,16 @@ def test_scorers_of_other_tools_have_an_example_only(tmp_path: Path) -> None:
     assert only.startswith("nearly every score is 0")
 
 
+def test_a_part_that_is_misread(tmp_path: Path) -> None:
+    texts = ["The answer is 42."] * 4 + ["The answer is 42 apples, as 6 * 7 = 42."] * 16
+    marked: list[dict[str, object]] = [{"function": "extract", "rules": ["marker"]}]
+    first, second = notes_on(asked(tmp_path / "run", texts, marked))
+    assert first.startswith("of 16 answers scored wrong that were looked at, 16 hold the right one")
+    assert "last_number 20" in second
+    wrong = ["The answer is 42."] * 4 + [f"The answer is {n}." for n in range(50, 66)]
+    assert notes_on(asked(tmp_path / "other", wrong, marked)) == []
+
+
 def test_the_work_is_bounded(tmp_path: Path) -> None:
     directory = asked(tmp_path / "run", [f"it is 4{n}" for n in range(200, 500)], [])
-    with Trials(directory) as trials:
-        run = trials.run()
-        diagnosis = diagnose(trials, run, run.scorer())
-    assert diagnosis is not None
-    assert diagnosis.looked_at == 40
+    assert "of 40 trials looked at" in notes_on(directory)[1]

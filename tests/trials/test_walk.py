@@ -25,7 +25,6 @@ _choices = st.builds(
     right=st.sampled_from([None, True, False]),
     scorer=st.just(1),
     scale=st.sampled_from([UNIT, Scale(0.0, 1.0, lower_is_better=True)]),
-    lower_is_better=st.booleans(),
 )
 
 

@@ -1,13 +1,15 @@
-"""A correlation over problems that one of them cannot make."""
+"""A correlation over problems, with the error that it has if there is none."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from passband.types import Floats, Ints
 
-__all__ = ["Correlation", "correlation_of"]
+__all__ = ["Correlation", "correlation_of", "variances_of"]
 
 _LARGE = 0.1
 _FAR_BEYOND_CHANCE = 3.3  # standard errors
@@ -19,37 +21,60 @@ class Correlation:
     """The correlation of two numbers over problems."""
 
     value: float
+    z: float  #: in standard errors
     largest_part: float  #: the share of it that one problem makes
-    problems: int
-
-    @property
-    def z(self) -> float:
-        """Its size in standard errors."""
-        return abs(self.value) * math.sqrt(max(self.problems - 1, 1))
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is large, beyond chance, and not made by one problem.
+        """Whether it is above .1, more than 3.3 standard errors, and not made by one problem.
 
-        |r| > max(.1, 3.3 / sqrt(M - 1)), and at most half of r is one problem's: one with a
-        thousand trials among some with two would correlate with anything.
+        One problem with a thousand trials among some with two would correlate with anything.
         """
-        is_far = abs(self.value) > _LARGE and self.z > _FAR_BEYOND_CHANCE
+        is_far = abs(self.value) > _LARGE and abs(self.z) > _FAR_BEYOND_CHANCE
         return is_far and self.largest_part <= _HALF
 
 
-def correlation_of(x: Floats, y: Floats, weights: Ints) -> Correlation:
+def correlation_of(x: Floats, y: Floats, weights: Ints, variances: Floats) -> Correlation:
     """Correlate two numbers; each pair belongs to `weights` problems.
 
-    >>> import numpy as np
-    >>> one = correlation_of(np.array([0.0, 0, 9]), np.array([0.5, 0.4, 1]), np.array([9, 9, 1]))
-    >>> round(one.value, 2), round(one.largest_part, 2), one.is_clear
-    (0.93, 0.95, False)
+    z is r sqrt(M - 1) over M problems, or less: with deviations u and v from the means, and
+    variances s^2 of y that may depend on x and have the mean of v^2, that is multiplied by
+    (sum(u^2) mean(s^2) / sum(u^2 s^2))^(1/2) if it is below 1.
+
+    >>> x, y = np.array([0.0, 0.0, 9.0]), np.array([0.5, 0.4, 1.0])
+    >>> one = correlation_of(x, y, np.array([9, 9, 1]), np.ones(3))
+    >>> round(one.value, 2), round(one.z, 2), round(one.largest_part, 2), one.is_clear
+    (0.93, 3.94, 0.95, False)
     """
     problems = int(weights.sum())
-    x, y = x - float(weights @ x) / problems, y - float(weights @ y) / problems
-    products, scale = x * y, math.sqrt(float(weights @ x**2) * float(weights @ y**2))
-    total = float(weights @ products)
+    u, v = x - float(weights @ x) / problems, y - float(weights @ y) / problems
+    products, squares = u * v, float(weights @ u**2)
+    total, scale = float(weights @ products), math.sqrt(squares * float(weights @ v**2))
     if scale <= 0.0 or total == 0.0:
-        return Correlation(0.0, 0.0, problems)
-    return Correlation(total / scale, float((products / total).max()), problems)
+        return Correlation(0.0, 0.0, 0.0)
+    even = squares * float(weights @ variances) / problems
+    narrower = math.sqrt(min(even / float(weights @ (u**2 * variances)), 1.0))
+    value = total / scale
+    z = value * math.sqrt(problems - 1) * narrower
+    return Correlation(value, z, float((products / total).max()))
+
+
+def variances_of(counts: Ints, n: Ints, weights: Ints) -> Floats:
+    """Return the variance of counts / n that each n makes, if nothing but chance depends on n.
+
+    It is B + W / n: W is the mean of counts (n - counts) / (n (n - 1)), B the rest of the variance
+    of all. Shares of few trials scatter more, which by itself is no correlation.
+
+    >>> variances_of(np.array([1, 4, 0]), np.array([2, 4, 4]), np.array([4, 1, 1])).round(3).tolist()
+    [0.167, 0.083, 0.083]
+    """
+    shares, size = counts / n, n.astype(np.float64)
+    several = n > 1
+    problems = float(weights.sum())
+    within = 0.0
+    if several.any():
+        noise = shares[several] * (1.0 - shares[several]) * size[several] / (size[several] - 1.0)
+        within = float(weights[several] @ noise) / float(weights[several].sum())
+    total = float(weights @ (shares - float(weights @ shares) / problems) ** 2) / problems
+    between = max(total - within * float(weights @ (1.0 / size)) / problems, 0.0)
+    return between + within / size

@@ -16,7 +16,7 @@ import numpy as np
 from passband.stats.data.counts import Histogram
 from passband.stats.data.evidence import Finding
 from passband.stats.data.stopping import stopping_of
-from passband.stats.evidence.correlation import Correlation, correlation_of
+from passband.stats.evidence.correlation import Correlation, correlation_of, variances_of
 from passband.stats.evidence.rules import rule_named
 from passband.stats.evidence.shares import standard_errors
 from passband.types import Bools, Floats, Ints
@@ -52,7 +52,7 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
     Three tests, of problems with any trial:
 
     - *until the first success*: see `passband.stats.data.stopping`;
-    - *correlation* of log n with c/n over M problems: |r| > max(.1, 3.3 / sqrt(M - 1));
+    - *correlation* of log n with c/n over the problems: |r| > .1, and beyond 3.3 standard errors;
     - *extremes*: of the problems with m trials, the share with c = 0, with c = m, or either,
       against its expectation if m trials had been drawn of each larger problem: C(n - c, m) /
       C(n, m) and C(c, m) / C(n, m). The shares of two groups of at least five differ by more than
@@ -72,9 +72,10 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
     if stopping.is_alarm:
         what = f"every problem with fewer than {stopping.cap} trials succeeded in exactly one"
         return (_finding("stopped-by-outcome", what, rule, first, {"p_value": stopping.p_value}),)
-    related = correlation_of(np.log(pairs.trials), pairs.successes / pairs.trials, pairs.problems)
+    n, c, problems = pairs.trials, pairs.successes, pairs.problems
+    related = correlation_of(np.log(n), c / n, problems, variances_of(c, n, problems))
     extremes = max(_extremes(pairs), key=lambda one: one.z, default=None)
-    if extremes is not None and not (related.is_clear and related.z > extremes.z):
+    if extremes is not None and not (related.is_clear and abs(related.z) > extremes.z):
         numbers = {"size": extremes.size, "share": extremes.share, "expected": extremes.expected}
         return (_finding("trials-related", str(extremes), rule, first, numbers),)
     return _if_clear(related, "succeeded", rule, first)
@@ -91,8 +92,9 @@ def graded_count_findings(trials: Ints, means: Floats) -> tuple[Finding, ...]:
     counts = trials[asked]
     if not len(counts) or counts.min() == counts.max():
         return ()
-    ranks = [np.unique(each, return_inverse=True)[1] * 1.0 for each in (counts, means[asked])]
-    related = correlation_of(ranks[0], ranks[1], np.ones(len(counts), dtype=np.int64))
+    size, score = (np.unique(each, return_inverse=True)[1] for each in (counts, means[asked]))
+    ones = np.ones(len(counts), dtype=np.int64)
+    related = correlation_of(size * 1.0, score * 1.0, ones, ones * 1.0)
     return _if_clear(related, "scored", "by some rule that looked at scores", int(counts.min()))
 
 

@@ -26,7 +26,10 @@ from passband.types import Bools, Floats, Ints
 
 __all__ = ["order_findings"]
 
-_FAR = 3.3  # standard errors, of each of four tests; all together are to alarm in less than 1 %
+# Standard errors; all tests together, with those of counts, are to alarm in less than 1 % of fair data.
+_FAR = 3.3  # of the last trial, of a trend
+_FAR_COPIES = 3.1  # in one direction
+_FAR_ROUNDS = 2.9
 
 _SORTED = Finding(
     "order-unknown",
@@ -46,7 +49,7 @@ def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[
     - *unlike-round*: a round is unlike the others, or rounds scatter more than their trials do.
     - *copied-trials*: successive trials agree more often than any two of a problem.
 
-    Each alarms beyond 3.3 standard errors. If results decided the numbers of trials, as the last
+    Each alarms at about three standard errors. If results decided the numbers of trials, as the last
     trials or `count_findings` show, the others are looked for in the first trials of each problem,
     as many as all have: those were asked whatever the rule.
 
@@ -132,9 +135,9 @@ def _unlike_trials(table: _Table) -> tuple[Finding, ...]:
         return ()
     rounds, agreement = _rounds(table), _agreement(table)
     by_round = max(abs(rounds.trend), rounds.others)
-    if agreement.z > max(_FAR, by_round):
+    if agreement.z > max(_FAR_COPIES, by_round):
         return copied_findings(agreement, "scores of successive trials")
-    if by_round <= _FAR:
+    if abs(rounds.trend) <= _FAR and rounds.others <= _FAR_ROUNDS:
         return ()
     if abs(rounds.trend) > max(_FAR, abs(rounds.apart)):
         return (_drift(table, rounds),)

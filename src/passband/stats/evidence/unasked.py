@@ -1,0 +1,7 @@
+from typing import Any
+
+from passband.stats.data.evidence import Finding
+
+
+def unasked_findings(*args: Any, **kw: Any) -> tuple[Finding, ...]:
+    return ()
