@@ -1,7 +1,8 @@
 """Measured coverage of the default intervals where the data are not a plain matrix of 0 and 1.
 
 Families of designs: numbers of trials that go with difficulty, clusters of unequal size, graded
-scores, votes, strata, and five problems. Every interval comes from `passband.estimate`. An interval
+scores, votes, strata, five problems, scores of both signs, and these very problems where k is above
+n/2, where noise is rare, and where there is a single problem. Every interval comes from `passband.estimate`. An interval
 over problems covers if it contains the mean of the metric over all problems that could have been
 drawn; over trials, the mean over those that were.
 
@@ -31,6 +32,7 @@ import numpy as np
 from coverage import PUBLISHED, Floats, latent
 
 from passband import Outcomes, estimate
+from passband.stats.data.scale import Scale
 from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
 
@@ -392,6 +394,119 @@ def small_draw(name: str, n: int) -> Callable[[np.random.Generator], Sample]:
     return draw
 
 
+# -- scores of both signs -----------------------------------------------------------------
+
+
+def mixture(rng: np.random.Generator, size: int) -> Floats:
+    return rng.standard_normal(size) * np.where(rng.random(size) < 0.1, 5.0, 1.0)
+
+
+SIGNS: dict[str, tuple[Law, float]] = {
+    "t3": (lambda rng, size: rng.standard_t(3, size), 0.0),
+    "t5": (lambda rng, size: rng.standard_t(5, size), 0.0),
+    "Laplace": (lambda rng, size: rng.laplace(size=size), 0.0),
+    "10 % with sd 5": (mixture, 0.0),
+    "normal": (lambda rng, size: rng.standard_normal(size), 0.0),
+    "exponential - 1": (lambda rng, size: rng.exponential(size=size) - 1.0, 0.0),
+    "log-normal - 1": (
+        lambda rng, size: np.exp(rng.standard_normal(size)) - 1.0, float(np.exp(0.5)) - 1.0
+    ),
+}  # fmt: skip
+REWARDS = {"80 % zeros": (0.1, 0.8, 0.1), "a third each": (1 / 3, 1 / 3, 1 / 3)}
+
+
+def signs() -> Iterator[Design]:
+    for (name, (law, mean)), problems in product(SIGNS.items(), (15, 30, 100)):
+        yield Design("signs", f"{name}, M = {problems}", signs_draw(law, mean, problems))
+    for (name, chances), problems in product(REWARDS.items(), (10, 30, 100)):
+        label = f"-1, 0, 1 on their scale, {name}, M = {problems}"
+        yield Design("signs", label, rewards_draw(chances, problems))
+
+
+def signs_draw(law: Law, mean: float, problems: int) -> Callable[[np.random.Generator], Sample]:
+    return lambda rng: Sample(
+        Outcomes.from_array(law(rng, problems)[:, None]), {("avg", "problems"): mean}
+    )
+
+
+def rewards_draw(
+    chances: tuple[float, ...], problems: int
+) -> Callable[[np.random.Generator], Sample]:
+    def draw(rng: np.random.Generator) -> Sample:
+        scores = rng.choice([-1.0, 0.0, 1.0], (problems, 1), p=chances)
+        outcomes = Outcomes.from_array(scores, scale=Scale(-1.0, 1.0))
+        return Sample(outcomes, {("avg", "problems"): chances[2] - chances[0]})
+
+    return draw
+
+
+# -- these problems, with few or rarely noisy trials ---------------------------------------
+
+
+def mostly(law: Law, level: float, share: float) -> Law:
+    """Return a law of which a share is one level."""
+    return lambda rng, size: np.where(rng.random(size) < share, level, law(rng, size))
+
+
+THESE: dict[str, Law] = {
+    ".15 .85": one_of(0.15, 0.85),
+    "97 % Beta(60,1), 3 % .3": mostly(beta(60, 1), 0.3, 0.03),
+    "99 % 1, 1 % .2": mostly(one_of(0.2), 1.0, 0.99),
+    "95 % .01, 5 % .99": mostly(one_of(0.99), 0.01, 0.95),
+    "Beta(.6,.6)": beta(0.6, 0.6),
+    "Beta(2,2)": beta(2, 2),
+    "Beta(5,1)": beta(5, 1),
+    "U(.1,.9)": uniform(0.1, 0.9),
+    "all .5": one_of(0.5),
+}
+HALF = (
+    (600, 3, "pass^3"), (600, 3, "pass@3"), (2000, 2, "pass@2"), (100, 2, "pass@2"),
+    (40, 4, "pass@4"), (100, 8, "pass^8"), (30, 3, "maj@3"),
+)  # fmt: skip
+RARE: dict[str, Law] = {
+    ".01 .99": one_of(0.01, 0.99),
+    "all .01": one_of(0.01),
+    ".05 .95": one_of(0.05, 0.95),
+    "99 % 1, 1 % .2": THESE["99 % 1, 1 % .2"],
+    "Beta(.6,.6)": beta(0.6, 0.6),
+    "Beta(2,2)": beta(2, 2),
+    "U(.1,.9)": uniform(0.1, 0.9),
+}
+
+
+def half() -> Iterator[Design]:
+    for (name, law), (problems, n, metric) in product(THESE.items(), HALF):
+        label = f"{name}, M = {problems}, n = {n}"
+        yield Design("k > n/2", label, these_draw(law, problems, n, metric))
+
+
+def rare() -> Iterator[Design]:
+    sizes = ((114, 2), (300, 2), (1000, 2), (24, 2), (30, 4))
+    for (name, law), (problems, n) in product(RARE.items(), sizes):
+        label = f"{name}, M = {problems}, n = {n}"
+        yield Design("rare noise", label, these_draw(law, problems, n, "pass@1"))
+    for name, groups in product(RARE, (57, 12)):
+        by = {"by": np.repeat(np.arange(groups), 2).tolist(), "weights": "equal"}
+        label = f"{name}, {groups} strata of 2, n = 2"
+        yield Design("rare noise", label, these_draw(RARE[name], 2 * groups, 2, "pass@1", by))
+
+
+def these_draw(
+    law: Law, problems: int, n: int, metric: str, options: Mapping[str, Any] | None = None
+) -> Callable[[np.random.Generator], Sample]:
+    def draw(rng: np.random.Generator) -> Sample:
+        p = law(rng, problems)
+        truth = {(metric, "trials"): float(true_value(metric, p).mean())}
+        return Sample(Outcomes.from_counts(rng.binomial(n, p), n), truth, options or {})
+
+    return draw
+
+
+def single() -> Iterator[Design]:
+    for n in (3, 10, 20, 100, 1000, 250_000):
+        yield Design("one problem", f"U(0,1), n = {n}", these_draw(uniform(0, 1), 1, n, "pass@1"))
+
+
 # -- measurement --------------------------------------------------------------------------
 
 FAMILIES: dict[str, Callable[[], Iterator[Design]]] = {
@@ -401,6 +516,10 @@ FAMILIES: dict[str, Callable[[], Iterator[Design]]] = {
     "votes": votes,
     "strata": strata,
     "small": small,
+    "signs": signs,
+    "half": half,
+    "rare": rare,
+    "single": single,
 }
 
 

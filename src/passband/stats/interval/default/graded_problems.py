@@ -7,7 +7,8 @@ less. The outer ones count. Only the last are left where all scores come close t
 
 Scores without bounds but of one sign have the outer ends of a log-normal interval and one that
 follows the skewness. The tail of such scores may be missing from a small sample; no interval can
-make up for that, and a note says so.
+make up for that, and a note says so. Scores of both signs have the outer ends of Student's
+interval and one that follows the skewness.
 """
 
 from __future__ import annotations
@@ -154,7 +155,9 @@ class _Moments:
         tilt = np.asarray(self.tilt if sign == 0 else _LEAN * self.tilt)
         skewed = roots(mean, variance, tilt, 0.0, q, self.units)
         low, high = float(skewed[0]), float(skewed[1])
-        if self.is_clustered:  # a few large clusters do not show which way the values lean
+        if self.is_clustered or sign == 0:
+            # A few clusters, or values of both signs with long tails, do not show which way they
+            # lean: the skewness of the sample is that of its largest value.
             reach = q * (self.variance / self.units) ** 0.5
             low, high = min(low, self.mean - reach), max(high, self.mean + reach)
         if sign == 0 or self.mean == 0.0:

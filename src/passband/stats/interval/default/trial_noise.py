@@ -3,7 +3,8 @@
 For every number of trials n the variance of a problem's value is averaged over the success
 probabilities that were fitted to the problems with about as many trials. Where n is at least 2k the
 data also measure it without any model, and the more problems there are the more that counts. Where
-n is less it is extrapolated, and the larger of a smooth and of a sharp fit is taken.
+n is less it is extrapolated: the larger of a smooth and of a sharp fit is taken, and the largest
+that the counts of the sharp one leave open.
 
 All arrays may have leading axes, one entry per data set. Values are scaled to [0, 1].
 """
@@ -16,9 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from passband.stats.interval.fit.count_grid import CountGrid
+from passband.stats.interval.fit.count_grid import CountGrid, points
 from passband.stats.interval.fit.law import LEAST, Law, Mixing
 from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.interval.fit.principal import FewLevels, principal_laws
+from passband.stats.metric.pmf import binomial_pmf
 from passband.types import Floats
 
 __all__ = ["TrialNoise", "pooled_variance", "trial_noise"]
@@ -31,6 +34,8 @@ _FREEDOM_STRATA = 4.0  # ... where strata have a law each ...
 _FREEDOM_EXTRAPOLATED = 2.0  # ... and where n is mostly less than 2k
 _LEAST_FACTOR = 0.85  # of the fitted variance, however little noise was measured
 _LEAST_CARRIERS = 3.0
+_MOST_LEVELS = 32  # trials beyond which the counts leave next to nothing open
+_PART_OF_TWO = 0.6  # of the way to the largest noise: two trials leave much open, few laws reach it
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +116,9 @@ def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats |
         by_n = by_n + weights @ centre**2 - (weights @ centre) ** 2
     elif segment.sharp is not None:
         by_n = np.maximum(by_n, segment.sharp.weights @ within)
-    variance = (shares * by_n).sum(axis=-1)
+    fitted = variance = (shares * by_n).sum(axis=-1)
+    if segment.sharp is not None and grid.ns[-1] > 1:
+        variance = (shares * _widened(grid, segment.sharp, values, by_n)).sum(axis=-1)
     if segment.sharp is None and squares is not None:
         free = counts @ (values**2 - squares[cells]) / problems
         here = counts.sum(axis=-1)
@@ -124,9 +131,38 @@ def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats |
     expected = joint / marginal  # variance of a value, given the pair that was observed
     apart = expected * (weights @ (grid.binomial * grid.spread(centre)))
     tilt = (grid.spread(shares) * (joint * values - apart)).sum(axis=-1)
+    if segment.sharp is not None:  # the tilt of a variance that is larger throughout
+        tilt = tilt * variance / np.maximum(fitted, LEAST)
     total = np.maximum((counts * expected).sum(axis=-1), LEAST)
     own = (counts * expected**2).sum(axis=-1) / total * (problems / total)
     return _Part(variance, tilt, own * variance**2, segment.sharp is None)
+
+
+def _widened(grid: CountGrid, law: Mixing, values: Floats, fitted: Floats) -> Floats:
+    """Return the largest variance of a value at each n that laws with the same counts have.
+
+    The variance is E[v^2] - E[g(p)^2], with g(p) the mean of v given p. The first is known by the
+    counts that the fit expects. The second is least for a principal representation of the fit
+    (`principal_laws`) if the value is pass@k or pass^k, and at most that for any other.
+    """
+    squares = grid.per_n(law.weights @ grid.binomial * values**2)
+    result = fitted.copy()
+    for at, (n, start) in enumerate(zip(grid.ns, grid.starts.tolist(), strict=True)):
+        if 1 < n <= _MOST_LEVELS:
+            own = values[start : start + n + 1]
+            laws = principal_laws(points(), law.weights, n)
+            least = np.min([_mean_square(few, own) for few in laws], axis=0)
+            room = np.maximum(squares[..., at] - least - fitted[..., at], 0.0)
+            result[..., at] += (_PART_OF_TWO if n == 2 else 1.0) * room
+    return result
+
+
+def _mean_square(law: FewLevels, values: Floats) -> Floats:
+    """Return the mean square of a value's expectation given p; there is a value for each count."""
+    n = len(values) - 1
+    centre = binomial_pmf(n, np.arange(n + 1), law.points[..., None]) @ values
+    mean: Floats = (law.weights * centre**2).sum(axis=-1)
+    return mean
 
 
 def _joined(mixture: Mixture, parts: Iterable[_Part]) -> TrialNoise:

@@ -22,7 +22,9 @@ from statistics import NormalDist
 import numpy as np
 
 from passband.stats.interval.default.trial_noise import trial_noise
+from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import Mixture
+from passband.stats.metric.pmf import binomial_pmf
 from passband.stats.tolerance import ROUNDING
 from passband.types import Floats
 
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 _LEAST_VARIANCE = 1e-13
+_SHARING = 16  # numbers of problems, from 1 to all, that are taken to share a hidden rate
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,45 @@ def over_trials(
         # and the end on that side stops before the truth. A band visits every such k.
         flat = roots(mean, noise.variance, noise.tilt / 4.0, 0.0, q, count)
         low, high = between_ends((low, high), flat, 1.0)
+    error = 1.0 - (level if reach is None else level_of(reach))
+    low, high = _hidden(mixture, values, mean, (low, high), error / 2.0)
     return Ends(low, high, np.sqrt(noise.variance / count)).containing(mean)
+
+
+def _hidden(
+    mixture: Mixture, values: Floats, mean: Floats, ends: tuple[Floats, Floats], tail: float
+) -> tuple[Floats, Floats]:
+    """Stretch the ends to where rates may be that problems with all trials alike do not show.
+
+    R such problems with n trials each may share a rate of 1 - tail^(1/(nR)) of the other result,
+    and show none of it with a probability of `tail`. The worst R counts. Problems with both results
+    show how noisy the trials are, if there are a few.
+    """
+    grid, counts = mixture.grid, mixture.counts
+    successes, trials = grid.successes, grid.trials
+    weight = _few(counts @ ((successes > 0) & (successes < trials)))
+    low, high = ends
+    if not weight.any():
+        return low, high
+    for end in (0, 1):
+        alike = counts * (successes == end * trials)
+        moved = _moved(grid, values, alike, end, tail) / counts.sum(axis=-1)
+        low = low - weight * np.maximum(low - (mean + moved.min(axis=0)), 0.0)
+        high = high + weight * np.maximum(mean + moved.max(axis=0) - high, 0.0)
+    return low, high
+
+
+def _moved(grid: CountGrid, values: Floats, alike: Floats, end: int, tail: float) -> Floats:
+    """Return how much R problems at an end may add to the sum of all values, R being an axis."""
+    problems = np.maximum(alike.sum(axis=-1), _LEAST_VARIANCE)
+    trials = np.maximum(alike @ grid.trials / problems, 1.0)
+    steps = np.linspace(0.0, 1.0, _SHARING).reshape(-1, *[1] * problems.ndim)
+    sharing = np.maximum(problems, 1.0) ** steps
+    p = np.abs(end - (1.0 - tail ** (1.0 / (trials * sharing))))
+    chances = binomial_pmf(grid.trials, grid.successes, p[..., None])
+    shift = grid.per_n(chances * values) - values[grid.starts + end * np.array(grid.ns)]
+    moved: Floats = sharing * (shift * grid.per_n(alike) / problems[..., None]).sum(axis=-1)
+    return moved
 
 
 def roots(
