@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure, notes
 from passband.errors import WrongType
-from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.data.scale import UNIT
+from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture

@@ -116,7 +116,9 @@ def test_0_and_one_other_score_may_be_two_of_three() -> None:
     found = estimate(Outcomes.from_array([[-1.0]] * 2 + [[0.0]] * 8), "avg")
     assert found.high is not None
     assert found.high > 0.0  # no reward was drawn, which does not mean that there is none
-    stated = estimate(Outcomes.from_array([[-1.0]] * 2 + [[0.0]] * 8, scale=Scale(None, 0.0)), "avg")
+    stated = estimate(
+        Outcomes.from_array([[-1.0]] * 2 + [[0.0]] * 8, scale=Scale(None, 0.0)), "avg"
+    )
     assert stated.high is not None
     assert stated.high < 0.0
 

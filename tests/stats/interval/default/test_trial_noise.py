@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from pytest import MonkeyPatch
 from scipy.optimize import linprog
 
 from passband.stats.interval.default.trial_noise import _widened, pooled_variance, trial_noise
@@ -102,7 +101,7 @@ def test_the_noise_of_the_mean_is_binomial(n: int) -> None:
 
 @pytest.mark.parametrize("name", ["pass@3", "pass^3", "maj@4", "pass@6"])
 @pytest.mark.parametrize("n", [6, 3, 5])
-def test_what_counts_leave_open_only_widens(name: str, n: int, monkeypatch: MonkeyPatch) -> None:
+def test_what_counts_leave_open_only_widens(name: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     metric, grid = parse_metric(name), CountGrid((n,))
     if n < metric.k:
         pytest.skip("k > n")
@@ -118,9 +117,7 @@ def test_what_counts_leave_open_only_widens(name: str, n: int, monkeypatch: Monk
 
 
 def test_the_largest_noise_of_two_trials_by_hand() -> None:
-    # Half of the counts are 0, half 2, so that E[p] = E[p^2] = 1/2: there is one law, and no noise.
-    # With a quarter each of 0 and 2 it is E[p^2] = 1/4, and (1 - p)^4 is least on average for Radau's
-    # rule with p = 1, or q = 1 - p = 0: q is 1/2 with weight 1, and E[q^4] = 1/16.
+    # With p = 1/2 throughout there is one law, and 0.6 of the way is from no noise to all of it.
     values = np.array([0.0, 1.0, 1.0])  # pass@2
     law = Mixing(np.zeros(61), np.ones(3))
     law.weights[30] = 1.0  # p = 1/2

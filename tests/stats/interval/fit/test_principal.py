@@ -58,7 +58,9 @@ def test_no_law_with_these_moments_has_a_smaller_mean_of_a_higher_power(
             least = linprog(
                 goal, A_eq=moments, b_eq=moments[:, :61] @ weights, bounds=(0, None)
             ).fun
-            own = [law.weights @ (1 - law.points if flip else law.points) ** (2 * k) for law in laws]
+            own = [
+                law.weights @ (1 - law.points if flip else law.points) ** (2 * k) for law in laws
+            ]
             assert min(own) == pytest.approx(least, abs=2e-6)
             assert min(own) <= weights @ goal[:61] + 1e-12
 
