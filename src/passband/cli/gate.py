@@ -16,6 +16,7 @@ from passband.cli.options import (
     JudgeColumn,
     LabelColumn,
     Metrics,
+    Notes,
     Percent,
     ProblemColumn,
     Quiet,
@@ -117,6 +118,7 @@ def gate(
     digits: Digits = None,
     percent: Percent = False,
     json: JsonOption = False,
+    notes: Notes = False,
     quiet: Quiet = False,
 ) -> None:
     """Say whether a new model may replace a base: pass, regression (exit 3) or undecided (4)."""
@@ -143,7 +145,7 @@ def gate(
     else:
         _refuse_without_settle(max_cost, max_rounds, prices, dry_run or None)
         result = gate_sources(base, new, rules, reading)
-    style = Style(digits, percent)
+    style = Style(digits, percent, notes=notes)
     _print(result, style, json=json, quiet=quiet)
     _write(result, style, markdown, junit, step_summary=step_summary)
     raise typer.Exit(result.exit_code)
