@@ -94,6 +94,8 @@ class Comparison(Displayed):
     seed: int | None  #: None, as nothing is random
     notes: tuple[Note, ...] = ()
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
+    p_adjusted: float | None = None  #: allowing for the comparisons of `family_of`
+    family: int = 1  #: comparisons that the verdict allows for
 
     def __str__(self) -> str:
         """Format the difference with its interval, rounded by the error.
