@@ -7,6 +7,7 @@ begins with ``no-`` explain a number that is missing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -171,6 +172,7 @@ __all__ = [
     "posterior_mean",
     "prior_dominates",
     "program_outcomes",
+    "rare_loss",
     "retried",
     "same_wrong",
     "scaled_weights",
@@ -1232,6 +1234,17 @@ NO_BEST = Note(
     "no-p-best",
     "no confidence of being the best: at least one difference has no interval",
 )
+
+
+def rare_loss(missed: float, margin: float, needed: float) -> Note:
+    """Return the note on a margin that problems of a kind that was not drawn may exceed."""
+    return Note(
+        "rare-loss",
+        f"the interval is within the margin of {margin:g}, but of problems like these up to "
+        f"{missed:.1%} may be lost entirely and not have shown; to rule that out takes about "
+        f"{math.ceil(needed):,} problems",
+        "weak",
+    )
 
 
 def circular_pairs(total: float) -> Note:

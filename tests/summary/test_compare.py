@@ -13,6 +13,7 @@ from passband.errors import UnknownName
 from passband.readers import Groups, read
 from passband.readers.groups import Group
 from passband.readers.tally import RunTally
+from passband.stats.decision.family import family_of
 from passband.summary.compare import ComparisonSummary, Contest, compare_sources
 from passband.summary.compare_remarks import sandbox_remarks
 from stores import filled
@@ -57,7 +58,7 @@ def test_runs_are_compared_task_by_task(runs: tuple[Path, Path]) -> None:
         next(group.outcomes for group in read(directory).groups if group.task == "sums")
         for directory in runs
     ]
-    assert summary.tasks[0].comparisons == (compare(*sides, "pass@1"),)
+    assert summary.tasks[0].comparisons == tuple(family_of([compare(*sides, "pass@1")]))
 
 
 def test_every_shared_task_has_its_row(runs: tuple[Path, Path]) -> None:
@@ -240,7 +241,7 @@ def test_outcomes_are_the_same_as_in_python(tmp_path: Path) -> None:
             for n in (1, 2))  # fmt: skip
     (task,) = compare_sources([a, b], METRIC).tasks
     expected = compare(Outcomes.from_file(a), Outcomes.from_file(b), "pass@1")
-    assert task.comparisons == (expected,)
+    assert task.comparisons == tuple(family_of([expected]))
 
 
 def test_trials_that_were_stopped_by_their_outcome_are_named(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from passband.notes import Note, of_side, unscored_by_model
 from passband.stats.checks import (
     Over,
     as_level,
+    as_whole,
     check_outcomes,
     check_over,
     check_text,
@@ -35,6 +36,7 @@ def compare_all(
     level: float = 0.95,
     policy: Policy = "drop",
     seed: int | str | None = None,
+    family: int = 1,
 ) -> Ranking:
     """Compare every model with every other on the problems that all of them have.
 
@@ -56,6 +58,9 @@ def compare_all(
     values, and never exceeds the smallest confidence of the model against another. For two models
     it is that confidence. It adds up to 1 unless the pairs contradict each other, which a note
     says. The seed, if none is given, comes from the names of the models.
+
+    `family` is the number of rankings that are made, by other metrics or on other tasks: intervals
+    and `p_adjusted` allow for it after Bonferroni, and so hold in all of them together.
 
     Hothorn, Bretz, Westfall (2008), Biometrical Journal 50, 346-363; Holm (1979), Scandinavian
     Journal of Statistics 6, 65-70; Benjamini, Hochberg (1995), JRSS B 57, 289-300.
@@ -81,7 +86,7 @@ def compare_all(
     shared, sides = _shared(scored, wanted.k)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
     assert start is not None
-    all_models = Field(sides, wanted, over, level, start)
+    all_models = Field(sides, wanted, over, level, start, as_whole("family", family))
     pairs = all_models.pairs()
     ranking = Ranking(
         metric=wanted.name,
@@ -97,6 +102,7 @@ def compare_all(
         ),
         policy=policy,
         seed=start,
+        family=family,
         notes=(
             *all_models.notes(),
             *_data_notes(scored, wanted.k, over),

@@ -84,6 +84,7 @@ class Ranking(Displayed):
     seed: int
     notes: tuple[Note, ...] = ()
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
+    family: int = 1  #: rankings whose intervals of pairs hold together
 
     def without_claims(self) -> Ranking:
         """Return the values alone, for data that allow no claim about their differences."""
