@@ -1598,7 +1598,7 @@ WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
         "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "shards-waiting",
-        "unsafe-code",
+        "unsafe-code", "unscored-trials",
     }
 )  # fmt: skip
 

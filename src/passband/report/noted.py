@@ -18,7 +18,9 @@ __all__ = [
     "Noted",
     "Parted",
     "about",
+    "by_name",
     "interval_cell",
+    "metric_cell",
     "note_lines",
     "parted",
     "shown",
@@ -99,7 +101,7 @@ class Parted(NamedTuple):
     others: list[str]  #: for those who ask for them
 
     @property
-    def count(self) -> str:
+    def how_many(self) -> str:
         """How many the others are."""
         return f"{len(self.others)} more {'remark' if len(self.others) == 1 else 'remarks'}"
 
@@ -127,7 +129,7 @@ def shown(lines: Sequence[NoteLine], *, every: bool = False, more: str = "--note
     _, first, others = found = parted(lines)
     if every or not others:
         return first + others
-    return [*first, f"{found.count}: {more}"]
+    return [*first, f"{found.how_many}: {more}"]
 
 
 def _text(one: Noted) -> str:
@@ -164,6 +166,23 @@ def interval_cell(interval: str | None, notes: Iterable[Note]) -> str | None:
     """
     codes = dict.fromkeys(note.code for note in notes if note.severity == "invalid")
     return f"none: {', '.join(codes)}" if codes else interval
+
+
+def by_name(note: Note, models: Sequence[str]) -> Note:
+    """Return a note on one side of two with the name of its model.
+
+    >>> by_name(Note("drift", "b: later trials score lower"), ("base", "tuned")).text
+    'tuned: later trials score lower'
+    """
+    side = note.text[:3]
+    if len(models) != 2 or side not in ("a: ", "b: "):
+        return note
+    return note._replace(text=f"{models['ab'.index(side[0])]}: {note.text[3:]}")
+
+
+def metric_cell(metric: str, lower_is_better: bool) -> str:
+    """Return a metric for a table, with the direction of scores of which lower ones are better."""
+    return f"{metric} (lower is better)" if lower_is_better else metric
 
 
 # -- what a note is about ----------------------------------------------------------------------

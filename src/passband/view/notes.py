@@ -17,7 +17,7 @@ def banner(lines: Sequence[str]) -> Html | None:
 
 def folded_notes(notes: Parted) -> Html:
     """Return the first notes that are no warnings, and the others behind their number."""
-    rest = tag("details", tag("summary", notes.count), _listed(notes.others))
+    rest = tag("details", tag("summary", notes.how_many), _listed(notes.others))
     return fragment(_listed(notes.first), rest if notes.others else None)
 
 

@@ -17,7 +17,7 @@ from passband.report.gate.words import (
     top_reasons,
 )
 from passband.report.layout import interval_head
-from passband.report.noted import Noted, interval_cell, note_lines, shown
+from passband.report.noted import Noted, interval_cell, metric_cell, note_lines, shown
 from passband.report.render import Cell, Row, printable, render
 from passband.report.style import PLAIN, Style
 from passband.stats.interval.rounding import Rounding
@@ -44,11 +44,10 @@ def gate_row(result: GateResult, line: GateLine, rounding: Rounding) -> dict[str
     def number(value: float | None) -> Cell:
         return None if value is None else rounding.value(value)
 
-    direction = " (lower is better)" if line.lower_is_better else ""
     interval = rounding.interval(line.low, line.high)
     cells: dict[str, Cell] = {
         "task": line.task,
-        "metric": f"{line.metric}{direction}",
+        "metric": metric_cell(line.metric, line.lower_is_better),
         "tier": line.tier,
         "base": number(line.base),
         "new": number(line.new),

@@ -100,7 +100,7 @@ def notes_section(run: RunText) -> str:
     unique = list(dict.fromkeys(lines))
     if not unique and not notes.others:
         return ""
-    return section("Notes", "", folded_list(unique, notes.others, notes.count))
+    return section("Notes", "", folded_list(unique, notes.others, notes.how_many))
 
 
 def _curve_notes(found: Findings) -> Iterator[NoteLine]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.html.elements import sentence
+from passband.report.noted import metric_cell
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking
 from passband.stats.decision.ranking.ranking import Pair
@@ -70,7 +72,8 @@ class SeveralText:
         """Return the label of a row: what the rows do not share."""
         parts = [] if len(self.findings.tasks) == 1 else [one.task.task or "all problems"]
         if len({each.metric.metric for each in self.differences}) > 1 or self.findings.pair:
-            parts.append(one.metric.metric)
+            lower = one.task.first.ranking.lower_is_better
+            parts.append(metric_cell(one.metric.metric, lower))
         if self.findings.pair is None:
             parts.append(f"{isolated(one.b)} − {isolated(one.a)}")
         return " · ".join(parts)
@@ -144,12 +147,13 @@ class SeveralText:
         one = task.first
         assert one.comparison is not None
         yield f"{self._moved(task, one.comparison)}. "
-        words = one.comparison.decision.words(*task.models)
-        yield "Undecided. " if words == "undecided" else f"{words}. "
+        yield f"For problems like these: {_words(one.comparison, task)}. "
         again = one.again
-        if again is not None and again.low is not None and again.high is not None:
-            ends = self._between(task, again.low, again.high)
-            yield f"Asked again on these very problems, the difference would be {ends}. "
+        if again is not None:
+            ends = ""
+            if again.low is not None and again.high is not None:
+                ends = f"; the difference would be {self._between(task, again.low, again.high)}"
+            yield f"For these very problems, asked again: {_words(again, task)}{ends}. "
         yield from self.open_question(one)
 
     def _moved(self, task: ComparedTask, comparison: Comparison) -> str:
@@ -166,6 +170,8 @@ class SeveralText:
             side = "above" if value > 0 else "below"
             metric = "The mean score" if comparison.metric == "avg" else comparison.metric
             text = f"{metric} of {b} is {amount} {side} that of {a}"
+        if comparison.decision.verdict == "not-comparable":
+            return text
         if low is None or high is None:
             return f"{text}; there are too few data for an interval"
         if low > 0 or high < 0:
@@ -194,11 +200,9 @@ class SeveralText:
 
     def _many_tasks(self, a: str, b: str) -> Iterator[str]:
         found = self.findings
-        better, worse, total = found.sure("better"), found.sure("worse"), len(found.tasks)
-        yield (
-            f"{b} is better than {a} on {better} of {total} tasks and worse on {worse}; "
-            f"{total - better - worse} are open. "
-        )
+        yield f"For problems like these, {b} is {_tally(found.verdicts('problems'), a)}. "
+        if again := found.verdicts("trials"):
+            yield f"For these very problems, asked again, it is {_tally(again, a)}. "
         yield (
             f"Counted by the first metric of each task, such that all {found.n_comparisons} "
             "comparisons of this report hold at once (Holm). "
@@ -255,14 +259,39 @@ class SeveralText:
 
     def differences_finding(self) -> str:
         """Return how many differences are decided, in a sentence."""
-        decided = [one for one in self.differences if _verdict(one) not in ("undecided", "open")]
-        total, metrics = len(self.differences), {one.metric.metric for one in self.differences}
+        verdicts = [_verdict(one) for one in self.differences]
+        metrics = {one.metric.metric for one in self.differences}
         by = f" By {metrics.pop()}." if self.findings.pair is None and len(metrics) == 1 else ""
-        if total == 1:
-            return ("It is decided." if decided else "It is not decided.") + by
-        if len(decided) == total:
-            return f"All {total} are decided.{by}"
-        return f"{len(decided) or 'None'} of {total} {'is' if not decided else 'are'} decided.{by}"
+        if len(verdicts) == 1:
+            is_open = verdicts[0] in ("undecided", "open", "not comparable")
+            return ("It is not decided." if is_open else "It is decided.") + by
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items())
+        return f"{counts}.{by}"
+
+
+def _words(one: Comparison, task: ComparedTask) -> str:
+    """Return the verdict on one comparison, or why there can be none."""
+    if one.decision.verdict == "not-comparable":
+        return "not comparable, for the reason above"
+    return one.decision.words(*task.models)
+
+
+def _tally(verdicts: Sequence[str], a: str) -> str:
+    """Return on how many tasks b is better and worse than a, and what the others are.
+
+    >>> _tally(["worse", "undecided", "worse"], "base")
+    'worse than base on 2 of 3 tasks and better on none; 1 is undecided'
+    """
+    counts = Counter(map(verdict_word, verdicts))
+    first, second = sorted(("better", "worse"), key=lambda word: -counts[word])
+    others = {word: count for word, count in counts.items() if word not in (first, second)}
+    rest = "".join(
+        f"; {count} {'is' if count == 1 else 'are'} {word}" for word, count in others.items()
+    )
+    return (
+        f"{first} than {a} on {counts[first] or 'none'} of {len(verdicts)} tasks and {second} on "
+        f"{counts[second] or 'none'}{rest}"
+    )
 
 
 def _judged_sentence(task: ComparedTask) -> str:

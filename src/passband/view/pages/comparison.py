@@ -154,6 +154,7 @@ def _linked(side: Side, key: str, text: str) -> Html:
 
 def _notes(summary: ComparisonSummary) -> Html:
     remarks: Sequence[str] = [str(one) for one in summary.remarks if one.important]
-    lines = [tag("li", line) for line in (*remarks, *explanation(summary))]
+    explained = explanation(summary, Style(notes=True), details=True)
+    lines = [tag("li", line) for line in (*remarks, *explained)]
     notes = tag("div", tag("ul", lines), class_="notes quiet")
     return tag("section", tag("details", tag("summary", "Notes"), notes, open=bool(remarks)))
