@@ -144,11 +144,9 @@ def _differences(several: SeveralText) -> str:
 
 def _open_questions(several: SeveralText) -> Iterator[str]:
     """Yield what would settle each open verdict, but for the one that leads, which has it."""
-    led = several.lead_number() is not None
-    for one in several.differences[1 if led else 0 :]:
-        for text in several.open_question(one.metric):
-            if len(several.differences) > 1:
-                yield f"{several.label(one)}: {text}"
+    if len(several.differences) > 1:
+        led = several.lead_number() is not None
+        yield from several.open_questions(several.differences[1 if led else 0 :])
 
 
 def _difference_table(several: SeveralText) -> str:

@@ -15,6 +15,7 @@ from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.html.elements import sentence
 from passband.report.noted import metric_cell
 from passband.stats.decision.compare import Comparison
+from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Ranking
 from passband.stats.decision.ranking.ranking import Pair
 from passband.stats.interval.rounding import Rounding, common_rounding
@@ -193,16 +194,30 @@ class SeveralText:
         if more.goal is None:
             yield f"{sentence(str(more))} "
         else:
-            yield (
-                f"To settle it ({verdict_word(more.goal)}) with a chance of "
-                f"{100 * more.power:.0f} %, if the true difference is the one seen: {more}. "
-            )
+            yield f"To settle it ({verdict_word(more.goal)}){_odds(more)}: {more}. "
+
+    def open_questions(self, rows: Sequence[Difference]) -> Iterator[str]:
+        """Yield what would settle the open verdicts of several rows."""
+        found = [
+            (self.label(one), one.metric.comparison.decision.more)
+            for one in rows
+            if one.metric.comparison is not None
+        ]
+        settled = [(label, more) for label, more in found if more is not None]
+        odds = next((_odds(more) for _, more in settled if more.goal is not None), None)
+        if odds is not None:
+            yield f"To settle what is open{odds}:"
+        for label, more in settled:
+            goal = "" if more.goal is None else f" ({verdict_word(more.goal)})"
+            yield f"{label}{goal}: {more}"
 
     def _many_tasks(self, a: str, b: str) -> Iterator[str]:
         found = self.findings
         yield f"For problems like these, {b} is {_tally(found.verdicts('problems'), a)}. "
         if again := found.verdicts("trials"):
             yield f"For these very problems, asked again, it is {_tally(again, a)}. "
+        if not self._adjusts:
+            return
         yield (
             f"Counted by the first metric of each task, such that all {found.n_comparisons} "
             "comparisons of this report hold at once (Holm). "
@@ -250,12 +265,18 @@ class SeveralText:
                 "Among three models or more, the intervals of one task and metric hold for all "
                 f"pairs at once{apart}."
             )
-        if found.n_comparisons < 2:
+        if not self._adjusts:
             return ""
         return (
-            f"Each interval holds on its own. Of {found.n_comparisons} comparisons some may stray "
-            "by luck; the table below has p-values for all of them together (Holm)."
+            f"Each interval holds on its own; verdicts, and p-values in the table below, allow for "
+            f"all {found.n_comparisons} comparisons (Holm)."
         )
+
+    @property
+    def _adjusts(self) -> bool:
+        """Whether verdicts of two models allow for other comparisons."""
+        comparisons = (one.comparison for task in self.findings.tasks for one in task.metrics)
+        return any(one is not None and one.family > 1 for one in comparisons)
 
     def differences_finding(self) -> str:
         """Return how many differences are decided, in a sentence."""
@@ -267,6 +288,10 @@ class SeveralText:
             return ("It is not decided." if is_open else "It is decided.") + by
         counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items())
         return f"{counts}.{by}"
+
+
+def _odds(more: MoreData) -> str:
+    return f" with a chance of {100 * more.power:.0f} %, if the true difference is the one seen"
 
 
 def _words(one: Comparison, task: ComparedTask) -> str:
@@ -284,14 +309,15 @@ def _tally(verdicts: Sequence[str], a: str) -> str:
     """
     counts = Counter(map(verdict_word, verdicts))
     first, second = sorted(("better", "worse"), key=lambda word: -counts[word])
-    others = {word: count for word, count in counts.items() if word not in (first, second)}
-    rest = "".join(
-        f"; {count} {'is' if count == 1 else 'are'} {word}" for word, count in others.items()
+    others = ", ".join(
+        f"{count} {'is' if count == 1 else 'are'} {word}"
+        for word, count in counts.items()
+        if word not in (first, second)
     )
-    return (
-        f"{first} than {a} on {counts[first] or 'none'} of {len(verdicts)} tasks and {second} on "
-        f"{counts[second] or 'none'}{rest}"
-    )
+    if not counts[first]:
+        return f"neither better nor worse than {a} on any of {len(verdicts)} tasks: {others}"
+    text = f"{first} than {a} on {counts[first]} of {len(verdicts)} tasks and {second} on "
+    return f"{text}{counts[second] or 'none'}{'; ' if others else ''}{others}"
 
 
 def _judged_sentence(task: ComparedTask) -> str:

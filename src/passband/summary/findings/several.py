@@ -85,9 +85,7 @@ class ComparedTask:
     @property
     def notes(self) -> tuple[tuple[str, Note], ...]:
         """The notes on all metrics, each with the metric that has it."""
-        sources = [
-            one.ranking if one.comparison is None else one.comparison for one in self.metrics
-        ]
+        sources = (one.comparison or one.ranking for one in self.metrics)
         return tuple((source.metric, note) for source in sources for note in source.notes)
 
 
