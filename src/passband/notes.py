@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "ACCEPTED",
     "ADAPTIVE_ITEMS",
     "ADAPTIVE_RESCORED",
     "ADAPTIVE_UNFINISHED",
@@ -203,6 +204,8 @@ __all__ = [
 
 RELIABLE_CLUSTERS = 20  #: below this many clusters, an interval is indicative only
 
+
+ACCEPTED = " (accepted)"  #: ends a note on a finding that shall not count
 
 #: "invalid": the claim cannot be made; "weak": the interval may be too short; "remark": to know.
 Severity = Literal["invalid", "weak", "remark"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from passband.notes import WARNED, Note
+from passband.notes import ACCEPTED, WARNED, Note
 
 __all__ = [
     "NoteLine",
@@ -61,8 +61,9 @@ class NoteLine(NamedTuple):
 
     @property
     def is_needed(self) -> bool:
-        """Whether it is never left out: a warning, or the reason why a number is missing."""
-        return self.is_warning or self.note.code.startswith("no-")
+        """Whether it is never left out: a warning, an accepted finding, why a number is missing."""
+        is_accepted = self.note.text.endswith(ACCEPTED)
+        return self.is_warning or is_accepted or self.note.code.startswith("no-")
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int]:
