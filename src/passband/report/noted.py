@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _MOST = 2  # lines, unless more have to be shown
+_WITH_A_WARNING = ("other-extraction",)  # what to do about it
 _SEVERITIES = ("invalid", "weak", "remark")
 _OPTION = "--first "  # a number behind it is part of a command
 _NUMBER = re.compile(rf"(?<!{_OPTION})(?<![\w@^.,-])[+-]?\d+(?:,\d{{3}})*(?:\.\d+)?(?![\w.]*\w)")
@@ -62,8 +63,8 @@ class NoteLine(NamedTuple):
     @property
     def is_needed(self) -> bool:
         """Whether it is never left out: a warning, an accepted finding, why a number is missing."""
-        is_accepted = self.note.text.endswith(ACCEPTED)
-        return self.is_warning or is_accepted or self.note.code.startswith("no-")
+        is_reason = self.note.code in _WITH_A_WARNING or self.note.code.startswith("no-")
+        return self.is_warning or is_reason or self.note.text.endswith(ACCEPTED)
 
     @property
     def rank(self) -> tuple[bool, bool, bool, int]:

@@ -55,8 +55,8 @@ def gate_row(result: GateResult, line: GateLine, rounding: Rounding) -> dict[str
         interval_head(result.policy.level): interval_cell(interval, line.notes),
         "tolerance": f"{(100 if rounding.percent else 1) * line.tolerance:g}",
         "p worse (Holm)": p_text(line.p_adjusted),
-        "problems": line.n_problems,
-        "trials": "{:,} + {:,}".format(*line.trials),
+        "problems": line.n_problems or None,
+        "trials": "{:,} + {:,}".format(*line.trials) if any(line.trials) else None,
         "verdict": line.verdict,
     }
     usual = {
