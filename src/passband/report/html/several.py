@@ -37,7 +37,7 @@ from passband.stats.interval.rounding import Rounding
 from passband.summary.findings.changes import Change, Changes, Stack
 from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
 
-__all__ = ["ComparedPart", "compared_charts", "compared_part"]
+__all__ = ["ComparedPart", "compared_charts", "compared_notes", "compared_part"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def compared_part(findings: ComparedFindings, first: int = 0) -> ComparedPart:
     """Return the comparison of models; `first` is the number of runs in the page's data."""
     several = SeveralText(findings)
     changed = [task for task in findings.tasks if task.changes and task.changes.most]
-    notes = parted(_noted(several))
+    notes = parted(compared_notes(findings))
     body = [
         banner(notes.warnings),
         _lead(several),
@@ -381,8 +381,9 @@ def _method_sentences(several: SeveralText) -> Iterator[str]:
     yield "Measured coverage is in docs/coverage.md."
 
 
-def _noted(several: SeveralText) -> list[NoteLine]:
+def compared_notes(findings: ComparedFindings) -> list[NoteLine]:
     """Return the notes on all comparisons, the most severe first."""
+    several = SeveralText(findings)
     tasks = several.findings.tasks
     labels = [(_where(several, task), one.metric) for task in tasks for one in task.metrics]
     noted = [
