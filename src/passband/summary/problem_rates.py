@@ -29,7 +29,7 @@ def rates_of(trials: Trials, run: RunRecord, scorer: ScorerRecord | None) -> lis
         scored, total = sums.get(number, (0, 0.0))
         mean = total / scored if scored else None
         rates.append(ProblemRate(number, key, recorded.get(number) or 0, scored, mean))
-    falling = scorer is not None and run.scale(scorer).lower_is_better
+    falling = scorer is not None and bool(run.scale(scorer).lower_is_better)
     return sorted(rates, key=lambda rate: _hardness(rate, falling))
 
 

@@ -95,6 +95,12 @@ class Line:
     reduction: str | None = None  #: how the trials of a problem become one value: "majority"
     #: whether it is a share of 1; None: not known. For tables, and not part of the JSON.
     is_share: bool | None = field(default=None, compare=False)
+    lower_is_better: bool = False
+
+    @property
+    def title(self) -> str:
+        """The label, with the direction of scores of which lower ones are better."""
+        return f"{self.metric} (lower is better)" if self.lower_is_better else self.metric
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -82,6 +82,8 @@ def reason_against(schema: Schema, options: Options) -> str | None:
         or "label" in options.columns,
         "clusters of problems are read row by row": "cluster" in options.columns
         or any(name in names and not schema.is_empty(name) for name in clusters if name),
+        "scores of which lower ones are better are cut row by row": options.threshold is not None
+        and any(scale.lower_is_better for scale in options.scales.values()),
         "there is no column of scores with one row per trial": score is None,
         "the responses of a sample log (column resps) are read row by row": "resps" in names,
         f"column {CHOSEN} marks an adaptive test": CHOSEN in names and not schema.is_empty(CHOSEN),
