@@ -16,6 +16,7 @@ from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence
 from passband.stats.data.outcomes import Policy
+from passband.stats.data.scale import titled
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
 from passband.summary.bracket import Bracket
@@ -100,7 +101,7 @@ class Line:
     @property
     def title(self) -> str:
         """The label, with the direction of scores of which lower ones are better."""
-        return f"{self.metric} (lower is better)" if self.lower_is_better else self.metric
+        return titled(self.metric, self.lower_is_better)
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 from passband.errors import InvalidInput
 
-__all__ = ["CALLER", "UNIT", "UNSTATED", "Scale"]
+__all__ = ["CALLER", "UNIT", "UNSTATED", "Scale", "titled"]
 
 T = TypeVar("T", bound=Any)  # a number, or an array of them
 #: Who states a scale, as messages name it, if it is not the source of the scores.
@@ -124,6 +124,15 @@ class Scale:
         high = "inf" if self.high is None else f"{self.high:g}"
         ends = f"{low} to {high}" if self.is_known else "unknown ends"
         return ends if self.lower_is_better is None else f"{ends}, {self.direction}"
+
+
+def titled(metric: str, lower_is_better: bool) -> str:
+    """Return the name of a metric, with its direction if lower values are better.
+
+    >>> titled("avg", True), titled("pass@1", False)
+    ('avg (lower is better)', 'pass@1')
+    """
+    return f"{metric} (lower is better)" if lower_is_better else metric
 
 
 UNIT = Scale(0.0, 1.0, lower_is_better=False)
