@@ -183,10 +183,15 @@ class _Samples:
         return {scorer: self._scale(metric) for scorer, metric in named.items()}
 
     def _scale(self, metric: str) -> Scale:
-        scale = UNSTATED if self._results is None else self._results.scale(self._task, metric)
-        if scale == UNSTATED and metric in _LOWER_IS_BETTER:
-            return Scale(lower_is_better=True)
-        return scale
+        return (
+            Scale(lower_is_better=True) if self._is_lower_by_name(metric) else self._stated(metric)
+        )
+
+    def _stated(self, metric: str) -> Scale:
+        return UNSTATED if self._results is None else self._results.scale(self._task, metric)
+
+    def _is_lower_by_name(self, metric: str) -> bool:
+        return metric in _LOWER_IS_BETTER and self._stated(metric) == UNSTATED
 
     # -- responses that are scored again ---------------------------------------------------
 
@@ -285,8 +290,8 @@ class _Samples:
         if self._without_number and not self._rescorings:
             listed = ", ".join(self._without_number)
             yield Remark(f"not read: {listed}, which has no number for a single problem")
-        if lower := [name for name, scale in self._scales().items() if scale.lower_is_better]:
-            yield Remark(f"lower is better for {', '.join(lower)}")
+        if lower := [name for name in self._metrics if self._is_lower_by_name(name)]:
+            yield Remark(f"lower is better for {', '.join(lower)}, by the name", important=True)
         if self._results is not None:
             lines = self._numbers.values()
             yield from self._results.remarks(self._task, len(lines))
