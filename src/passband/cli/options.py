@@ -205,7 +205,10 @@ PricesOption = Annotated[
     ),
 ]
 Threshold = Annotated[
-    float | None, typer.Option("--threshold", help="Count scores of at least this as successes.")
+    float | None,
+    typer.Option(
+        "--threshold", help="Count scores of at least this (of at most, if lower) as successes."
+    ),
 ]
 LowerIsBetter = Annotated[
     list[str] | None,
@@ -226,7 +229,7 @@ Level = Annotated[float, typer.Option("--level", help="Confidence level of the i
 PolicyOption = Annotated[
     Policies,
     typer.Option(
-        "--policy", help="Trials without a score: leave out, count as 0, or stop with an error."
+        "--policy", help="Trials without a score: leave out, count as wrong, or stop with an error."
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]

@@ -31,9 +31,7 @@ def test_a_scale_whose_low_end_is_above_its_high_end_is_refused() -> None:
 
 
 def test_a_score_outside_its_scale_is_named() -> None:
-    with pytest.raises(
-        InvalidInput, match=r"problem 'b' has a score of 1\.7 in its scored trial 0, outside"
-    ):
+    with pytest.raises(InvalidInput, match=r"problem 'b' .* 1\.7 in its scored trial 0, outside"):
         Outcomes.from_array([[0.5], [1.7]], problems=["a", "b"], scale=UNIT)
     rounded = Outcomes.from_array([[100.00000000000004]], scale=Scale(0.0, 100.0))
     assert rounded.n_trials == 1
