@@ -121,7 +121,7 @@ def _directions(record: Record) -> Iterator[tuple[str, bool]]:
         passed = metric.get(_SCORER)
         is_measured = isinstance(passed, bool) and metric.get("error") is None
         is_measured &= all(type(one) in (int, float) for one in (score, threshold))
-        if is_measured and score != threshold:
+        if is_measured and (score < threshold or score > threshold):  # and so is no NaN
             yield name, passed is (score < threshold)
 
 

@@ -61,7 +61,7 @@ def stopped_lines(
         except InvalidInput as error:
             lines.append(Line(name, scorer, None, _reason(str(error), stopping)))
         else:
-            result = on_scale(result, parse_metric(name, cap), outcomes)
+            result = on_scale(result, parse_metric(name), outcomes)
             found = _notes(result, request, stopping)
             lines.append(Line(name, scorer, replace(result, notes=found)))
     return lines

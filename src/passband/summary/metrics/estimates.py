@@ -129,7 +129,7 @@ class Estimates:
 
     def _metric(self, name: str, column: Column) -> MetricEntry:
         outcomes = replace(self._outcomes(name, column), scale=self.scales[name])
-        mean = self._mean(name, outcomes)
+        mean = self._mean([name], outcomes)
         values = [score.value for score in column if score.value is not None]
         counts = status_counts(column, sum(self.run.missing.values()))
         sums = _by_kind(counts)
@@ -191,7 +191,7 @@ class Estimates:
     def _composite(self, composite: Composite, column: Column) -> CompositeEntry:
         scale = UNSTATED if composite.is_binary else Scale(lower_is_better=self._falls(composite))
         outcomes = replace(self._outcomes(composite.name, column), scale=scale)
-        mean = self._mean(composite.name, outcomes)
+        mean = self._mean(composite.components, outcomes)
         sums = _by_kind(status_counts(column, sum(self.run.missing.values())))
         fields: dict[str, Any] = {
             "mean": mean.value,
@@ -256,14 +256,15 @@ class Estimates:
             )
         return True in falls.values()
 
-    def _mean(self, name: str, outcomes: Outcomes) -> _Value:
+    def _mean(self, metrics: Sequence[str], outcomes: Outcomes) -> _Value:
         """Return the mean; none where failed trials should count as failures that have no score."""
         if self.request.policy == "fail" and outcomes.n_unscored:
             try:
                 _ = outcomes.failure_score
             except InvalidInput:
                 falls = outcomes.scale.lower_is_better
-                why = f"lower is better for {name}" if falls else "some scores are below 0"
+                named = f"lower is better for {', '.join(metrics)}"
+                why = named if falls else "some scores are below 0"
                 return _Value(None, (notes.no_failing_score(_unscored(outcomes), why),))
         return self._estimate(outcomes, "avg")
 
