@@ -73,7 +73,9 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
         what = f"every problem with fewer than {stopping.cap} trials succeeded in exactly one"
         return (_finding("stopped-by-outcome", what, rule, first, {"p_value": stopping.p_value}),)
     n, c, problems = pairs.trials, pairs.successes, pairs.problems
-    related = correlation_of(np.log(n), c / n, problems, variances_of(c, n, problems))
+    sizes: Floats = np.log(n)
+    rates: Floats = c / n
+    related = correlation_of(sizes, rates, problems, variances_of(c, n, problems))
     extremes = max(_extremes(pairs), key=lambda one: one.z, default=None)
     if extremes is not None and not (related.is_clear and abs(related.z) > extremes.z):
         numbers = {"size": extremes.size, "share": extremes.share, "expected": extremes.expected}
