@@ -94,9 +94,9 @@ def graded_count_findings(trials: Ints, means: Floats) -> tuple[Finding, ...]:
     counts = trials[asked]
     if not len(counts) or counts.min() == counts.max():
         return ()
-    size, score = (np.unique(each, return_inverse=True)[1] for each in (counts, means[asked]))
+    size, score = _ranks(counts), _ranks(means[asked])
     ones = np.ones(len(counts), dtype=np.int64)
-    related = correlation_of(size * 1.0, score * 1.0, ones, ones * 1.0)
+    related = correlation_of(size, score, ones, np.ones(len(counts)))
     return _if_clear(related, "scored", "by some rule that looked at scores", int(counts.min()))
 
 
@@ -107,6 +107,10 @@ def first_of_each(first: int) -> str:
         f"--first {first} uses the first {trials} of each problem, which is unbiased whatever the "
         "rule"
     )
+
+
+def _ranks(values: Floats | Ints) -> Floats:
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)
 
 
 def _if_clear(related: Correlation, verb: str, rule: str, first: int) -> tuple[Finding, ...]:
