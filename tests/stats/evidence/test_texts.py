@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from passband import Outcomes
+from passband.readers.observed import AnswerTexts, Observed
 from passband.stats.data.evidence import Finding
+from passband.stats.data.scale import Scale
 from passband.stats.evidence.texts import solved_share, text_findings
 from passband.types import Ints
 
@@ -91,3 +94,17 @@ def test_solved_share_is_unbiased_for_longer_rows() -> None:
     """Of 4 trials with 3 right, one pair of two is all right: 3 of 6."""
     assert solved_share(np.array([4]), np.array([3]), 2) == pytest.approx(0.5)
     assert solved_share(np.array([1, 0]), np.array([1, 0]), 2) == 0.0
+
+
+def test_solved_problems_are_those_of_the_outcomes() -> None:
+    """Copies of right and of wrong letters: refused if some are wrong, and not if all are right."""
+    right = np.arange(40)[:, None] % 2 < np.ones(4)
+    texts = AnswerTexts.of_rows([["A" if one else "B" for one in row] for row in right])
+    for outcomes, is_refused in (
+        (Outcomes.from_array(right), True),
+        (Outcomes.from_array(right * 5.0, scale=Scale(0.0, 5.0)), True),
+        (Outcomes.from_array(~right, scale=Scale(0.0, None, lower_is_better=True)), True),
+        (Outcomes.from_array(np.ones((40, 4))), False),
+    ):
+        evidence = Observed(texts=texts).evidence(outcomes)
+        assert (evidence.against("trials", 1) is not None) == is_refused
