@@ -236,9 +236,9 @@ def timeout_cell(name: str, problems: int, sets: int) -> Cell:
         rows.append((is_found(evidence_of(outcomes)), covers(one, truth)[0]))
     found, coverage = np.mean(rows, axis=0)
     is_fair = name != "wrong trials time out"
-    wanted = "found <= .015" if is_fair else ""
+    wanted = "found <= .01" if is_fair else ""
     return Cell("timeouts", name, problems, sets, found, found, coverage, wanted=wanted,
-                is_met=not is_fair or found <= 0.015)  # fmt: skip
+                is_met=not is_fair or found <= 0.01)  # fmt: skip
 
 
 # -- fair data ------------------------------------------------------------------------------
@@ -285,6 +285,7 @@ WORDS = tuple("ABCDEFGH")
 COPIED: dict[str, tuple[Law, int, bool, bool]] = {
     "copies, short answers": (beta(2, 2), 8, True, True),
     "copies, short answers, 2 trials": (beta(2, 2), 2, True, True),
+    "copies, short answers, Beta(20,1)": (beta(20, 1), 8, True, True),
     "copies, long answers": (beta(2, 2), 8, True, False),
     "copies, long answers, Beta(20,1)": (beta(20, 1), 4, True, False),
     "sure model, short answers": (beta(60, 1), 8, False, True),
@@ -295,7 +296,10 @@ COPIED: dict[str, tuple[Law, int, bool, bool]] = {
 
 
 def copied_cell(name: str, problems: int, sets: int) -> Cell:
-    """Compare two models of one law, as the gate does: found is the share without a regression."""
+    """Compare two models of one law, as the gate does: found is the share of data refused.
+
+    The share of regressions is in the column of counts.
+    """
     law, n, is_copied, is_short = COPIED[name]
     rng = np.random.default_rng([26, 5, list(COPIED).index(name), problems])
     rows = []

@@ -49,12 +49,14 @@ def test_it_weighs_on_trials_alone() -> None:
     [
         (100, 0.0, "invalid"),  # nothing is known of scores
         (100, 0.5, "invalid"),  # wrong in the same words each time
-        (100, 0.95, None),  # perhaps wrong keys
+        (100, 0.97, "invalid"),
+        (100, 0.98, None),  # two wrong keys, perhaps
         (97, 0.5, "weak"),  # 3 of the 50 that are not solved differ
         (92, 0.5, None),
         (50, 0.5, None),  # the solved ones
         (100, 1.0, None),
         (99, 0.94, None),  # one of the 6 differs
+        (97, 0.97, None),
     ],
 )
 def test_short_answers_by_those_not_solved(

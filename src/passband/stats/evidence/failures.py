@@ -10,7 +10,7 @@ from passband.types import Floats, Ints
 
 __all__ = ["failure_findings"]
 
-_FAR = 2.6  # standard errors, so that 1 in 100 fair data sets with failed trials alarms
+_FAR = 2.8  # standard errors: 1 in 200 fair data sets with failed trials
 
 
 def failure_findings(failed: Ints, trials: Ints, means: Floats) -> tuple[Finding, ...]:
