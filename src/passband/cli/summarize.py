@@ -10,6 +10,7 @@ import typer
 from passband.cli.options import (
     ClusterColumn,
     Level,
+    LowerIsBetter,
     Notes,
     Over,
     Policies,
@@ -21,6 +22,7 @@ from passband.cli.options import (
     StatusColumn,
     Target,
     TrialColumn,
+    scales_of,
 )
 
 __all__ = ["summarize"]
@@ -80,6 +82,7 @@ def summarize(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     notes: Notes = False,
     quiet: Quiet = False,
@@ -109,6 +112,7 @@ def summarize(
             task=task or (),
             model=model or (),
             columns=columns,
+            scales=scales_of(lower_is_better),
             skip_bad=skip_bad,
         )
     ]

@@ -15,7 +15,6 @@ from passband.report.noted import (
     about,
     by_name,
     interval_cell,
-    metric_cell,
     note_lines,
     shown,
     warnings,
@@ -292,7 +291,7 @@ def _difference(
     interval = rounding.interval(comparison.low, comparison.high)
     return {
         **_sides(summary, task),
-        "metric": metric_cell(comparison.metric, comparison.lower_is_better),
+        "metric": comparison.title,
         a: rounding.value(comparison.value_a),
         b: rounding.value(comparison.value_b),
         "difference": rounding.value(comparison.value),
@@ -325,7 +324,7 @@ def _standings(summary: ComparisonSummary, style: Style) -> list[Row]:
     return [
         {
             **_task(summary, task),
-            "metric": metric_cell(ranking.metric, ranking.lower_is_better),
+            "metric": ranking.title,
             "rank": span(standing.rank_low, standing.rank_high),
             "model": standing.model,
             "value": rounding.value(standing.value),
@@ -359,7 +358,7 @@ def _counts(comparison: Comparison) -> Iterator[str]:
         line += f"; {comparison.improved} better, {comparison.worsened} worse"
     line += f"; {comparison.flipped} flipped" if comparison.flipped else ""
     if comparison.confidence is not None:
-        line += f"; confidence b > a {share(comparison.confidence)}"
+        line += f"; confidence b better {share(comparison.confidence)}"
     influence = comparison.influence
     moved = () if influence is None else influence.problems
     carriers = ", ".join(

@@ -54,7 +54,7 @@ def _long(one: TableLine, rounding: Rounding, heads: tuple[str, str]) -> dict[st
     if figure is not None:
         interval = rounding.interval(figure.low, figure.high)
         numbers = rounding.value(figure.value), interval_cell(interval, one.line.notes)
-    row: dict[str, Cell] = {**_key(one.by), "metric": one.line.metric}
+    row: dict[str, Cell] = {**_key(one.by), "metric": one.line.title}
     row |= dict(zip(heads, numbers, strict=True))
     return row | {"coverage": _coverage(one.line)} | one.counts()
 

@@ -20,7 +20,6 @@ __all__ = [
     "about",
     "by_name",
     "interval_cell",
-    "metric_cell",
     "note_lines",
     "parted",
     "shown",
@@ -180,11 +179,6 @@ def by_name(note: Note, models: Sequence[str]) -> Note:
     if len(models) != 2 or side not in ("a: ", "b: "):
         return note
     return note._replace(text=f"{models['ab'.index(side[0])]}: {note.text[3:]}")
-
-
-def metric_cell(metric: str, lower_is_better: bool) -> str:
-    """Return a metric for a table, with the direction of scores of which lower ones are better."""
-    return f"{metric} (lower is better)" if lower_is_better else metric
 
 
 # -- what a note is about ----------------------------------------------------------------------

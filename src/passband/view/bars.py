@@ -25,6 +25,7 @@ class Written:
     """A line of estimates as it is shown; `bar` is None where the axis is not that of shares."""
 
     metric: str
+    title: str
     value: str
     interval: str
     bar: Html | None
@@ -37,6 +38,7 @@ def written_lines(numbers: RunNumbers, width: int = _WIDE) -> list[Written]:
     return [
         Written(
             line.metric,
+            line.title,
             rounding.value(estimate.value),
             interval_cell(rounding.interval(estimate.low, estimate.high), estimate.notes) or "",
             bar_of(line, numbers.inner, rounding, width),

@@ -17,9 +17,10 @@ from passband.report.gate.words import (
     top_reasons,
 )
 from passband.report.layout import interval_head
-from passband.report.noted import Noted, interval_cell, metric_cell, note_lines, shown
+from passband.report.noted import Noted, interval_cell, note_lines, shown
 from passband.report.render import Cell, Row, printable, render
 from passband.report.style import PLAIN, Style
+from passband.stats.data.scale import titled
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 
@@ -47,7 +48,7 @@ def gate_row(result: GateResult, line: GateLine, rounding: Rounding) -> dict[str
     interval = rounding.interval(line.low, line.high)
     cells: dict[str, Cell] = {
         "task": line.task,
-        "metric": metric_cell(line.metric, line.lower_is_better),
+        "metric": titled(line.metric, line.lower_is_better),
         "tier": line.tier,
         "base": number(line.base),
         "new": number(line.new),

@@ -13,7 +13,7 @@ from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.html.elements import sentence
-from passband.report.noted import metric_cell
+from passband.stats.data.scale import titled
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Ranking
@@ -41,6 +41,11 @@ class Difference:
     def numbers(self) -> tuple[float, float | None, float | None]:
         """The difference and the ends of its interval."""
         return self.outer.value, self.outer.low, self.outer.high
+
+    @property
+    def falls(self) -> bool:
+        """Whether lower values are better."""
+        return self.metric.ranking.lower_is_better
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,7 @@ class SeveralText:
         """Return the label of a row: what the rows do not share."""
         parts = [] if len(self.findings.tasks) == 1 else [one.task.task or "all problems"]
         if len({each.metric.metric for each in self.differences}) > 1 or self.findings.pair:
-            lower = one.task.first.ranking.lower_is_better
-            parts.append(metric_cell(one.metric.metric, lower))
+            parts.append(titled(one.metric.metric, one.falls))
         if self.findings.pair is None:
             parts.append(f"{isolated(one.b)} − {isolated(one.a)}")
         return " · ".join(parts)
@@ -95,6 +99,7 @@ class SeveralText:
             None if margin is None else (-margin, margin),
             self.findings.contest.level,
             self.rounding,
+            falls=[one.falls for one in self.differences],
         )
 
     def _bar(self, one: Difference) -> Bar:
@@ -170,7 +175,8 @@ class SeveralText:
         else:
             side = "above" if value > 0 else "below"
             metric = "The mean score" if comparison.metric == "avg" else comparison.metric
-            text = f"{metric} of {b} is {amount} {side} that of {a}"
+            better = " (lower is better)" if comparison.lower_is_better else ""
+            text = f"{metric} of {b} is {amount} {side} that of {a}{better}"
         if comparison.decision.verdict == "not-comparable":
             return text
         if low is None or high is None:
@@ -364,7 +370,7 @@ def _verdict(one: Difference) -> str:
     low, high = one.outer.low, one.outer.high
     if low is None or high is None:
         return "open"
-    if one.task.first.ranking.lower_is_better:
+    if one.falls:
         low, high = -high, -low
     return "better" if low > 0 else "worse" if high < 0 else "open"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.compare import explanation, more_words, notes_of, verdict_cell
-from passband.report.noted import interval_cell, metric_cell, parted
+from passband.report.noted import interval_cell, parted
 from passband.report.style import Figure, Style
 from passband.report.words import counted
 from passband.stats.decision.compare import Comparison
@@ -62,7 +62,7 @@ def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
     """Return the difference by the first metric in a sentence, and what would settle it."""
     first, rounding = task.comparisons[0], _roundings(summary, task)[0]
     values = [rounding.value(value) for value in (first.value_a, first.value_b, first.value)]
-    text = f"{first.metric} goes from {values[0]} to {values[1]}: {_signed(values[2])}"
+    text = f"{first.title} goes from {values[0]} to {values[1]}: {_signed(values[2])}"
     if first.low is not None and first.high is not None:
         low, high = rounding.value(first.low), rounding.value(first.high)
         text += f", between {_signed(low)} and {_signed(high)}"
@@ -100,7 +100,8 @@ def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
     ]
     level = task.comparisons[0].level
     base, new = task.models
-    chart = DifferenceForest(bars, base, new, level=level, rounding=roundings[0])
+    falls = [one.lower_is_better for one in task.comparisons]
+    chart = DifferenceForest(bars, base, new, level=level, rounding=roundings[0], falls=falls)
     heads = tag("tr", tag("th", "metric"), [tag("th", name(model)) for model in task.models],
                 tag("th", "difference"), tag("th", f"{100 * level:g} % interval"),
                 tag("th", "verdict"))  # fmt: skip
@@ -119,7 +120,7 @@ def _row(one: Comparison, rounding: Rounding) -> Html:
     interval = rounding.interval(one.low, one.high)
     return tag(
         "tr",
-        tag("td", name(metric_cell(one.metric, one.lower_is_better)), class_="metric"),
+        tag("td", name(one.title), class_="metric"),
         tag("td", rounding.value(one.value_a)),
         tag("td", rounding.value(one.value_b)),
         tag("td", _signed(rounding.value(one.value)), class_="value"),
