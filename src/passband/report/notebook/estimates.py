@@ -101,7 +101,7 @@ def extrapolation_html(value: Extrapolation) -> str:
 
 def band_html(band: Band) -> str:
     """Return a curve with its band."""
-    edges: Edges = (band.low.tolist(), band.high.tolist())
+    edges: Edges | None = None if band.is_refused else (band.low.tolist(), band.high.tolist())
     outer, inner = (edges, None) if band.over == "problems" else (None, edges)
     chart = TriesCurve((tries_line(band, outer, inner),), band.level)
     left_out = int(band.left_out.max(initial=0))
