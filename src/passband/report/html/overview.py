@@ -32,7 +32,7 @@ def overview_html(runs: Sequence[RunText], heading: str) -> str:
         "Intervals of different rows are not a comparison."
     )
     noted = [
-        Noted(note, run.label)
+        Noted(note, run.label, run.findings.headline.metric)
         for run in runs
         if run.findings.headline is not None
         for note in run.findings.headline.notes
