@@ -25,7 +25,12 @@ from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
 from passband.stats.decision.ranking.answers import Answers
 from passband.stats.decision.ranking.best import best_confidences
 from passband.stats.decision.ranking.bradley_terry import BradleyTerry
-from passband.stats.decision.ranking.compare_all import check_models, unscored_notes
+from passband.stats.decision.ranking.compare_all import (
+    allow_claims,
+    check_models,
+    notes_on_data,
+    unscored_notes,
+)
 from passband.stats.decision.ranking.conditional_logit import ConditionalLogit
 from passband.stats.decision.ranking.field import rank_intervals
 from passband.stats.decision.ranking.likelihood import Fit, Likelihood, fitted
@@ -110,7 +115,7 @@ def rank_models(
     answers = Answers.of(scored)
     table = _Table(answers, wanted, model, over, level, start)
     pairs = table.pairs()
-    return Abilities(
+    ranked = Abilities(
         model=model,
         metric=wanted.name,
         abilities=tuple(
@@ -125,8 +130,13 @@ def rank_models(
         n_units=table.fit.units,
         policy=policy,
         seed=start,
-        notes=(*table.notes(pairs), *unscored_notes(models, policy)),
+        notes=(
+            *table.notes(pairs),
+            *notes_on_data(scored, wanted.k, over),
+            *unscored_notes(models, policy),
+        ),
     )
+    return ranked if allow_claims(scored, wanted.k, over) else ranked.without_claims()
 
 
 def _check_model(model: str, metric: Metric, over: Over) -> None:
