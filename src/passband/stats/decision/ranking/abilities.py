@@ -53,11 +53,13 @@ class Abilities(Displayed):
     def without_claims(self) -> Abilities:
         """Return the values alone, for data that allow no claim about their differences."""
         worst = len(self.abilities)
-        alone = {"low": None, "high": None, "se": None, "p_best": None}
         return replace(
             self,
             abilities=tuple(
-                replace(one, **alone, rank_low=1, rank_high=worst) for one in self.abilities
+                replace(
+                    one, low=None, high=None, se=None, p_best=None, rank_low=1, rank_high=worst
+                )
+                for one in self.abilities
             ),
             pairs=tuple(one.without_claims() for one in self.pairs),
         )
