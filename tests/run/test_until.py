@@ -22,6 +22,7 @@ from passband.stats.data.evidence import Evidence, Finding
 from passband.stats.data.scale import UNIT
 from passband.stats.sequential.rounds import Rounds
 from passband.stats.sequential.width import WidthRule, replay
+from passband.summary.summary import Summary
 from passband.summary.until import UntilResult, until_result
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials
@@ -114,6 +115,10 @@ def test_data_that_forbid_the_interval_are_said(bench: Bench) -> None:
     assert "held the truth" in plain.statement
     assert "held the truth" not in found.statement
     assert accepted == other == plain
+    summary = summarize(bench.directory)
+    (group,) = summary.groups
+    told = replace(summary, groups=(replace(group, until=found),))
+    assert Summary.from_json(told.to_json()).groups[0].until == found
 
 
 def rounds_of(bench: Bench) -> list[int]:
