@@ -56,9 +56,7 @@ class Abilities(Displayed):
         return replace(
             self,
             abilities=tuple(
-                replace(
-                    one, low=None, high=None, se=None, p_best=None, rank_low=1, rank_high=worst
-                )
+                replace(one, low=None, high=None, se=None, p_best=None, rank_low=1, rank_high=worst)
                 for one in self.abilities
             ),
             pairs=tuple(one.without_claims() for one in self.pairs),
