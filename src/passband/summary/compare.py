@@ -18,6 +18,7 @@ from passband.readers import Remark
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.decision.compare import Comparison, compare
 from passband.stats.decision.family import family_of, family_of_rankings
 from passband.stats.decision.ranking import Abilities, Ranking, compare_all
@@ -87,12 +88,14 @@ def compare_sources(
     tasks: Sequence[str] = (),
     threshold: float | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> ComparisonSummary:
     """Compare the models that files and run directories hold, task by task.
 
     `by` names the column that tells the models of a table apart, such as checkpoint. `tasks`
     chooses among the tasks. A task that only one model was asked is named and left out. With
-    `skip_bad`, records that cannot be read are left out and counted.
+    `skip_bad`, records that cannot be read are left out and counted. `scales` says by name of a
+    column or scorer what range its scores have, and whether lower ones are better.
     """
     contest = contest or Contest()
     contestants = read_contestants(
@@ -103,6 +106,7 @@ def compare_sources(
         tasks=tasks,
         threshold=threshold,
         skip_bad=skip_bad,
+        scales=scales,
     )
     return compare_contestants(contestants, contest)
 

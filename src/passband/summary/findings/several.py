@@ -15,6 +15,7 @@ from passband.readers.folders import expand_sources
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking, compare_all
 from passband.stats.metric.registry import expand_metrics
@@ -124,6 +125,7 @@ def compared_findings(
     models: Sequence[str] = (),
     columns: Mapping[str, str | None] | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
     transcripts: int = 400_000,
 ) -> ComparedFindings:
     """Compare the models of sources for a report; raises what `compare_sources` raises.
@@ -133,8 +135,9 @@ def compared_findings(
     of bytes that texts of changed problems may take; with 0 there are none.
     """
     contestants = read_contestants(
-        sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad
-    )
+        sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad,
+        scales=scales,
+    )  # fmt: skip
     budget = transcripts // (2 * len(contestants.tasks))
     metrics = {task: _metrics(contestants, task, contest) for task in contestants.tasks}
     both = [
