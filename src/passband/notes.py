@@ -1371,8 +1371,10 @@ OWN_ERRORS = Note(
 
 MODEL_ACCURACY = Note(
     "model-accuracy",
-    "the scores of items that were not asked are expected ones: the interval holds as far as the "
-    "model does; a random stratum gives an accuracy that does not need it",
+    "the accuracy on items that were not asked is what the model of the bank expects, and the "
+    "scores of a test hardly show whether that is right; a random share of the items gives an "
+    "interval that needs no model",
+    "weak",
 )
 FEW_RANDOM = Note("few-random", "fewer than 30 random items: the interval is rough")
 

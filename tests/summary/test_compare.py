@@ -14,6 +14,7 @@ from passband.readers import Groups, read
 from passband.readers.groups import Group
 from passband.readers.tally import RunTally
 from passband.stats.decision.family import family_of
+from passband.stats.decision.ranking.adjusted import holm
 from passband.summary.compare import ComparisonSummary, Contest, compare_sources
 from passband.summary.compare_remarks import sandbox_remarks
 from stores import filled
@@ -78,6 +79,29 @@ def test_every_shared_task_has_its_row(runs: tuple[Path, Path]) -> None:
     assert [row.split(",")[0] for row in rows] == ["task", "even", "sums"]
     whole = json.loads(run("compare", *runs, "-m", "pass@1", "--json").out)
     assert [task["task"] for task in whole["tasks"]] == ["even", "sums"]
+
+
+def test_verdicts_allow_for_all_tasks_and_metrics(runs: tuple[Path, Path]) -> None:
+    filled(runs[0], wins(9), task="even")
+    summary = compare_sources(runs, Contest(("pass@1,4", "pass^2")))
+    found = [one for task in summary.tasks for one in task.comparisons]
+    assert [one.family for one in found] == [6] * 6
+    assert [one.p_adjusted for one in found] == holm([one.p_value or 1.0 for one in found])
+    json_tasks = json.loads(json.dumps(summary.as_json()))["tasks"]
+    written = [one for task in json_tasks for one in task["comparisons"]]
+    assert [one["p_adjusted"] for one in written] == [one.p_adjusted for one in found]
+    assert {one["family"] for one in written} == {6}
+
+
+def test_rankings_allow_for_all_tasks_and_metrics(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    filled(tmp_path / "c", wins(5), task="sums")
+    summary = compare_sources([*runs, tmp_path / "c"], Contest(("pass@1", "pass@4")))
+    (task,) = [task for task in summary.tasks if task.task == "sums"]
+    assert [one.family for one in task.rankings] == [2, 2]
+    pairs = [pair for one in task.rankings for pair in one.pairs]
+    assert [pair.p_holm for pair in pairs] == holm([pair.p_value or 1.0 for pair in pairs])
+    alone = compare_sources([*runs, tmp_path / "c"], METRIC).tasks[0].rankings[0]
+    assert task.rankings[0].reach > alone.reach
 
 
 def test_tasks_can_be_chosen(runs: tuple[Path, Path]) -> None:

@@ -25,7 +25,7 @@ from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
 
-__all__ = ["check_models", "compare_all", "unscored_notes"]
+__all__ = ["allow_claims", "check_models", "compare_all", "notes_on_data", "unscored_notes"]
 
 
 def compare_all(
@@ -105,11 +105,11 @@ def compare_all(
         family=family,
         notes=(
             *all_models.notes(),
-            *_data_notes(scored, wanted.k, over),
+            *notes_on_data(scored, wanted.k, over),
             *unscored_notes(models, policy),
         ),
     )
-    if any(evidence_of(one).against(over, wanted.k) for one in scored.values()):
+    if not allow_claims(scored, wanted.k, over):
         ranking = ranking.without_claims()
     first = next(iter(models.values()))
     if not (wanted.is_score and first.scale.lower_is_better):
@@ -130,7 +130,12 @@ def unscored_notes(models: Mapping[str, Outcomes], policy: Policy) -> tuple[Note
     return (unscored_by_model(unscored, policy),) if unscored else ()
 
 
-def _data_notes(models: Mapping[str, Outcomes], k: int, over: Over) -> tuple[Note, ...]:
+def allow_claims(models: Mapping[str, Outcomes], k: int, over: Over) -> bool:
+    """Return whether the data of all models allow claims about a target."""
+    return not any(evidence_of(one).against(over, k) for one in models.values())
+
+
+def notes_on_data(models: Mapping[str, Outcomes], k: int, over: Over) -> tuple[Note, ...]:
     """Return what is known about the data of each model."""
     return tuple(
         of_side(name, note)
