@@ -16,7 +16,9 @@ from passband.cli.options import (
     JudgeColumn,
     LabelColumn,
     Level,
+    LowerIsBetter,
     Metrics,
+    Notes,
     Over,
     Percent,
     Policies,
@@ -32,6 +34,7 @@ from passband.cli.options import (
     Threshold,
     TrialColumn,
     is_json,
+    scales_of,
 )
 
 __all__ = ["compare"]
@@ -62,6 +65,7 @@ def compare(
     judge: JudgeColumn = None,
     label: LabelColumn = None,
     threshold: Threshold = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     over: Over = Target.problems,
     level: Level = 0.95,
@@ -85,6 +89,13 @@ def compare(
     digits: Digits = None,
     percent: Percent = False,
     json: JsonOption = False,
+    notes: Notes = False,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", help="Say which problems carry each difference, and what would settle it."
+        ),
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare models, task by task, with intervals, p-values and verdicts. Problems are paired."""
@@ -108,6 +119,7 @@ def compare(
         by=by,
         tasks=task or (),
         threshold=threshold,
+        scales=scales_of(lower_is_better),
         skip_bad=skip_bad,
     )  # fmt: skip
     if as_json:
@@ -118,11 +130,11 @@ def compare(
     for remark in summary.remarks:
         if remark.important or not quiet:
             typer.echo(printable(str(remark)), err=True)
-    style = Style(digits, percent)
+    style = Style(digits, percent, notes=notes)
     tables = (full_rows if format is Format.csv else rows)(summary, style)
     if format is not Format.csv and (pairs := pair_rows(summary, style)):
         tables.append(pairs)
     typer.echo("\n".join(render(table, format.value) for table in tables), nl=False)
     print_notes(warning_lines(summary))
     if not quiet:
-        print_notes(["", *explanation(summary, style)])
+        print_notes(["", *explanation(summary, style, details=details)])

@@ -15,7 +15,9 @@ from passband.cli.options import (
     JsonOption,
     JudgeColumn,
     LabelColumn,
+    LowerIsBetter,
     Metrics,
+    Notes,
     Percent,
     ProblemColumn,
     Quiet,
@@ -25,6 +27,7 @@ from passband.cli.options import (
     Target,
     Threshold,
     TrialColumn,
+    scales_of,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +106,7 @@ def gate(
     judge: JudgeColumn = None,
     label: LabelColumn = None,
     threshold: Threshold = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a pull-request comment.")
@@ -117,6 +121,7 @@ def gate(
     digits: Digits = None,
     percent: Percent = False,
     json: JsonOption = False,
+    notes: Notes = False,
     quiet: Quiet = False,
 ) -> None:
     """Say whether a new model may replace a base: pass, regression (exit 3) or undecided (4)."""
@@ -128,7 +133,9 @@ def gate(
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
-    reading = Reading(columns, threshold, skip_bad, base_model, new_model)
+    reading = Reading(
+        columns, threshold, skip_bad, base_model, new_model, scales_of(lower_is_better)
+    )
     if settle:
         from passband.cli.gate_settle import print_plan, settled_gate
         from passband.run.settle import SettleRequest
@@ -143,7 +150,7 @@ def gate(
     else:
         _refuse_without_settle(max_cost, max_rounds, prices, dry_run or None)
         result = gate_sources(base, new, rules, reading)
-    style = Style(digits, percent)
+    style = Style(digits, percent, notes=notes)
     _print(result, style, json=json, quiet=quiet)
     _write(result, style, markdown, junit, step_summary=step_summary)
     raise typer.Exit(result.exit_code)

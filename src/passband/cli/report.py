@@ -13,6 +13,7 @@ from passband.cli.options import (
     JudgeColumn,
     LabelColumn,
     Level,
+    LowerIsBetter,
     Metrics,
     Policies,
     PolicyOption,
@@ -23,6 +24,7 @@ from passband.cli.options import (
     SkipBad,
     StatusColumn,
     TrialColumn,
+    scales_of,
 )
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ def report(
     judge: JudgeColumn = None,
     label: LabelColumn = None,
     prices: PricesOption = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
@@ -115,9 +118,11 @@ def report(
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
+    scales = scales_of(lower_is_better)
     found = read_findings(
-        runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad
-    )
+        runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad,
+        scales=scales,
+    )  # fmt: skip
     compared = compared_sources(
         runs,
         found,
@@ -125,15 +130,15 @@ def report(
         tasks=task or (),
         models=model or (),
         columns=columns,
+        scales=scales,
         skip_bad=skip_bad,
         transcripts=request.transcripts // 4,
     )
     size = write_report(target, report_page(found, title=title, compared=compared))
-    if not quiet:
-        from passband.cli.output import print_notes
-        from passband.report.html.report import sampled_text
+    from passband.cli.output import print_notes
+    from passband.report.html.report import refused_lines, sampled_text
 
-        print_notes([sampled_text(found)])
+    print_notes([*refused_lines(found, compared), *([] if quiet else [sampled_text(found)])])
     typer.echo(f"{target} ({size / 1000:,.0f} kB)")
     if charts is not None:
         _write_charts(charts, charts_by_folder(found, compared), quiet=quiet)

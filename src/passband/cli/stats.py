@@ -20,7 +20,9 @@ from passband.cli.options import (
     LayoutOption,
     Layouts,
     Level,
+    LowerIsBetter,
     Metrics,
+    Notes,
     Over,
     Percent,
     Policies,
@@ -35,6 +37,7 @@ from passband.cli.options import (
     Threshold,
     TrialColumn,
     is_json,
+    scales_of,
 )
 
 __all__ = ["stats"]
@@ -75,6 +78,7 @@ def stats(
         typer.Option(help="Size of the benchmark that these problems are a random part of.", min=1),
     ] = None,
     threshold: Threshold = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     policy: PolicyOption = Policies.drop,
     over: Over = Target.problems,
@@ -113,6 +117,7 @@ def stats(
     digits: Digits = None,
     percent: Percent = False,
     json: JsonOption = False,
+    notes: Notes = False,
     quiet: Quiet = False,
 ) -> None:
     """Print metrics with intervals for recorded trials."""
@@ -144,6 +149,7 @@ def stats(
         answer=answer,
         threshold=threshold,
         plan=plan,
+        scales=scales_of(lower_is_better),
         skip_bad=skip_bad,
         stopped_after=stopped_after,
         cap=cap,
@@ -161,7 +167,7 @@ def stats(
             print_json(summary.to_json())
             return
         print_notes(text.remark_lines(summary, quiet=quiet))
-        style = Style(digits, percent, layout.value)
+        style = Style(digits, percent, layout.value, notes)
         if format is Format.table:
             print_table(summary, style, partial(again, over="trials"), quiet=quiet)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from passband.notes import claim_refused
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.figure import caption, figure
@@ -27,7 +28,8 @@ def comparison_html(value: Comparison) -> str:
     bar = Bar(value.metric, value.value, outer, inner, hue_of(value.metric), verdict)
     margin = value.decision.margin
     tolerance = None if margin is None else (-margin, margin)
-    chart = DifferenceForest((bar,), "a", "b", tolerance, value.level)
+    falls = (value.lower_is_better,)
+    chart = DifferenceForest((bar,), "a", "b", tolerance, value.level, falls=falls)
     words = caption(
         _verdict(value), _sides(value, chart), chart.caption, notes=note_texts(value.notes)
     )
@@ -35,7 +37,9 @@ def comparison_html(value: Comparison) -> str:
 
 
 def _verdict(value: Comparison) -> str:
-    return f"Verdict: {value.decision.words()}."
+    reason = claim_refused(value.notes)
+    words = f"Verdict: {value.decision.words()}"
+    return f"{words}: {reason}." if reason else f"{words}."
 
 
 def _sides(value: Comparison, chart: DifferenceForest) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.notes import Note, Severity
+from passband.notes import ACCEPTED, Note, Severity
 from passband.stats.checks import Over
 
 __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "Finding"]
@@ -15,9 +15,10 @@ __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "F
 VERSION = 1  #: of the JSON
 COUNTS_FIXED = ("stopped-by-outcome", "trials-related", "stopped-by-results")
 CODES = (
-    *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "order-unknown", "identical-answers",
-    "greedy-decoding", "copied-problems", "failures-related", "rare-credit", "unasked-problems",
-    "gone-problems", "looks-wrong", "looks-misread", "other-extraction", "different-targets",
+    *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "copied-draws", "order-unknown",
+    "identical-answers", "greedy-decoding", "copied-problems", "failures-related", "rare-credit",
+    "unasked-problems", "gone-problems", "looks-wrong", "looks-misread",
+    "other-extraction", "different-targets", "model-accuracy",
 )  # fmt: skip
 BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
 
@@ -118,7 +119,7 @@ class Evidence:
     def _note(self, finding: Finding, over: Over, k: int) -> Note:
         if finding.code not in self.accepted:
             return finding.note(over, k)
-        return Note(finding.code, f"{finding.text} (accepted)", "remark")
+        return Note(finding.code, f"{finding.text}{ACCEPTED}", "remark")
 
 
 NOTHING = Evidence()
