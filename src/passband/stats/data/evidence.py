@@ -88,6 +88,14 @@ class Evidence:
                 raise UnknownName(f"no finding has the code {code!r}.{hint}")
         return replace(self, accepted=tuple(dict.fromkeys((*self.accepted, *codes))))
 
+    def of_first(self) -> Evidence:
+        """Return what is still true of the first trials of each problem.
+
+        Findings whose remedy they are do not speak of them.
+        """
+        kept = tuple(finding for finding in self.findings if "first" not in finding.numbers)
+        return replace(self, findings=kept)
+
     def if_any(self) -> Evidence | None:
         """Return the evidence if there is a finding."""
         return self if self.findings else None

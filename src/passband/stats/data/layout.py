@@ -43,6 +43,11 @@ from passband.stats.data.pooling import (
     ranked,
     split_columns,
 )
+from passband.stats.data.row_order import RowOrder, row_order
+from passband.stats.data.sequence import Sequence as AskedScores
+from passband.stats.data.sequence import compact
+from passband.stats.data.unfold import COUNTS
+from passband.stats.data.values import frozen
 from passband.stats.data.votes import Votes
 from passband.types import Floats, Ints
 
@@ -80,6 +85,7 @@ class Layout:
     by: tuple[str, ...]
     unfolded: str = ""  #: in words, where the rows were made from columns, counts or lists
     rivals: tuple[str, ...] = ()  #: columns that could have been the score
+    first: int | None = None  #: only so many first trials of each problem
 
     def groups(self) -> list[TableGroup]:
         """Return the outcomes of each group, in order of rows."""
@@ -166,6 +172,17 @@ class Layout:
         return None if name is None else number_labels(self.columns[name])
 
     @cached_property
+    def order(self) -> RowOrder:
+        """The order in which the trials of a problem were asked."""
+        if self.unfolded.startswith(COUNTS):
+            return RowOrder(unknown=f"read as {self.unfolded}")
+        return (
+            RowOrder()
+            if self.unfolded
+            else row_order(self.roles.trial, self._trial_of, self._problem_of)
+        )
+
+    @cached_property
     def _answer_of(self) -> Ints | None:
         name = self.roles.answer
         return None if name is None else number_texts(self.columns[name])
@@ -176,6 +193,7 @@ class Layout:
         key = tuple(label(self.columns[name][rows[0]]) for name in self.by)
         _ = self._problem_of, self._scores  # errors there are about the table, not the group
         with error_prefix(key):
+            rows = self._of_first(rows)
             outcomes = self._outcomes(rows)
         labels = dict(zip(self.by, key, strict=True)) | self._constants
         return TableGroup(key, outcomes, labels, rows)
@@ -185,6 +203,14 @@ class Layout:
         names = [name for name in matching(self.columns, SPLIT_BY) if name not in self.by]
         labels = {name: distinct_labels(self.columns[name], 1) for name in names}
         return {name: only[0] for name, only in labels.items() if only}
+
+    def _of_first(self, rows: Ints) -> Ints:
+        """Return the rows of the first trials of each problem; one that is missing is no trial."""
+        if self.first is None:
+            return rows
+        is_there = np.array([self._status(row) != MISSING for row in rows.tolist()], dtype=bool)
+        rows = rows[is_there | ~np.isnan(self._scores[rows])]
+        return self.order.first(self.first, rows, self._problem_of[rows], self._problems)
 
     def _outcomes(self, rows: Ints) -> Outcomes:
         problem_of, names = self._problem_of[rows], self._problems
@@ -197,23 +223,37 @@ class Layout:
         scored = ~np.isnan(scores)
         trials = np.bincount(problem_of[scored], minlength=len(names))
         unscored = self._unscored(rows[~scored], problem_of[~scored], len(names))
-        successes, graded = _collected(problem_of[scored], scores[scored], trials)
+        asked = self._asked(rows[scored], problem_of[scored], trials)
+        successes, graded = _collected(asked)
         clusters = self._clusters(rows, problem_of, names)
         votes = None
         if self._answer_of is not None:
             answers = self._answer_of[rows][scored]
             votes = Votes.of_trials(problem_of[scored], answers, scores[scored], len(names))
-        return Outcomes(names, trials, successes, graded, clusters, unscored, votes)
+        return Outcomes(
+            names, trials, successes, graded, clusters, unscored, votes,
+            asked=None if self.order.unknown else asked,
+        )  # fmt: skip
+
+    def _asked(self, rows: Ints, problem_of: Ints, trials: Ints) -> AskedScores:
+        """Return the scores of rows, problem after problem, in the order of asking."""
+        scores = self._scores[rows[self.order.positions(rows, problem_of)]]
+        offsets = np.concatenate([[0], np.cumsum(trials)])
+        return AskedScores(frozen(compact(scores)), frozen(offsets))
 
     def _unscored(self, rows: Ints, problem_of: Ints, count: int) -> dict[str, Ints]:
         """Count the rows without a score per problem, by their status."""
-        column = self.columns[self.roles.status] if self.roles.status else None
         problems: dict[str, list[int]] = {}
         for row, problem in zip(rows.tolist(), problem_of.tolist(), strict=True):
-            status = MISSING if column is None else label(column[row])
-            word = MISSING if status.strip().lower() in ABSENT | {"ok"} else status
-            problems.setdefault(word, []).append(problem)
+            problems.setdefault(self._status(row), []).append(problem)
         return {word: np.bincount(where, minlength=count) for word, where in problems.items()}
+
+    def _status(self, row: int) -> str:
+        """Return why a row without a score has none."""
+        status = (
+            MISSING if self.roles.status is None else label(self.columns[self.roles.status][row])
+        )
+        return MISSING if status.strip().lower() in ABSENT | {"ok"} else status
 
     def _refuse_duplicates(self, rows: Ints, problem_of: Ints, names: Sequence[str]) -> None:
         if self._trial_of is None:
@@ -274,10 +314,12 @@ def lay_out(
     unfolded: str = "",
     *,
     answers: bool = False,
+    first: int | None = None,
 ) -> Layout:
     """Decide the role of each column and the columns to split by, in a table of trials.
 
-    With `answers`, the column of answers is guessed too.
+    With `answers`, the column of answers is guessed too. With `first`, groups are of so many first
+    trials of each problem.
     """
     roles = find_roles(columns, chosen)
     if answers and roles.answer is None:
@@ -285,7 +327,8 @@ def lay_out(
     named = tuple(dict.fromkeys(require_column(columns, "--by", name) for name in by))
     rivals = [name for name in score_columns(columns) if name != roles.score]
     split = split_columns(columns, roles, named)
-    return Layout(columns, roles, split, unfolded, () if chosen.get("score") else tuple(rivals))
+    others = () if chosen.get("score") else tuple(rivals)
+    return Layout(columns, roles, split, unfolded, others, first)
 
 
 @contextmanager
@@ -304,12 +347,8 @@ def _are_distinct(numbers: Ints, count: int) -> bool:
     return len(np.unique(numbers)) == len(numbers)
 
 
-def _collected(
-    problem_of: Ints, scores: Floats, trials: Ints
-) -> tuple[Ints | None, GradedScores | None]:
+def _collected(asked: AskedScores) -> tuple[Ints | None, GradedScores | None]:
     """Return success counts where every score is 0 or 1, and all scores where not."""
-    ones = scores == 1
-    if (ones | (scores == 0)).all():
-        return np.bincount(problem_of[ones], minlength=len(trials)), None
-    order = np.argsort(problem_of, kind="stable")
-    return None, GradedScores(scores[order], np.concatenate([[0], np.cumsum(trials)]))
+    if asked.values.dtype == np.uint8:
+        return asked.sums(), None
+    return None, GradedScores(np.asarray(asked.values, np.float64), asked.offsets)

@@ -83,15 +83,21 @@ class Table:
         return self if unfolded is None else Table(*unfolded)
 
     def layout(
-        self, *, by: Sequence[str] = (), answers: bool = False, **columns: str | None
+        self,
+        *,
+        by: Sequence[str] = (),
+        answers: bool = False,
+        first: int | None = None,
+        **columns: str | None,
     ) -> Layout:
         """Decide what every column is, and which rows belong together.
 
-        With `answers`, the column of answers is guessed too, which only votes need.
+        With `answers`, the column of answers is guessed too, which only votes need. With `first`,
+        groups are of so many first trials of each problem.
         """
         refuse_chosen(self.columns)
         table = self.long(**columns)
-        return lay_out(table.columns, columns, by, table.unfolded, answers=answers)
+        return lay_out(table.columns, columns, by, table.unfolded, answers=answers, first=first)
 
     def outcomes(self, **columns: str | None) -> Outcomes:
         """Return the outcomes of all rows; refuse a table that holds several groups.

@@ -13,6 +13,7 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.evidence.counts import count_findings, graded_count_findings
 from passband.stats.evidence.failures import failure_findings
 from passband.stats.evidence.left_out import left_out_notes
+from passband.stats.evidence.order import order_findings
 
 __all__ = ["data_notes", "evidence_of", "evidence_of_all", "evidence_of_strata"]
 
@@ -20,7 +21,8 @@ __all__ = ["data_notes", "evidence_of", "evidence_of_all", "evidence_of_strata"]
 def evidence_of(outcomes: Outcomes) -> Evidence:
     """Return the evidence on outcomes of which higher scores are better; found once, and kept."""
     if "evidence" not in outcomes.memo:
-        outcomes.memo["evidence"] = outcomes.found.joined(_of_counts(outcomes))
+        own = (*_of_counts(outcomes), *_of_order(outcomes))
+        outcomes.memo["evidence"] = outcomes.found.joined(own)
     evidence: Evidence = outcomes.memo["evidence"]
     return evidence
 
@@ -35,7 +37,8 @@ def evidence_of_strata(outcomes: Outcomes, strata: Iterable[Outcomes]) -> Eviden
 
     That they go with the difficulty of a stratum does no harm; within one it does.
     """
-    return outcomes.found.joined(finding for stratum in strata for finding in _of_counts(stratum))
+    counts = (finding for stratum in strata for finding in _of_counts(stratum))
+    return outcomes.found.joined((*counts, *_of_order(outcomes)))
 
 
 def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:
@@ -44,6 +47,10 @@ def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:
     findings = [finding for evidence in every for finding in evidence.findings]
     accepted = [code for evidence in every for code in evidence.accepted]
     return Evidence().joined(findings).accepting(accepted)
+
+
+def _of_order(outcomes: Outcomes) -> tuple[Finding, ...]:
+    return () if outcomes.asked is None else order_findings(outcomes.asked)
 
 
 def _of_counts(outcomes: Outcomes) -> Iterable[Finding]:
