@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.stats.checks import as_whole
 from passband.stats.data.columns import ROLES
 
 __all__ = ["Options"]
@@ -24,6 +25,7 @@ class Options:
     targets: bool = False  #: the targets of the problems are wanted too
     answers: bool = False  #: the answers of the trials are wanted too, for votes
     threshold: float | None = None  #: the least score of a success
+    first: int | None = None  #: only so many first trials of each problem
 
     @staticmethod
     def of(
@@ -37,6 +39,7 @@ class Options:
         targets: bool = False,
         answers: bool = False,
         threshold: float | None = None,
+        first: int | None = None,
     ) -> Options:
         """Check the names of roles, and leave out roles without a column."""
         for role, name in (columns or {}).items():
@@ -48,8 +51,9 @@ class Options:
         names = (by,) if isinstance(by, str) else tuple(by)
         wanted = answers or "answer" in chosen
         return Options(
-            chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted, threshold
-        )
+            chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted, threshold,
+            None if first is None else as_whole("first", first),
+        )  # fmt: skip
 
     @property
     def score(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ class StoredRun:
 
     trials: Trials
     record: RunRecord
+    only: int | None = None  #: so many first trials of each problem
 
     @property
     def task(self) -> str:
@@ -48,11 +49,15 @@ class StoredRun:
 
     def outcomes(self, scorer: str | None = None) -> Outcomes:
         """Return the scores of a scorer, or of the main one."""
-        return stored_outcomes(self.trials, self.record, self.record.scorer(scorer))
+        return stored_outcomes(self.trials, self.record, self.record.scorer(scorer), self.only)
+
+    def first(self, n: int) -> StoredRun:
+        """Return the run with the first n trials of each problem alone."""
+        return replace(self, only=n)
 
     def votes(self, scorer: str | None = None) -> RecordedVotes:
         """Return the votes of the trials that a scorer scored."""
-        return stored_votes(self.trials, self.record, self.record.scorer(scorer))
+        return stored_votes(self.trials, self.record, self.record.scorer(scorer), rounds=self.only)
 
     def tally(self, scorer: str | None = None) -> RunTally:
         """Return what the rows say beyond outcomes."""

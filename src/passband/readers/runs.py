@@ -41,6 +41,8 @@ class RecordedRun(Protocol):
     @property
     def scorers(self) -> tuple[str, ...]: ...
 
+    def first(self, n: int) -> RecordedRun: ...
+
     def outcomes(self, scorer: str | None = None) -> Outcomes: ...
 
     def votes(self, scorer: str | None = None) -> RecordedVotes: ...
@@ -65,6 +67,8 @@ def groups_of_runs(
     with error_prefix([source]):
         options.refuse(("problem", "trial", "status", "answer"), kind)
     runs = [run for run in runs if _is_wanted(run, options)] or runs  # `read` names what is unknown
+    if options.first is not None:
+        runs = [_of_first(run, options.first) for run in runs]
     by = _split(runs, options.by, source)
     if "log" not in by:
         _refuse_twins(runs, source)
@@ -113,6 +117,11 @@ def _is_wanted(run: RecordedRun, options: Options) -> bool:
     return (not options.tasks or run.task in options.tasks) and (
         not options.models or run.model in options.models
     )
+
+
+def _of_first(run: RecordedRun, n: int) -> RecordedRun:
+    with error_prefix([run.task]):
+        return run.first(n)
 
 
 def _split(runs: Sequence[RecordedRun], chosen: Sequence[str], source: str) -> tuple[str, ...]:

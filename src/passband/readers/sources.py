@@ -54,6 +54,7 @@ def read(
     skip_bad: bool = False,
     targets: bool = False,
     answers: bool = False,
+    first: int | None = None,
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
 
@@ -66,7 +67,9 @@ def read(
     the reader of a file, which is otherwise recognized. `tasks` and `models` choose among groups.
     With `skip_bad`, records that cannot be read are left out, and a remark says how many. With
     `targets`, groups of runs and logs hold the targets of their problems. With `answers`, outcomes
-    have the votes that `vote@k` is about, where the source says what each trial answered.
+    have the votes that `vote@k` is about, where the source says what each trial answered. With
+    `first`, outcomes are those of so many first trials of each problem, which were asked whatever
+    their results.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
@@ -76,7 +79,7 @@ def read(
     """
     options = Options.of(
         columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers,
-        threshold=threshold,
+        threshold=threshold, first=first,
     )  # fmt: skip
     groups = _chosen(_groups(source, options, reader), options)
     if threshold is None or groups.is_cut:

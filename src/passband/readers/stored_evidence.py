@@ -9,7 +9,14 @@ import numpy as np
 
 from passband.errors import InvalidInput
 from passband.readers.misread import misread_findings
-from passband.readers.observed import AnswerTexts, Observed, Progress, with_evidence
+from passband.readers.observed import (
+    ANSWERS,
+    EACH,
+    AnswerTexts,
+    Observed,
+    Progress,
+    with_evidence,
+)
 from passband.stats.checks import as_whole
 from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Outcomes
@@ -22,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["stored_outcomes"]
 
-_ANSWERS = 1_000  # whose texts are read
-_EACH = 16  # of a problem, at most
 _SCORES = 50_000  # that are read in the order of asking
 _PROMPTS = 100_000  # problems, beyond which copies are not looked for
 
@@ -61,7 +66,8 @@ def _of_first(trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int) 
 
 def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Outcomes) -> Observed:
     findings: tuple[Finding, ...] = ()
-    if not scorer.is_label:
+    is_known = scorer.spec is not None or not run.is_imported  # whose other scores may be right
+    if not scorer.is_label and (is_known or outcomes.is_binary):
         findings = tuple(misread_findings(trials, run, scorer))
     return Observed(
         scores=_scores(trials, run, scorer, outcomes),
@@ -75,10 +81,10 @@ def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Ou
 
 def _texts(trials: Trials, run: RunRecord, outcomes: Outcomes) -> AnswerTexts | None:
     """Return texts of some problems' first trials; None where nothing has two."""
-    each = min(outcomes.most_trials(), _EACH)
+    each = min(outcomes.most_trials(), EACH)
     if each < 2:
         return None
-    rows = trials.sampled_answers(run.number, max(_ANSWERS // each, 1), each)
+    rows = trials.sampled_answers(run.number, max(ANSWERS // each, 1), each)
     return AnswerTexts.of_rows([[_as_text(answer) for answer in row] for row in rows])
 
 

@@ -22,6 +22,7 @@ from passband.readers.matrix import (
     scores_in,
 )
 from passband.readers.options import Options
+from passband.readers.table_evidence import table_outcomes
 from passband.records import (
     ENDINGS,
     check_header,
@@ -78,7 +79,9 @@ class TableReader:
 def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
     """Lay out a table as the options say, and return the outcomes of its groups."""
     with error_prefix([source] if source else []):
-        layout = table.layout(by=options.by, answers=options.answers, **options.columns)
+        layout = table.layout(
+            by=options.by, answers=options.answers, first=options.first, **options.columns
+        )
         groups = tuple(_group(layout, group, options) for group in layout.groups())
     return Groups(source or "table", layout.by, groups, tuple(remarks_of(layout)), layout.roles)
 
@@ -89,7 +92,9 @@ def layout_of(path: Path, options: Options) -> Layout | None:
     if isinstance(content, Outcomes):
         return None
     with error_prefix([str(path)]):
-        return content.layout(by=options.by, answers=options.answers, **options.columns)
+        return content.layout(
+            by=options.by, answers=options.answers, first=options.first, **options.columns
+        )
 
 
 def names_of(group: TableGroup) -> tuple[str | None, str | None]:
@@ -106,7 +111,8 @@ def names_of_labels(labels: Mapping[str, str]) -> tuple[str | None, str | None]:
 def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     task, model = names_of(group)
     judged = judged_rows(layout, group, options.threshold)
-    return Group(group.key, group.outcomes, task=task, model=model, judged=judged)
+    outcomes = table_outcomes(layout, group)
+    return Group(group.key, outcomes, task=task, model=model, judged=judged)
 
 
 def column_remarks(
@@ -136,6 +142,8 @@ def remarks_of(layout: Layout) -> Iterator[Remark]:
     )
     for condition in layout.conditions:
         yield Remark(str(condition), important=True)
+    if layout.order.remark:
+        yield Remark(layout.order.remark)
     if layout.lone_responses:
         yield Remark(
             f"column resps holds {layout.lone_responses + 1} responses per problem, but column "

@@ -38,17 +38,17 @@ class TableTexts:
 
     def fields(self, row: int) -> dict[str, Any]:
         """Return what a row says of its trial and of its problem."""
-        prompt, target = self._text("prompt", row), self._text("target", row)
+        prompt, target = self.text("prompt", row), self.text("target", row)
         return {
-            "text": self._text("completion", row),
-            "reasoning": self._text("reasoning", row),
+            "text": self.text("completion", row),
+            "reasoning": self.text("reasoning", row),
             "messages": [] if prompt is None else [("user", prompt)],
             "targets": [] if target is None else [target],
         }
 
     def score(self, row: int, value: float | None) -> ScoreValue:
         """Return the score of a row, with its answer."""
-        answer = self._text("answer", row)
+        answer = self.text("answer", row)
         if value is None or answer is None or answer_text(answer) is None:
             return value
         return Score(value, "ok", answer)
@@ -58,7 +58,8 @@ class TableTexts:
         named = ", ".join(f"{what} = {name}" for what, name in self.names.items())
         return [Remark(f"texts: {named}", important=True)] if named else []
 
-    def _text(self, what: str, row: int) -> str | None:
+    def text(self, what: str, row: int) -> str | None:
+        """Return what a row holds of a kind of text, if anything."""
         cell = self.columns[what][row] if what in self.columns else None
         while isinstance(cell, list) and len(cell) == 1:
             cell = cell[0]

@@ -117,20 +117,32 @@ class Layout:
         return max((len(first) for first in nested if isinstance(first, list)), default=1) - 1
 
     def trials(self, group: TableGroup) -> Iterator[TableTrial]:
-        """Yield the rows of a group; a status or a cluster that is empty is None."""
+        """Return the cells of each row of a group."""
+        return map(self.trial, group.rows.tolist())
+
+    def trial(self, row: int) -> TableTrial:
+        """Return the cells of a row; a status or a cluster that is empty is None."""
         status, cluster = (
-            None if name is None else self.columns[name]
+            None if name is None or is_absent(self.columns[name][row]) else self.columns[name][row]
             for name in (self.roles.status, self.roles.cluster)
         )
-        for row in group.rows.tolist():
-            score = float(self._scores[row])
-            yield TableTrial(
-                problem=self._problems[self._problem_of[row]],
-                trial=None if self._trial_of is None else self._trial_of[1][self._trial_of[0][row]],
-                score=None if np.isnan(score) else score,
-                status=None if status is None or is_absent(status[row]) else label(status[row]),
-                cluster=None if cluster is None or is_absent(cluster[row]) else label(cluster[row]),
-            )
+        score = float(self._scores[row])
+        return TableTrial(
+            problem=self._problems[self._problem_of[row]],
+            trial=None if self._trial_of is None else self._trial_of[1][self._trial_of[0][row]],
+            score=None if np.isnan(score) else score,
+            status=None if status is None else label(status),
+            cluster=None if cluster is None else label(cluster),
+        )
+
+    def ordered(self, group: TableGroup) -> tuple[Ints, Ints]:
+        """Return the rows of a group, problem after problem in the order of asking, and offsets.
+
+        Problem i has the rows from ``offsets[i]`` on, before ``offsets[i + 1]``.
+        """
+        problem_of = ranked(self._problem_of[group.rows])
+        rows = group.rows[self.order.positions(group.rows, problem_of)]
+        return rows, np.append(0, np.cumsum(np.bincount(problem_of)))
 
     def refusal(self) -> str:
         """Return why the groups of the table cannot be pooled, and what to do instead."""
@@ -208,8 +220,10 @@ class Layout:
         """Return the rows of the first trials of each problem; one that is missing is no trial."""
         if self.first is None:
             return rows
-        is_there = np.array([self._status(row) != MISSING for row in rows.tolist()], dtype=bool)
-        rows = rows[is_there | ~np.isnan(self._scores[rows])]
+        is_there = ~np.isnan(self._scores[rows])
+        for place in np.flatnonzero(~is_there).tolist():
+            is_there[place] = self._status(rows[place]) != MISSING
+        rows = rows[is_there]
         return self.order.first(self.first, rows, self._problem_of[rows], self._problems)
 
     def _outcomes(self, rows: Ints) -> Outcomes:
@@ -250,9 +264,9 @@ class Layout:
 
     def _status(self, row: int) -> str:
         """Return why a row without a score has none."""
-        status = (
-            MISSING if self.roles.status is None else label(self.columns[self.roles.status][row])
-        )
+        if self.roles.status is None:
+            return MISSING
+        status = label(self.columns[self.roles.status][row])
         return MISSING if status.strip().lower() in ABSENT | {"ok"} else status
 
     def _refuse_duplicates(self, rows: Ints, problem_of: Ints, names: Sequence[str]) -> None:

@@ -120,8 +120,8 @@ class Outcomes(ArrayValue):
     ) -> Outcomes:
         """Take a matrix whose rows are problems and whose columns are trials.
 
-        NaN, None and masked entries are missing trials. Rows of a list may differ in length. Columns
-        are in the order of asking; where scores turn out to be sorted, that order is not known.
+        NaN, None and masked entries are missing trials. Rows of a list may differ in length.
+        Columns are taken to be in the order of asking, unless the scores of rows are sorted.
         `scale` says what range the scores have, and whether lower ones are better.
         """
         values, present, lengths = score_matrix(scores)

@@ -56,7 +56,8 @@ class Sequence(ArrayValue):
     def take(self, positions: Ints) -> Sequence:
         """Return the scores of the problems at these positions.
 
-        >>> Sequence(np.array([0, 1, 1]), np.array([0, 2, 3])).take(np.array([1, 0])).values.tolist()
+        >>> asked = Sequence(np.array([0, 1, 1]), np.array([0, 2, 3]))
+        >>> asked.take(np.array([1, 0])).values.tolist()
         [1, 0, 1]
         """
         counts = self.counts()[positions]

@@ -57,7 +57,8 @@ class ArrayValue:
     """Equality, hashing, pickling and copying of a frozen dataclass, some fields being arrays.
 
     To be used with ``@dataclass(frozen=True, eq=False)``. Arrays are compared element by element,
-    fields with ``compare=False`` not at all. Only the fields travel: what is computed from them, and kept, is computed again elsewhere.
+    and fields with ``compare=False`` not at all. Only the fields travel: what is computed from
+    them, and kept, is computed again elsewhere.
     """
 
     def __eq__(self, other: object) -> bool:
