@@ -31,7 +31,12 @@ class Correlation:
         One problem with a thousand trials among some with two would correlate with anything.
         """
         is_far = abs(self.value) > _LARGE and abs(self.z) > _FAR_BEYOND_CHANCE
-        return is_far and self.largest_part <= _HALF
+        return is_far and not self.is_of_one
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether one problem makes most of it."""
+        return self.largest_part > _HALF
 
 
 def correlation_of(x: Floats, y: Floats, weights: Ints, variances: Floats) -> Correlation:
@@ -65,10 +70,12 @@ def variances_of(counts: Ints, n: Ints, weights: Ints) -> Floats:
     It is B + W / n: W is the mean of counts (n - counts) / (n (n - 1)), B the rest of the variance
     of all. Shares of few trials scatter more, which by itself is no correlation.
 
-    >>> variances_of(np.array([1, 4, 0]), np.array([2, 4, 4]), np.array([4, 1, 1])).round(3).tolist()
+    >>> counts, n, weights = np.array([1, 4, 0]), np.array([2, 4, 4]), np.array([4, 1, 1])
+    >>> variances_of(counts, n, weights).round(3).tolist()
     [0.167, 0.083, 0.083]
     """
-    shares, size = counts / n, n.astype(np.float64)
+    size = n.astype(np.float64)
+    shares = counts / size
     several = n > 1
     problems = float(weights.sum())
     within = 0.0

@@ -73,7 +73,9 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
         what = f"every problem with fewer than {stopping.cap} trials succeeded in exactly one"
         return (_finding("stopped-by-outcome", what, rule, first, {"p_value": stopping.p_value}),)
     n, c, problems = pairs.trials, pairs.successes, pairs.problems
-    related = correlation_of(np.log(n), c / n, problems, variances_of(c, n, problems))
+    sizes: Floats = np.log(n)
+    rates: Floats = c / n
+    related = correlation_of(sizes, rates, problems, variances_of(c, n, problems))
     extremes = max(_extremes(pairs), key=lambda one: one.z, default=None)
     if extremes is not None and not (related.is_clear and abs(related.z) > extremes.z):
         numbers = {"size": extremes.size, "share": extremes.share, "expected": extremes.expected}
@@ -92,9 +94,9 @@ def graded_count_findings(trials: Ints, means: Floats) -> tuple[Finding, ...]:
     counts = trials[asked]
     if not len(counts) or counts.min() == counts.max():
         return ()
-    size, score = (np.unique(each, return_inverse=True)[1] for each in (counts, means[asked]))
+    size, score = _ranks(counts), _ranks(means[asked])
     ones = np.ones(len(counts), dtype=np.int64)
-    related = correlation_of(size * 1.0, score * 1.0, ones, ones * 1.0)
+    related = correlation_of(size, score, ones, np.ones(len(counts)))
     return _if_clear(related, "scored", "by some rule that looked at scores", int(counts.min()))
 
 
@@ -105,6 +107,10 @@ def first_of_each(first: int) -> str:
         f"--first {first} uses the first {trials} of each problem, which is unbiased whatever the "
         "rule"
     )
+
+
+def _ranks(values: Floats | Ints) -> Floats:
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)
 
 
 def _if_clear(related: Correlation, verb: str, rule: str, first: int) -> tuple[Finding, ...]:
