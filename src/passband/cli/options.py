@@ -15,6 +15,7 @@ from passband import plugins
 from passband.cli.help import name_values
 
 __all__ = [
+    "Accept",
     "AnswerColumn",
     "AnswerText",
     "ClusterColumn",
@@ -23,6 +24,7 @@ __all__ = [
     "Engine",
     "ExtractRules",
     "FewshotAsTurns",
+    "First",
     "Format",
     "FormatOption",
     "GenFields",
@@ -207,6 +209,18 @@ PolicyOption = Annotated[
     Policies,
     typer.Option(
         "--policy", help="Trials without a score: leave out, count as 0, or stop with an error."
+    ),
+]
+First = Annotated[
+    int | None,
+    typer.Option("--first", metavar="N", help="Use the first N trials of each problem.", min=1),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept",
+        metavar="CODE",
+        help="Print intervals although the data were found to be as CODE says (repeatable).",
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from passband.cli.options import Target
+from passband.cli.options import Accept, First, Target
 from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Outcomes
     from passband.stats.decision.plan.plan import Detectable, Plan
 
 __all__ = ["plan", "with_option_names"]
@@ -54,6 +55,8 @@ def plan(
             help="Assumed correlation between the two models across problems (default 0.5)."
         ),
     ] = None,
+    first: First = None,
+    accept: Accept = None,
     level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.95,
     power: Annotated[
         float | None,
@@ -72,12 +75,15 @@ def plan(
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
 ) -> None:
     """Compute the problems and trials needed, or what a pilot detects."""
+    from passband.cli.output import print_notes
     from passband.report.plan import plan_text
     from passband.report.render import printable
     from passband.stats.decision.plan.plan import Detectable
+    from passband.summary.choices import choice_lines
 
     options = {
-        "half_width": half_width, "difference": difference, "pilot": pilot, "metric": metric,
+        "half_width": half_width, "difference": difference, "metric": metric,
+        "pilot": None if pilot is None else _pilot(pilot, metric, first, accept or ()),
         "over": None if over is None else over.value, "between": between, "within": within,
         "trials": trials, "problems": problems, "correlation": correlation, "level": level,
         "power": power, "assurance": assurance,
@@ -94,9 +100,18 @@ def plan(
         typer.echo(dumps(result.as_json(), indent=2))
         return
     typer.echo(plan_text(result), nl=False)
+    print_notes(choice_lines(first, accept or ()))
     if out is not None:
         shown = printable(str(out))
         typer.echo(f"written to {shown}; check a run against it with passband stats --plan {shown}")
+
+
+def _pilot(path: Path, metric: str, first: int | None, accept: Sequence[str]) -> Outcomes:
+    from passband.readers import outcomes_of
+    from passband.stats.metric.registry import needs_answers
+
+    outcomes = outcomes_of(path, answers=needs_answers([metric]), first=first)
+    return outcomes.accepting(accept)
 
 
 def _planned(options: Mapping[str, Any]) -> Plan | Detectable:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from passband.cli.options import (
+    Accept,
     AnswerColumn,
     ClusterColumn,
+    First,
     JudgeColumn,
     LabelColumn,
     Level,
@@ -83,6 +85,8 @@ def report(
     label: LabelColumn = None,
     prices: PricesOption = None,
     skip_bad: SkipBad = False,
+    first: First = None,
+    accept: Accept = None,
     quiet: Quiet = False,
 ) -> None:
     """Write the results of runs as one HTML file that opens offline and needs nothing else.
@@ -107,6 +111,8 @@ def report(
             judge=judge,
             label=label,
             prices=None if prices is None else parse_prices(prices),
+            accept=tuple(accept or ()),
+            first=first,
         ),
         by=by,
         transcripts=0 if no_transcripts else 1000 * transcripts,
@@ -121,7 +127,14 @@ def report(
     compared = compared_sources(
         runs,
         found,
-        Contest(request.summary.metrics, level=level, policy=policy.value, margin=margin),
+        Contest(
+            request.summary.metrics,
+            level=level,
+            policy=policy.value,
+            margin=margin,
+            accept=request.summary.accept,
+            first=first,
+        ),
         tasks=task or (),
         models=model or (),
         columns=columns,

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    Accept,
     AnswerColumn,
     ClusterColumn,
     Digits,
+    First,
     Format,
     FormatOption,
     JsonOption,
@@ -76,6 +78,8 @@ def stats(
     ] = None,
     threshold: Threshold = None,
     skip_bad: SkipBad = False,
+    first: First = None,
+    accept: Accept = None,
     policy: PolicyOption = Policies.drop,
     over: Over = Target.problems,
     level: Level = 0.95,
@@ -121,6 +125,7 @@ def stats(
     from passband.report import summary as text
     from passband.report.layout import full_rows, rows
     from passband.report.style import Style
+    from passband.summary.choices import choice_lines
     from passband.summary.judged.prices import parse_prices
     from passband.summary.summarize import summarize
     from passband.summary.weights_text import read_weights
@@ -152,6 +157,8 @@ def stats(
         judge=judge,
         label=label,
         prices=None if prices is None else parse_prices(prices),
+        first=first,
+        accept=accept or [],
     )
     with reading_datasets(on) as session:
         summary = again(over=over.value, certify=certify, calibrate=calibrate)
@@ -167,6 +174,7 @@ def stats(
         else:
             table = full_rows if format is Format.csv else rows
             print_rows(table(summary, style), format.value)
+    print_notes(choice_lines(first, accept or ()))
     print_notes(text.warning_lines(summary))
     if not quiet:
         print_notes(["", *text.explanation(summary, style)])

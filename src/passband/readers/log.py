@@ -186,6 +186,11 @@ class Log:
         pairs = zip(self.problems, self._docs, strict=True)
         return {problem.key: doc.get(name) for problem, doc in pairs}
 
+    def prompts(self) -> dict[str, int | None]:
+        """Return a number for the prompt of each problem by its key, equal for equal prompts."""
+        numbers = [None] * len(self.problems) if self.seen is None else self.seen.prompts
+        return {problem.key: number for problem, number in zip(self.problems, numbers, strict=True)}
+
     def targets(self) -> dict[str, tuple[str, ...]]:
         """Return the targets of each problem by its key."""
         records = ((problem.key, json.loads(problem.record)) for problem in self.problems)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.checks import as_whole
@@ -70,6 +70,10 @@ class Options:
     def opens_samples(self) -> bool:
         """Whether logs that keep answers and texts apart from scores must be read whole."""
         return self.texts or self.answers
+
+    def choosing(self, role: str, name: str) -> Options:
+        """Return the options with a column for a role."""
+        return replace(self, columns={**self.columns, role: name})
 
     def names(self) -> list[str]:
         """Return every name that the caller used."""

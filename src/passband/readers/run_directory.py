@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -71,6 +72,13 @@ class StoredRun:
         if not named and not is_judged(self.record, record):
             return None
         return judge_scores(self.trials, self.record, record, label, threshold=threshold)
+
+    def prompts(self) -> dict[str, int | None]:
+        """Return a number for the prompt of each problem by its key, equal for equal prompts."""
+        problems = self.trials.problems(self.record.number)
+        texts = {one.key: json.dumps(one.record.get("messages") or None) for one in problems}
+        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
+        return {key: None if text == "null" else numbers[text] for key, text in texts.items()}
 
     def data_names(self) -> list[str]:
         """Return the names of the problems' data records."""

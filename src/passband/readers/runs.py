@@ -1,7 +1,8 @@
 """Recorded runs, of a run directory or of a log, as groups of outcomes.
 
 Runs know their task, model, scorers and problems, so they are split by name and not by column:
-`--by` takes task, model, scorer, or a name in the problems' data; `--cluster` takes the latter.
+`--by` takes task, model, scorer, or a name in the problems' data; `--cluster` takes the latter, or
+prompt.
 Several logs of one task and model, as a folder may hold, are split by `log`, the name of each.
 """
 
@@ -54,6 +55,8 @@ class RecordedRun(Protocol):
     def judged(
         self, scorer: str | None, label: str | None, *, named: bool, threshold: float | None
     ) -> JudgeScores | None: ...
+
+    def prompts(self) -> Mapping[str, int | None]: ...
 
     def data_names(self) -> list[str]: ...
 
@@ -216,6 +219,11 @@ def _judged(
 
 
 def _clustered(run: RecordedRun, outcomes: Outcomes, name: str) -> Outcomes:
+    if name == "prompt" and name not in run.data_names():
+        prompts = run.prompts()
+        if any(prompts.get(problem) is None for problem in outcomes.problems):
+            raise InvalidInput(f"{run.task}: the prompts of its problems are not recorded.")
+        return replace(outcomes, clusters=[str(prompts[problem]) for problem in outcomes.problems])
     _require_data([run], [name], f"{run.task}: problems cannot be clustered by")
     data = run.data(name)
     for problem in outcomes.problems:

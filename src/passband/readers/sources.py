@@ -106,18 +106,23 @@ def _chosen(groups: Groups, options: Options) -> Groups:
 
 
 def outcomes_of(
-    source: Data, *, columns: Mapping[str, str | None] | None = None, answers: bool = False
+    source: Data,
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    answers: bool = False,
+    first: int | None = None,
 ) -> Outcomes:
     """Return the outcomes of a source that holds one model and task; see `read` for sources.
 
-    A column that is pooled though it looks like a condition is named in a warning.
+    With `first`, they are those of so many first trials of each problem. A column that is pooled
+    though it looks like a condition is named in a warning.
 
     >>> outcomes_of([[1, 0], [1, 1]])
     Outcomes(2 problems, 2 trials each, 4 scored)
     """
-    if isinstance(source, Outcomes) and not columns:
+    if isinstance(source, Outcomes) and not columns and first is None:
         return source
-    groups = read(source, columns=columns, answers=answers)
+    groups = read(source, columns=columns, answers=answers, first=first)
     outcomes = groups.only()
     for remark in groups.remarks:
         if remark.important:

@@ -18,10 +18,10 @@ from passband.readers.observed import (
     with_evidence,
 )
 from passband.stats.checks import as_whole
-from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.sequence import Sequence as AskedScores
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.rounds import count_complete_rounds
 from passband.types import Ints
 
 if TYPE_CHECKING:
@@ -52,16 +52,17 @@ def stored_outcomes(
 
 def _of_first(trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int) -> Outcomes:
     """Return the outcomes of first trials, and what is known of all but their order."""
-    fewest = trials.fewest_recorded(run)
-    if first > fewest:
+    if first > trials.fewest_recorded(run):
+        masks = trials.recorded(run.number)
+        complete = {n: count_complete_rounds([mask]) for n, mask in masks.items() if mask}
+        fewest = min(complete, key=complete.__getitem__)
+        key = next(key for key, number in trials.numbers(run.number).items() if number == fewest)
         raise InvalidInput(
-            f"{run.task}: the first {first} trials of each problem are not all there; the fewest "
-            f"that a problem has is {fewest}."
+            f"{run.task}: the first {first} trials of each problem need {first} of each; problem "
+            f"{key!r:.80} has {complete[fewest]}."
         )
     outcomes = trials.outcomes_of_first(run, first, scorer)
-    whole = stored_outcomes(trials, run, scorer).found
-    kept = [one for one in whole.findings if "first" not in one.numbers]
-    return replace(outcomes, found=Evidence(tuple(kept)))
+    return replace(outcomes, found=stored_outcomes(trials, run, scorer).found.of_first())
 
 
 def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Outcomes) -> Observed:

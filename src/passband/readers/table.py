@@ -23,6 +23,7 @@ from passband.readers.matrix import (
 )
 from passband.readers.options import Options
 from passband.readers.table_evidence import table_outcomes
+from passband.readers.table_texts import PROMPT_NAMES
 from passband.records import (
     ENDINGS,
     check_header,
@@ -79,11 +80,20 @@ class TableReader:
 def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
     """Lay out a table as the options say, and return the outcomes of its groups."""
     with error_prefix([source] if source else []):
+        options = _by_prompt(table, options)
         layout = table.layout(
             by=options.by, answers=options.answers, first=options.first, **options.columns
         )
         groups = tuple(_group(layout, group, options) for group in layout.groups())
     return Groups(source or "table", layout.by, groups, tuple(remarks_of(layout)), layout.roles)
+
+
+def _by_prompt(table: Table, options: Options) -> Options:
+    """Return options that cluster by the column of prompts, whatever its name, as `prompt` does."""
+    if options.columns.get("cluster") != "prompt" or "prompt" in table.columns:
+        return options
+    names = table.matching(PROMPT_NAMES)
+    return options.choosing("cluster", names[0]) if names else options
 
 
 def layout_of(path: Path, options: Options) -> Layout | None:

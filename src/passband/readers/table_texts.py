@@ -15,7 +15,7 @@ from passband.stats.data.cells import is_absent
 from passband.stats.data.columns import ROLES
 from passband.stats.data.layout import Layout
 
-__all__ = ["TableTexts", "texts_of"]
+__all__ = ["PROMPT_NAMES", "TableTexts", "texts_of"]
 
 _NAMES = {
     "completion": (
@@ -26,6 +26,7 @@ _NAMES = {
     "prompt": ("prompt", "question", "problem_text", "question_text", "input"),
     "target": ("target", "gold", "expected", "ground_truth", "reference", "answer_key"),
 }  # fmt: skip
+PROMPT_NAMES = _NAMES["prompt"]
 _UNCLEAR = ("answer", "answers")  # of the model, or the right one
 
 

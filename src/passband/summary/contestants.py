@@ -66,6 +66,7 @@ def read_contestants(
             skip_bad=skip_bad,
             targets=contest.paired,
             answers=needs_answers(contest.metrics),
+            first=contest.first,
         )
         for source in sources
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from passband import notes
@@ -25,7 +25,6 @@ from passband.summary.summary import Group, Line, Request, ScorerCounts
 __all__ = [
     "group_of",
     "metric_lines",
-    "unbiased_first",
     "unscored_notes",
     "with_first_lines",
     "with_tally",
@@ -114,19 +113,30 @@ def metric_lines(
     return certified_lines(lines, outcomes, request)
 
 
-def unbiased_first(outcomes: Outcomes, request: Request) -> int | None:
+def _unbiased_first(outcomes: Outcomes, request: Request) -> int | None:
     """Return how many first trials of each problem to use, where all of them would mislead."""
+    if request.policy != "drop" and outcomes.unscored:
+        return None  # failed trials have no place in the order
     finding = evidence_of(outcomes.counted(request.policy)).against(request.over, 1)
     first = None if finding is None else finding.numbers.get("first")
     return first if isinstance(first, int) else None
 
 
-def with_first_lines(lines: list[Line], first: Outcomes, request: Request) -> list[Line]:
+def with_first_lines(
+    lines: list[Line], outcomes: Outcomes, request: Request, of_first: Callable[[int], Outcomes]
+) -> list[Line]:
     """Return lines, each followed by the same metric of the first trials of each problem.
 
-    These were asked whatever the results, so that they are unbiased.
+    Only where all trials would mislead: the first ones were asked whatever the results.
     """
-    trials = first.most_trials()
+    trials = _unbiased_first(outcomes, request)
+    if trials is None:
+        return lines
+    try:
+        first = of_first(trials)
+    except InvalidInput:  # their order is not known, as a note says
+        return lines
+    request = replace(request, certify=False)
     shown = []
     for line in lines:
         shown.append(line)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from passband.notes import Note
 from passband.stats.checks import Over
-from passband.stats.data.evidence import Evidence, Finding
+from passband.stats.data.evidence import COUNTS_FIXED, Evidence, Finding
 from passband.stats.data.outcomes import MISSING, Outcomes
 from passband.stats.evidence.counts import count_findings, graded_count_findings
 from passband.stats.evidence.failures import failure_findings
@@ -24,7 +25,7 @@ def evidence_of(outcomes: Outcomes) -> Evidence:
     """Return the evidence on outcomes of which higher scores are better; found once, and kept."""
     if "evidence" not in outcomes.memo:
         own = (*_of_counts(outcomes), *_of_order(outcomes))
-        outcomes.memo["evidence"] = outcomes.found.joined(own)
+        outcomes.memo["evidence"] = _with_one_cause(outcomes.found.joined(own))
     evidence: Evidence = outcomes.memo["evidence"]
     return evidence
 
@@ -40,7 +41,19 @@ def evidence_of_strata(outcomes: Outcomes, strata: Iterable[Outcomes]) -> Eviden
     That they go with the difficulty of a stratum does no harm; within one it does.
     """
     counts = (finding for stratum in strata for finding in _of_counts(stratum))
-    return outcomes.found.joined((*counts, *_of_order(outcomes)))
+    return _with_one_cause(outcomes.found.joined((*counts, *_of_order(outcomes))))
+
+
+def _with_one_cause(evidence: Evidence) -> Evidence:
+    """Return the evidence with one finding that results decided the numbers of trials.
+
+    Counts and last trials may both show it, and counts name the rule.
+    """
+    codes = {finding.code for finding in evidence.findings}
+    named = next((code for code in COUNTS_FIXED if code in codes), None)
+    others = {code for code in COUNTS_FIXED if code != named}
+    kept = tuple(finding for finding in evidence.findings if finding.code not in others)
+    return replace(evidence, findings=kept)
 
 
 def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:
@@ -52,7 +65,15 @@ def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:
 
 
 def _of_order(outcomes: Outcomes) -> tuple[Finding, ...]:
-    return () if outcomes.asked is None else order_findings(outcomes.asked)
+    if outcomes.asked is None:
+        return ()
+    return order_findings(outcomes.asked, counts_explained=_is_planned(outcomes))
+
+
+def _is_planned(outcomes: Outcomes) -> bool:
+    """Return whether each problem was asked as often, and failures made the numbers differ."""
+    asked, failed = outcomes.trials > 0, _failed(outcomes)
+    return bool(failed.any() and np.ptp((outcomes.trials + failed)[asked]) == 0)
 
 
 def _of_counts(outcomes: Outcomes) -> Iterator[Finding]:
@@ -61,8 +82,7 @@ def _of_counts(outcomes: Outcomes) -> Iterator[Finding]:
     if not asked.any():
         return
     trials, failed = outcomes.trials[asked], _failed(outcomes)[asked]
-    means = _means(outcomes)
-    is_planned = failed.any() and np.ptp(trials + failed) == 0  # failures made the numbers differ
+    means, is_planned = _means(outcomes), _is_planned(outcomes)
     if outcomes.successes is None:
         if not is_planned:
             yield from graded_count_findings(trials, means)

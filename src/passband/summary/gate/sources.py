@@ -13,6 +13,7 @@ from passband.readers.folders import expand_sources, is_several
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.metric.registry import needs_answers
+from passband.summary.choices import choice_lines
 from passband.summary.compare_remarks import (
     different_scorers,
     different_targets,
@@ -42,6 +43,7 @@ class Reading:
     skip_bad: bool = False
     base_model: str | None = None  #: of a source that holds several
     new_model: str | None = None
+    first: int | None = None  #: only so many first trials of each problem
 
 
 def gate_sources(
@@ -66,6 +68,7 @@ def gate_sources(
         judged=_judged(first, second),
     )
     remarks = [*first.remarks, *second.remarks, *_remarks(first, second, policy)]
+    remarks += [Remark(line, True) for line in choice_lines(reading.first, policy.accept)]
     return replace(result, remarks=tuple(remarks))
 
 
@@ -105,7 +108,7 @@ def _side(
     readings = [
         read(
             path, columns=reading.columns, threshold=reading.threshold, skip_bad=reading.skip_bad,
-            targets=True, answers=answers,
+            targets=True, answers=answers, first=reading.first,
         )
         for path in paths
     ]  # fmt: skip
