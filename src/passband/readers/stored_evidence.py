@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +19,12 @@ from passband.readers.observed import (
     with_evidence,
 )
 from passband.stats.checks import as_whole
+from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.sequence import Sequence as AskedScores
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 from passband.trials.rounds import count_complete_rounds
 from passband.types import Ints
-
-if TYPE_CHECKING:
-    from passband.stats.data.evidence import Finding
 
 __all__ = ["stored_outcomes"]
 
@@ -76,8 +75,16 @@ def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Ou
         is_greedy=_is_greedy(run),
         prompts=_prompts(trials, run, outcomes),
         progress=_progress(trials, run),
-        findings=findings,
+        findings=(*findings, *_of_servers(run)),
     )
+
+
+def _of_servers(run: RunRecord) -> Iterator[Finding]:
+    """Find trials of several servers, which were taken for one model."""
+    if len(run.addresses) > 1:
+        text = f"trials are from {len(run.addresses)} addresses of one model"
+        listed = ", ".join(run.addresses)
+        yield Finding("moved-server", "remark", f"{text}: {listed}", {}, {"n": len(run.addresses)})
 
 
 def _texts(trials: Trials, run: RunRecord, outcomes: Outcomes) -> AnswerTexts | None:

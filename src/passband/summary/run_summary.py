@@ -227,9 +227,6 @@ class RunSummary:
         checked = () if programs is None else programs.notes()
         part = shard_notes(self._run, self._trials.directory)
         group = replace(group, notes=(*part, *group.notes, *told, *bad, *checked))
-        if len(self._run.addresses) > 1:
-            moved = notes.moved_server(self._run.addresses)
-            group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = [

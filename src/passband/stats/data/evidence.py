@@ -18,7 +18,7 @@ CODES = (
     *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "copied-draws", "order-unknown",
     "identical-answers", "greedy-decoding", "copied-problems", "failures-related", "rare-credit",
     "unasked-problems", "gone-problems", "looks-wrong", "looks-misread",
-    "other-extraction", "different-targets",
+    "other-extraction", "different-targets", "moved-server",
 )  # fmt: skip
 BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
 
@@ -88,6 +88,15 @@ class Evidence:
                 hint = nearest(code, CODES) or f" Known: {', '.join(CODES)}."
                 raise UnknownName(f"no finding has the code {code!r}.{hint}")
         return replace(self, accepted=tuple(dict.fromkeys((*self.accepted, *codes))))
+
+    @property
+    def doubts(self) -> tuple[Finding, ...]:
+        """The findings that are more than remarks, and not accepted."""
+        return tuple(
+            finding
+            for finding in self.findings
+            if finding.severity != "remark" and finding.code not in self.accepted
+        )
 
     def of_first(self) -> Evidence:
         """Return what is still true of the first trials of each problem.
