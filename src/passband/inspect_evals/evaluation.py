@@ -67,7 +67,7 @@ class Evaluation:
                 name: stored_outcomes(trials, run, run.scorer()) for name, run in runs.items()
             }
         for name, one in outcomes.items():
-            for finding in one.found.doubts:
+            for finding in one.found.warned():
                 warn(f"{name}: {finding.text}")
         return outcomes
 

@@ -38,6 +38,7 @@ _MOST = 0.5  # of the scored trials have no answer
 _LOOKED_AT = 40  # trials whose completions are read
 _SLOWLY = 12  # of them where one score takes milliseconds
 _LONGEST = 200_000  # characters of a completion that is read
+_NUMBER = re.compile(r"(?<![\d.,])\d+(?!\d|[.,]\d)")
 
 
 class ReadAnswer(NamedTuple):
@@ -215,12 +216,18 @@ def _close(rules: Sequence[_Alternative]) -> None:
 
 
 def _ends_in(text: str, targets: tuple[str, ...]) -> bool:
-    """Return whether a target of several characters stands, as a word, where answers do.
+    """Return whether a target stands, as a word, where answers do.
+
+    One of a single character has to be the last number: letters occur by chance.
 
     >>> _ends_in("So the answer is 14 apples.", ("14",)), _ends_in("It is 140.", ("14",))
     (True, False)
+    >>> _ends_in("That leaves 7 apples.", ("7",)), _ends_in("7 or 8 apples", ("7",))
+    (True, False)
     """
     end = text.strip()[-_END:]
+    if (numbers := _NUMBER.findall(end)) and numbers[-1] in targets:
+        return True
     long = [re.escape(target.strip()) for target in targets if len(target.strip()) > 1]
     return any(re.search(rf"(?<!\w){target}(?!\w)", end) for target in long)
 

@@ -120,7 +120,7 @@ def _warn(task: str, group: Group, results: Sequence[EntryResult]) -> None:
     for note in group.notes:
         if note.code == "unscored":
             warn(f"{task}: {note}")
-    for finding in () if group.evidence is None else group.evidence.doubts:
+    for finding in () if group.evidence is None else group.evidence.warned():
         warn(f"{task}: {finding.text}")
 
 

@@ -16,7 +16,7 @@ from passband.stats.interval.estimate import estimate
 from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
 from passband.stats.metric.names import parse_name
-from passband.stats.metric.registry import expand_metrics, parse_metric
+from passband.stats.metric.registry import expand_metrics
 from passband.summary.certified import certified_lines
 from passband.summary.spread import spread_of
 from passband.summary.stopped import looks_stopped, stopped_lines
@@ -140,8 +140,9 @@ def with_first_lines(
     shown = []
     for line in lines:
         shown.append(line)
-        if line.estimate is not None and parse_metric(line.estimate.metric, trials).k <= trials:
-            (again,) = metric_lines(first, [line.estimate.metric], request, line.scorer)
+        name = "" if line.estimate is None else line.estimate.metric
+        if name and max(parse_name(name).ks or (1,)) <= trials:
+            (again,) = metric_lines(first, [name], request, line.scorer)
             shown.append(replace(again, metric=f"{line.metric} (first {trials})"))
     return shown
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.notes import Note, Severity
+from passband.notes import WARNED, Note, Severity
 from passband.stats.checks import Over
 
 __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "Finding"]
@@ -89,13 +89,13 @@ class Evidence:
                 raise UnknownName(f"no finding has the code {code!r}.{hint}")
         return replace(self, accepted=tuple(dict.fromkeys((*self.accepted, *codes))))
 
-    @property
-    def doubts(self) -> tuple[Finding, ...]:
-        """The findings that are more than remarks, and not accepted."""
+    def warned(self, over: Over = "problems") -> tuple[Finding, ...]:
+        """Return what is to be said even where notes are not: the values may be wrong."""
         return tuple(
             finding
             for finding in self.findings
-            if finding.severity != "remark" and finding.code not in self.accepted
+            if finding.code not in self.accepted
+            and (finding.code in WARNED or finding.severity_for(over, 1) == "invalid")
         )
 
     def of_first(self) -> Evidence:
