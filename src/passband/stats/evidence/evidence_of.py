@@ -11,7 +11,11 @@ from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence, Finding
 from passband.stats.data.outcomes import MISSING, Outcomes
-from passband.stats.evidence.counts import count_findings, graded_count_findings
+from passband.stats.evidence.counts import (
+    count_findings,
+    graded_count_findings,
+    stopping_findings,
+)
 from passband.stats.evidence.failures import failure_findings
 from passband.stats.evidence.left_out import left_out_notes
 from passband.stats.evidence.order import order_findings
@@ -38,10 +42,13 @@ def data_notes(outcomes: Outcomes, k: int, over: Over) -> tuple[Note, ...]:
 def evidence_of_strata(outcomes: Outcomes, strata: Iterable[Outcomes]) -> Evidence:
     """Return the evidence on outcomes whose numbers of trials may differ from stratum to stratum.
 
-    That they go with the difficulty of a stratum does no harm; within one it does.
+    That they go with the difficulty of a stratum does no harm; within one it does, and so does
+    trying each problem until its first success.
     """
-    counts = (finding for stratum in strata for finding in _of_counts(stratum))
-    return _with_one_cause(outcomes.found.joined((*counts, *_of_order(outcomes))))
+    findings = [finding for stratum in strata for finding in _of_counts(stratum)]
+    if outcomes.successes is not None:
+        findings = [*stopping_findings(outcomes.trials, outcomes.successes), *findings]
+    return _with_one_cause(outcomes.found.joined((*findings, *_of_order(outcomes))))
 
 
 def _with_one_cause(evidence: Evidence) -> Evidence:
