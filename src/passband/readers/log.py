@@ -78,7 +78,7 @@ class Log:
     attempts: Sequence[AttemptRow] = ()  #: failed ones, with their messages
     scales: Mapping[str, Scale] = field(default_factory=dict)  #: by scorer, where known
     log: str = ""  #: a name that tells it from other logs of the same task and model
-    #: what was seen of its answers and prompts
+    #: what was seen of its answers and prompts; None: what the rows hold
     seen: LogEvidence | None = field(default=None, compare=False)
 
     def outcomes(self, scorer: str | None = None) -> Outcomes:
@@ -98,9 +98,7 @@ class Log:
             if count < (self.planned or 0):
                 unscored.setdefault("missing", Counter())[problem] = (self.planned or 0) - count
         outcomes = replace(self._collected(scores, unscored), scale=self.scale(scorer))
-        if self.seen is None:
-            return outcomes
-        return with_evidence(outcomes, self.seen.observed(self, number, outcomes))
+        return with_evidence(outcomes, self._seen.observed(self, number, outcomes))
 
     def first(self, n: int) -> Log:
         """Return the log of the first n trials of each problem that has any."""
@@ -114,7 +112,9 @@ class Log:
                 f"{self.problems[fewest].key!r:.80} has {len(taken[fewest])}."
             )
         last = {problem: sorted(numbers)[n - 1] for problem, numbers in taken.items()}
-        return replace(self, trials=_FirstTrials(self.trials, last), planned=None, seen=None)
+        kept = [i for i, trial in enumerate(self.rows) if trial.trial <= last[trial.problem]]
+        seen = replace(self._seen, texts=self._seen.texts.where(kept))
+        return replace(self, trials=_FirstTrials(self.trials, last), planned=None, seen=seen)
 
     def votes(self, scorer: str | None = None) -> RecordedVotes:
         """Return the votes of the trials that a scorer scored, where answers are recorded."""
@@ -188,8 +188,8 @@ class Log:
 
     def prompts(self) -> dict[str, int | None]:
         """Return a number for the prompt of each problem by its key, equal for equal prompts."""
-        numbers = [None] * len(self.problems) if self.seen is None else self.seen.prompts
-        return {problem.key: number for problem, number in zip(self.problems, numbers, strict=True)}
+        keys = [problem.key for problem in self.problems]
+        return dict(zip(keys, self._seen.prompts, strict=True))
 
     def targets(self) -> dict[str, tuple[str, ...]]:
         """Return the targets of each problem by its key."""
@@ -201,6 +201,10 @@ class Log:
         """The trials, without texts that would have to be read from a file."""
         rows: Iterable[TrialRow] = getattr(self.trials, "rows", self.trials)
         return rows if isinstance(rows, Sequence) else list(rows)
+
+    @cached_property
+    def _seen(self) -> LogEvidence:
+        return self.seen or LogEvidence.of(self)
 
     @cached_property
     def _docs(self) -> list[dict[str, Any]]:
@@ -221,7 +225,7 @@ class Log:
     ) -> Outcomes:
         clusters = [problem.cluster for problem in self.problems]
         values = compact(np.array([score for row in scores for score in row], dtype=np.float64))
-        offsets = np.concatenate([[0], np.cumsum([len(row) for row in scores])])
+        offsets = np.cumsum([0, *map(len, scores)])
         asked = AskedScores(frozen(values), frozen(offsets))
         is_graded = values.dtype != np.uint8
         outcomes = Outcomes.from_counts(

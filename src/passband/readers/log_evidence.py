@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from passband.readers.misread import ReadAnswer, misread_answers
-from passband.readers.observed import AnswerTexts, Observed, some_places
+from passband.readers.observed import AnswerTexts, Observed, Progress, some_places
 from passband.readers.seen_texts import SeenTexts
 from passband.score.scorer import Reference
 from passband.stats.data.outcomes import Outcomes
@@ -29,6 +29,15 @@ class LogEvidence:
     texts: SeenTexts  #: in the order of the log's rows
     prompts: Sequence[int | None]  #: a number for each problem, equal for equal prompts
 
+    @staticmethod
+    def of(log: Log) -> LogEvidence:
+        """Return what the rows of a log hold themselves."""
+        texts = SeenTexts()
+        for row in log.rows:
+            texts.add(row.text)
+        prompts = [json.loads(problem.record).get("messages") for problem in log.problems]
+        return LogEvidence(texts, [hash(repr(one)) if one else None for one in prompts])
+
     def observed(self, log: Log, scorer: int, outcomes: Outcomes) -> Observed:
         """Return what is known of the trials of a log, as one of its scorers scored them."""
         known = None if None in self.prompts else np.array(self.prompts, np.int64)
@@ -36,6 +45,7 @@ class LogEvidence:
             texts=self._answers(log),
             is_greedy=log.settings.get("temperature") == 0,
             prompts=known,
+            progress=_progress(log),
             findings=tuple(self._misread(log, scorer, outcomes)),
         )
 
@@ -68,3 +78,9 @@ class LogEvidence:
             targets = tuple(map(str, json.loads(problem.record).get("targets") or ()))
             read = text if score.answer is None and score.status == "ok" else score.answer
             yield ReadAnswer(problem.key, row.trial, text, read, score.value, Reference(targets))
+
+
+def _progress(log: Log) -> Progress:
+    """Return how many of a log's problems have trials."""
+    asked = len({row.problem for row in log.rows})
+    return Progress(asked, len(log.problems) - asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 __all__ = ["SeenTexts"]
 
@@ -31,6 +32,17 @@ class SeenTexts:
     def mean_length(self) -> float:
         """The mean number of characters of an answer."""
         return self.characters / max(sum(self.has_text), 1)
+
+    def where(self, kept: Sequence[int]) -> SeenTexts:
+        """Return what was seen of some trials, by their indices."""
+        some = SeenTexts()
+        some.numbers = array("q", (self.numbers[index] for index in kept))
+        some.has_text = array("b", (self.has_text[index] for index in kept))
+        some.characters = round(self.mean_length * sum(some.has_text))
+        places = {index: place for place, index in enumerate(kept)}
+        full = self.in_full.items()
+        some.in_full = {places[index]: text for index, text in full if index in places}
+        return some
 
     def add(self, text: object) -> None:
         """Take the answer of the next trial; anything but text is none."""

@@ -65,8 +65,9 @@ class Outcomes(ArrayValue):
     unscored: Mapping[str, Ints] = field(default_factory=dict)  #: status -> count per problem
     votes: Votes | None = None  #: the answers of the scored trials, where they are known
     scale: Scale = UNSTATED  #: ends and direction of the scores, as far as they are stated
-    found: Evidence = NOTHING  #: what was found where the trials were read
-    #: the scores in the order of asking, where that is known; no part of their value
+    # What is known beyond the scores, and no part of their value:
+    found: Evidence = field(default=NOTHING, compare=False)  #: where the trials were read
+    #: the scores in the order of asking, where that is known
     asked: AskedScores | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

@@ -80,7 +80,7 @@ def _of_order(outcomes: Outcomes) -> tuple[Finding, ...]:
 def _is_planned(outcomes: Outcomes) -> bool:
     """Return whether each problem was asked as often, and failures made the numbers differ."""
     asked, failed = outcomes.trials > 0, _failed(outcomes)
-    return bool(failed.any() and np.ptp((outcomes.trials + failed)[asked]) == 0)
+    return bool(failed.any() and asked.any() and np.ptp((outcomes.trials + failed)[asked]) == 0)
 
 
 def _of_counts(outcomes: Outcomes) -> Iterator[Finding]:
