@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    Accept,
     ClusterColumn,
+    First,
     Level,
     Over,
     Policies,
@@ -80,6 +82,8 @@ def summarize(
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
     skip_bad: SkipBad = False,
+    first: First = None,
+    accept: Accept = None,
     quiet: Quiet = False,
 ) -> None:
     """Write every metric of a run as JSON, in the fields of EVA."""
@@ -106,6 +110,8 @@ def summarize(
             model=model or (),
             columns=columns,
             skip_bad=skip_bad,
+            first=first,
+            accept=accept or (),
         )
     ]
     text = document_of(summaries)

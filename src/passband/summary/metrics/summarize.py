@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from passband import notes
 from passband.errors import InvalidInput, nearest
 from passband.notes import Note
+from passband.readers import Remark
 from passband.readers.eva.run import MOST_TRIALS
 from passband.readers.options import Options
 from passband.stats.checks import as_level, check_over, check_text
@@ -17,6 +19,7 @@ from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.methods import methods
 from passband.stats.interval.seeds import seed_of
+from passband.summary.choices import choice_lines
 from passband.summary.metrics.composites import (
     BUILT_IN,
     DEFAULT_THRESHOLD,
@@ -79,6 +82,8 @@ def metrics_summaries(
     model: str | Sequence[str] = (),
     columns: Mapping[str, str | None] | None = None,
     skip_bad: bool = False,
+    first: int | None = None,
+    accept: str | Sequence[str] = (),
 ) -> list[MetricsSummary]:
     """Return the metrics summary of each run of a source.
 
@@ -87,12 +92,18 @@ def metrics_summaries(
     of trials that were planned for a problem, or else that every problem has. `method` names the
     interval method, as in `estimate`; "eva" follows EVA's rules throughout. `seed` defaults to the
     name of the run. `policy` decides what becomes of trials without a score; skipped ones are left
-    out whatever the policy, since there was nothing to score.
+    out whatever the policy, since there was nothing to score. With `first`, only so many first
+    trials of each problem are used; `accept` takes codes of findings that are known to do no harm.
     """
     _check(method, over, level, policy, k)
-    options = Options.of(columns, (), _names(task), _names(model), skip_bad=skip_bad)
+    options = Options.of(columns, (), _names(task), _names(model), skip_bad=skip_bad, first=first)
     request = Request((), over, method, level, policy, seed)
-    return [_summary(run, request, composites, k) for run in runs_of(source, options)]
+    chosen = tuple(Remark(line, True) for line in choice_lines(first, _names(accept)))
+    runs = (
+        replace(run, found=run.found.accepting(_names(accept)), remarks=(*run.remarks, *chosen))
+        for run in runs_of(source, options)
+    )
+    return [_summary(run, request, composites, k) for run in runs]
 
 
 def _summary(
