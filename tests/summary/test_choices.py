@@ -53,7 +53,8 @@ def test_an_array_says_the_same_as_a_table(tmp_path: Path) -> None:
         problem, _, score = line.split(",")
         rows.setdefault(problem, []).append(float(score))
     array = Outcomes.from_array(list(rows.values()), problems=list(rows))
-    assert array.first(1) == read(path, first=1).groups[0].outcomes
+    first, read_first = array.first(1), read(path, first=1).groups[0].outcomes
+    assert first.required_successes().tolist() == read_first.required_successes().tolist()
     made = summarize(array, "pass@1").groups[0].evidence
     assert made == summarize(path, "pass@1").groups[0].evidence
 

@@ -17,6 +17,7 @@ from passband.cli.options import (
     JsonOption,
     JudgeColumn,
     LabelColumn,
+    LowerIsBetter,
     Metrics,
     Percent,
     ProblemColumn,
@@ -27,6 +28,7 @@ from passband.cli.options import (
     Target,
     Threshold,
     TrialColumn,
+    scales_of,
 )
 
 if TYPE_CHECKING:
@@ -105,6 +107,7 @@ def gate(
     judge: JudgeColumn = None,
     label: LabelColumn = None,
     threshold: Threshold = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     first: First = None,
     accept: Accept = None,
@@ -133,7 +136,8 @@ def gate(
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
-    reading = Reading(columns, threshold, skip_bad, base_model, new_model, first)
+    scales = scales_of(lower_is_better)
+    reading = Reading(columns, threshold, skip_bad, base_model, new_model, scales, first)
     if settle:
         if first is not None:
             raise InvalidInput("--first goes without --settle, which asks for more trials.")

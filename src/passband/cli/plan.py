@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from passband.cli.options import Accept, First, Target
+from passband.cli.options import Accept, First, LowerIsBetter, Target, scales_of
 from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def plan(
             "--difference, that the power is."
         ),
     ] = None,
+    lower_is_better: LowerIsBetter = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the plan to this file, for passband stats --plan.")
     ] = None,
@@ -81,13 +82,14 @@ def plan(
     from passband.stats.decision.plan.plan import Detectable
     from passband.summary.choices import choice_lines
 
-    options = {
-        "half_width": half_width, "difference": difference, "metric": metric,
-        "pilot": None if pilot is None else _pilot(pilot, metric, first, accept or ()),
+    options: dict[str, Any] = {
+        "half_width": half_width, "difference": difference, "pilot": pilot, "metric": metric,
         "over": None if over is None else over.value, "between": between, "within": within,
         "trials": trials, "problems": problems, "correlation": correlation, "level": level,
         "power": power, "assurance": assurance,
     }  # fmt: skip
+    if pilot is not None:
+        options["pilot"] = _pilot(pilot, metric, lower_is_better, first, accept or ())
     with with_option_names():
         result = _planned({name: value for name, value in options.items() if value is not None})
     if out is not None:
@@ -106,12 +108,18 @@ def plan(
         typer.echo(f"written to {shown}; check a run against it with passband stats --plan {shown}")
 
 
-def _pilot(path: Path, metric: str, first: int | None, accept: Sequence[str]) -> Outcomes:
+def _pilot(
+    source: Path,
+    metric: str,
+    lower_is_better: list[str] | None,
+    first: int | None,
+    accept: Sequence[str],
+) -> Outcomes:
     from passband.readers import outcomes_of
     from passband.stats.metric.registry import needs_answers
 
-    outcomes = outcomes_of(path, answers=needs_answers([metric]), first=first)
-    return outcomes.accepting(accept)
+    answers, scales = needs_answers([metric]), scales_of(lower_is_better)
+    return outcomes_of(source, answers=answers, scales=scales, first=first).accepting(accept)
 
 
 def _planned(options: Mapping[str, Any]) -> Plan | Detectable:

@@ -15,6 +15,7 @@ from passband.cli.options import (
     JudgeColumn,
     LabelColumn,
     Level,
+    LowerIsBetter,
     Metrics,
     Policies,
     PolicyOption,
@@ -25,6 +26,7 @@ from passband.cli.options import (
     SkipBad,
     StatusColumn,
     TrialColumn,
+    scales_of,
 )
 
 if TYPE_CHECKING:
@@ -84,6 +86,7 @@ def report(
     judge: JudgeColumn = None,
     label: LabelColumn = None,
     prices: PricesOption = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     first: First = None,
     accept: Accept = None,
@@ -121,9 +124,11 @@ def report(
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
+    scales = scales_of(lower_is_better)
     found = read_findings(
-        runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad
-    )
+        runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad,
+        scales=scales,
+    )  # fmt: skip
     compared = compared_sources(
         runs,
         found,
@@ -138,6 +143,7 @@ def report(
         tasks=task or (),
         models=model or (),
         columns=columns,
+        scales=scales,
         skip_bad=skip_bad,
         transcripts=request.transcripts // 4,
     )

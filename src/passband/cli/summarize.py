@@ -12,6 +12,7 @@ from passband.cli.options import (
     ClusterColumn,
     First,
     Level,
+    LowerIsBetter,
     Over,
     Policies,
     PolicyOption,
@@ -22,6 +23,7 @@ from passband.cli.options import (
     StatusColumn,
     Target,
     TrialColumn,
+    scales_of,
 )
 
 __all__ = ["summarize"]
@@ -81,6 +83,7 @@ def summarize(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     first: First = None,
     accept: Accept = None,
@@ -109,6 +112,7 @@ def summarize(
             task=task or (),
             model=model or (),
             columns=columns,
+            scales=scales_of(lower_is_better),
             skip_bad=skip_bad,
             first=first,
             accept=accept or (),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.checks import as_whole
 from passband.stats.data.columns import ROLES
+from passband.stats.data.scale import Scale
 
 __all__ = ["Options"]
 
@@ -25,6 +26,7 @@ class Options:
     targets: bool = False  #: the targets of the problems are wanted too
     answers: bool = False  #: the answers of the trials are wanted too, for votes
     threshold: float | None = None  #: the least score of a success
+    scales: Mapping[str, Scale] = field(default_factory=dict)  #: by name of the score
     first: int | None = None  #: only so many first trials of each problem
 
     @staticmethod
@@ -39,6 +41,7 @@ class Options:
         targets: bool = False,
         answers: bool = False,
         threshold: float | None = None,
+        scales: Mapping[str, Scale] | None = None,
         first: int | None = None,
     ) -> Options:
         """Check the names of roles, and leave out roles without a column."""
@@ -52,7 +55,7 @@ class Options:
         wanted = answers or "answer" in chosen
         return Options(
             chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted, threshold,
-            None if first is None else as_whole("first", first),
+            scales or {}, None if first is None else as_whole("first", first),
         )  # fmt: skip
 
     @property
@@ -70,6 +73,14 @@ class Options:
     def opens_samples(self) -> bool:
         """Whether logs that keep answers and texts apart from scores must be read whole."""
         return self.texts or self.answers
+
+    def require_scores(self, source: object, known: Iterable[str]) -> None:
+        """Raise `UnknownName` for a scale of scores that a source does not have."""
+        names = dict.fromkeys(known)
+        for name in self.scales:
+            if name not in names:
+                hint = nearest(name, names) or f" It has {', '.join(names) or 'none'}."
+                raise UnknownName(f"{source} has no score named {name!r}.{hint}")
 
     def choosing(self, role: str, name: str) -> Options:
         """Return the options with a column for a role."""

@@ -19,6 +19,7 @@ from passband.records import reading
 from passband.stats.data.columns import ROLES
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.data.tables import Table
 from passband.trials.schema import FILE
 from passband.types import ArrayLike
@@ -54,6 +55,7 @@ def read(
     skip_bad: bool = False,
     targets: bool = False,
     answers: bool = False,
+    scales: Mapping[str, Scale] | None = None,
     first: int | None = None,
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
@@ -67,9 +69,10 @@ def read(
     the reader of a file, which is otherwise recognized. `tasks` and `models` choose among groups.
     With `skip_bad`, records that cannot be read are left out, and a remark says how many. With
     `targets`, groups of runs and logs hold the targets of their problems. With `answers`, outcomes
-    have the votes that `vote@k` is about, where the source says what each trial answered. With
-    `first`, outcomes are those of so many first trials of each problem, which were asked whatever
-    their results.
+    have the votes that `vote@k` is about, where the source says what each trial answered. `scales`
+    says by name of a column or scorer what range its scores have, and whether lower ones are
+    better; a source that says otherwise is refused. With `first`, outcomes are those of so many
+    first trials of each problem, which were asked whatever their results.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
@@ -79,9 +82,11 @@ def read(
     """
     options = Options.of(
         columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers,
-        threshold=threshold, first=first,
+        threshold=threshold, scales=scales, first=first,
     )  # fmt: skip
     groups = _chosen(_groups(source, options, reader), options)
+    options.require_scores(groups.source, [group.scorer for group in groups.groups])
+    groups = groups.stating(options.scales)
     if threshold is None or groups.is_cut:
         return groups
     cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
@@ -110,6 +115,7 @@ def outcomes_of(
     *,
     columns: Mapping[str, str | None] | None = None,
     answers: bool = False,
+    scales: Mapping[str, Scale] | None = None,
     first: int | None = None,
 ) -> Outcomes:
     """Return the outcomes of a source that holds one model and task; see `read` for sources.
@@ -120,9 +126,9 @@ def outcomes_of(
     >>> outcomes_of([[1, 0], [1, 1]])
     Outcomes(2 problems, 2 trials each, 4 scored)
     """
-    if isinstance(source, Outcomes) and not columns and first is None:
+    if isinstance(source, Outcomes) and not columns and not scales and first is None:
         return source
-    groups = read(source, columns=columns, answers=answers, first=first)
+    groups = read(source, columns=columns, answers=answers, scales=scales, first=first)
     outcomes = groups.only()
     for remark in groups.remarks:
         if remark.important:

@@ -81,9 +81,7 @@ def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
     """Lay out a table as the options say, and return the outcomes of its groups."""
     with error_prefix([source] if source else []):
         options = _by_prompt(table, options)
-        layout = table.layout(
-            by=options.by, answers=options.answers, first=options.first, **options.columns
-        )
+        layout = _layout(table, options)
         groups = tuple(_group(layout, group, options) for group in layout.groups())
     return Groups(source or "table", layout.by, groups, tuple(remarks_of(layout)), layout.roles)
 
@@ -102,9 +100,14 @@ def layout_of(path: Path, options: Options) -> Layout | None:
     if isinstance(content, Outcomes):
         return None
     with error_prefix([str(path)]):
-        return content.layout(
-            by=options.by, answers=options.answers, first=options.first, **options.columns
-        )
+        return _layout(content, options)
+
+
+def _layout(table: Table, options: Options) -> Layout:
+    return table.layout(
+        by=options.by, answers=options.answers, scales=options.scales, first=options.first,
+        **options.columns,
+    )  # fmt: skip
 
 
 def names_of(group: TableGroup) -> tuple[str | None, str | None]:
@@ -122,7 +125,7 @@ def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     task, model = names_of(group)
     judged = judged_rows(layout, group, options.threshold)
     outcomes = table_outcomes(layout, group)
-    return Group(group.key, outcomes, task=task, model=model, judged=judged)
+    return Group(group.key, outcomes, task, model, layout.roles.score, judged=judged)
 
 
 def column_remarks(

@@ -12,6 +12,7 @@ from passband.readers.misread import ReadAnswer, misread_answers
 from passband.readers.observed import AnswerTexts, Observed, some_places, with_evidence
 from passband.readers.table_texts import TableTexts, texts_of
 from passband.score.scorer import Reference
+from passband.stats.data.evidence import Finding
 from passband.stats.data.layout import Layout, TableGroup
 from passband.stats.data.outcomes import Outcomes
 from passband.types import Ints
@@ -28,7 +29,7 @@ def table_outcomes(layout: Layout, group: TableGroup) -> Outcomes:
     if not texts.columns:
         return outcomes
     rows, offsets = layout.ordered(group)
-    findings = ()
+    findings: tuple[Finding, ...] = ()
     if {"completion", "target"} <= texts.columns.keys() and outcomes.is_binary:
         some = rows[:: max(1, len(rows) // _COMPARED)].tolist()
         findings = tuple(misread_answers(list(_answers(layout, texts, some)), outcomes))
@@ -54,7 +55,10 @@ def _prompts(texts: TableTexts, rows: Ints, offsets: Ints) -> Ints | None:
     if "prompt" not in texts.columns or len(offsets) - 1 > _PROMPTS:
         return None
     prompts = [texts.text("prompt", row) for row in rows[offsets[:-1]].tolist()]
-    return None if None in prompts else np.unique(prompts, return_inverse=True)[1]
+    if None in prompts:
+        return None
+    numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(prompts))}
+    return np.array([numbers[prompt] for prompt in prompts], dtype=np.int64)
 
 
 def _is_greedy(group: TableGroup) -> bool:

@@ -16,6 +16,7 @@ from passband.readers import Remark
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.decision.compare import Comparison, compare
 from passband.stats.decision.ranking import Abilities, Ranking, compare_all
 from passband.stats.metric.registry import expand_metrics, needs_answers
@@ -84,12 +85,14 @@ def compare_sources(
     tasks: Sequence[str] = (),
     threshold: float | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> ComparisonSummary:
     """Compare the models that files and run directories hold, task by task.
 
     `by` names the column that tells the models of a table apart, such as checkpoint. `tasks`
     chooses among the tasks. A task that only one model was asked is named and left out. With
-    `skip_bad`, records that cannot be read are left out and counted.
+    `skip_bad`, records that cannot be read are left out and counted. `scales` says by name of a
+    column or scorer what range its scores have, and whether lower ones are better.
     """
     contest = contest or Contest()
     contestants = read_contestants(
@@ -100,6 +103,7 @@ def compare_sources(
         tasks=tasks,
         threshold=threshold,
         skip_bad=skip_bad,
+        scales=scales,
     )
     return compare_contestants(contestants, contest)
 

@@ -44,6 +44,7 @@ from passband.stats.data.pooling import (
     split_columns,
 )
 from passband.stats.data.row_order import RowOrder, row_order
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.stats.data.sequence import Sequence as AskedScores
 from passband.stats.data.sequence import compact
 from passband.stats.data.unfold import COUNTS
@@ -85,6 +86,7 @@ class Layout:
     by: tuple[str, ...]
     unfolded: str = ""  #: in words, where the rows were made from columns, counts or lists
     rivals: tuple[str, ...] = ()  #: columns that could have been the score
+    scale: Scale = UNSTATED  #: of the scores, as far as the caller states it
     first: int | None = None  #: only so many first trials of each problem
 
     def groups(self) -> list[TableGroup]:
@@ -176,7 +178,15 @@ class Layout:
 
     @cached_property
     def _scores(self) -> Floats:
-        return parse_scores(self.roles.score, self.columns[self.roles.score])
+        scores = parse_scores(self.roles.score, self.columns[self.roles.score])
+        for extreme in () if np.isnan(scores).all() else (np.nanmin(scores), np.nanmax(scores)):
+            if not self.scale.holds(extreme):
+                row = int((scores == extreme).argmax()) + 1
+                raise InvalidInput(
+                    f"column {self.roles.score} has a score of {extreme:g} in row {row}, outside "
+                    f"its scale, {self.scale}."
+                )
+        return scores
 
     @cached_property
     def _trial_of(self) -> tuple[Ints, list[str]] | None:
@@ -245,7 +255,7 @@ class Layout:
             answers = self._answer_of[rows][scored]
             votes = Votes.of_trials(problem_of[scored], answers, scores[scored], len(names))
         return Outcomes(
-            names, trials, successes, graded, clusters, unscored, votes,
+            names, trials, successes, graded, clusters, unscored, votes, self.scale,
             asked=None if self.order.unknown else asked,
         )  # fmt: skip
 
@@ -328,12 +338,13 @@ def lay_out(
     unfolded: str = "",
     *,
     answers: bool = False,
+    scales: Mapping[str, Scale] | None = None,
     first: int | None = None,
 ) -> Layout:
     """Decide the role of each column and the columns to split by, in a table of trials.
 
-    With `answers`, the column of answers is guessed too. With `first`, groups are of so many first
-    trials of each problem.
+    With `answers`, the column of answers is guessed too. `scales` are those of columns of scores.
+    With `first`, groups are of so many first trials of each problem.
     """
     roles = find_roles(columns, chosen)
     if answers and roles.answer is None:
@@ -341,8 +352,9 @@ def lay_out(
     named = tuple(dict.fromkeys(require_column(columns, "--by", name) for name in by))
     rivals = [name for name in score_columns(columns) if name != roles.score]
     split = split_columns(columns, roles, named)
-    others = () if chosen.get("score") else tuple(rivals)
-    return Layout(columns, roles, split, unfolded, others, first)
+    scale = (scales or {}).get(roles.score, UNSTATED)
+    shown = () if chosen.get("score") else tuple(rivals)
+    return Layout(columns, roles, split, unfolded, shown, scale, first)
 
 
 @contextmanager

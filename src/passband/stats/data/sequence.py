@@ -71,7 +71,7 @@ class Sequence(ArrayValue):
         values = change(np.asarray(self.values, dtype=np.float64))
         return Sequence(frozen(compact(values)), self.offsets)
 
-    def first(self, n: int, problems: Labels | None = None) -> Sequence:
+    def first(self, n: int, problems: Labels[str] | None = None) -> Sequence:
         """Keep the first n trials of each problem; one without any trial stays without.
 
         >>> Sequence(np.zeros(5), np.array([0, 3, 5])).first(3)

@@ -23,6 +23,7 @@ from passband.stats.checks import (
     check_text,
 )
 from passband.stats.data.outcomes import Outcomes, Policy, on_one_scale
+from passband.stats.data.scale import titled
 from passband.stats.decision.difference import Contrast, Independent, Uneven, contrast_of
 from passband.stats.decision.influence import Influence, influence_of
 from passband.stats.decision.more_data import more_data
@@ -88,6 +89,11 @@ class Comparison(Displayed):
     seed: int | None  #: None, as nothing is random
     notes: tuple[Note, ...] = ()
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
+
+    @property
+    def title(self) -> str:
+        """The metric, with its direction if lower values are better."""
+        return titled(self.metric, self.lower_is_better)
 
     def __str__(self) -> str:
         """Format the difference with its interval, rounded by the error.

@@ -52,7 +52,7 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
     Three tests, of problems with any trial:
 
     - *until the first success*: see `passband.stats.data.stopping`;
-    - *correlation* of log n with c/n over the problems: |r| > .1, and beyond 3.3 standard errors;
+    - *correlation* of log n with c/n over the problems: |r| > .1, and beyond 3.1 standard errors;
     - *extremes*: of the problems with m trials, the share with c = 0, with c = m, or either,
       against its expectation if m trials had been drawn of each larger problem: C(n - c, m) /
       C(n, m) and C(c, m) / C(n, m). The shares of two groups of at least five differ by more than
@@ -111,9 +111,7 @@ def graded_count_findings(trials: Ints, means: Floats) -> tuple[Finding, ...]:
     counts = trials[asked]
     if not len(counts) or counts.min() == counts.max():
         return ()
-    size, score = _ranks(counts), _ranks(means[asked])
-    ones = np.ones(len(counts), dtype=np.int64)
-    related = correlation_of(size, score, ones, np.ones(len(counts)))
+    related = correlation_of(_ranks(counts), _ranks(means[asked]))
     return _if_clear(related, "scored", "by some rule that looked at scores", int(counts.min()))
 
 
@@ -133,7 +131,8 @@ def _ranks(values: Floats | Ints) -> Floats:
 def _if_clear(related: Correlation, verb: str, rule: str, first: int) -> tuple[Finding, ...]:
     if not related.is_clear:
         return ()
-    how = ("more" if related.value > 0.0 else "less") + (" often" if verb == "succeeded" else "")
+    words = ("more often", "less often") if verb == "succeeded" else ("better", "worse")
+    how = words[related.value < 0.0]
     what = f"problems with more trials {verb} {how} (correlation {related.value:+.2f})"
     numbers = {"correlation": related.value}
     return (_finding("trials-related", what, rule, first, numbers),)

@@ -10,7 +10,7 @@ from passband.types import Floats, Ints
 
 __all__ = ["failure_findings"]
 
-_FAR = 2.6  # standard errors, so that 1 in 100 fair data sets with failed trials alarms
+_FAR = 2.8  # standard errors: 1 in 200 fair data sets with failed trials
 
 
 def failure_findings(failed: Ints, trials: Ints, means: Floats) -> tuple[Finding, ...]:
@@ -24,24 +24,23 @@ def failure_findings(failed: Ints, trials: Ints, means: Floats) -> tuple[Finding
     >>> (finding,) = failure_findings(failed, trials, np.array([0.25, 1.0, 0.0, 1.0] * 5))
     >>> print(finding.text)
     45 trials failed, more of them where answers are wrong (correlation -0.96): 50% in the half of \
-the problems with lower scores, 6% in the other; if they failed because they would have been \
-wrong, the estimate is too high
+the problems with worse scores, 6% in the other; if they failed because they would have been \
+wrong, the estimate is too good
     """
     scored = trials > 0
     failed, trials = failed[scored], trials[scored]
     if not failed.any():
         return ()
     shares: Floats = failed / (failed + trials)
-    ones = np.ones(len(trials), dtype=np.int64)
-    related = correlation_of(means[scored], shares, ones, np.ones(len(trials)))
+    related = correlation_of(means[scored], shares)
     if abs(related.z) <= _FAR or related.is_of_one:
         return ()
     is_low = np.argsort(np.argsort(means[scored], kind="stable")) < len(trials) / 2
     low, high = float(shares[is_low].mean()), float(shares[~is_low].mean())
-    kind, end = ("wrong", "high") if related.value < 0.0 else ("right", "low")
+    kind, end = ("wrong", "good") if related.value < 0.0 else ("right", "bad")
     text = (
         f"{failed.sum()} trials failed, more of them where answers are {kind} (correlation "
-        f"{related.value:+.2f}): {low:.0%} in the half of the problems with lower scores, "
+        f"{related.value:+.2f}): {low:.0%} in the half of the problems with worse scores, "
         f"{high:.0%} in the other; if they failed because they would have been {kind}, the "
         f"estimate is too {end}"
     )

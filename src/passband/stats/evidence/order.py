@@ -43,7 +43,7 @@ _SORTED = Finding(
 def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[Finding, ...]:
     """Find what the order of trials says against them.
 
-    - *stopped-by-results*: the last trial of problems with fewer trials than the most is a success
+    - *stopped-by-results*: the last trial of problems with fewer trials than the most scores 1
       more often than c/n, or less often. Not asked if `counts_explained`: a plan that saw no
       result fixed the numbers of trials.
     - *drift*: scores rise or fall with the index of the trial.
@@ -121,9 +121,9 @@ def _stopped_by_results(table: _Table) -> Finding | None:
         return None
     first = int(n.min())
     text = (
-        f"of {problems} problems with fewer than {cap} trials, the last trial is "
-        f"{'a success' if table.is_binary else 'above the mean'} in {share:.0%}, where it would "
-        f"be in {expected:.0%} by chance, as if results decided when to stop; no interval is right "
+        f"of {problems} problems with fewer than {cap} trials, the last trial "
+        f"{'scores 1' if table.is_binary else 'is above the mean'} in {share:.0%}, where it would "
+        f"in {expected:.0%} by chance, as if results decided when to stop; no interval is right "
         f"for that. {first_of_each(first)}"
     )
     numbers = {"share": share, "expected": expected, "first": first}

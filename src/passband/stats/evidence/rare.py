@@ -14,7 +14,7 @@ _WIDTHS = 4.0  # half-widths of an interval that they would move the mean by
 
 
 def rare_findings(means: Floats, low: float, high: float) -> tuple[Finding, ...]:
-    """Find that the mean of a bounded score may rest on problems that were not drawn.
+    """Find that the mean of a bounded score, higher ones better, may lack problems not drawn.
 
     M problems miss those of a share x = 1 - .025^(1/M) with probability .025. If all of them are at
     the end of the scale that is farther away, the mean m moves by x (end - m). It is a finding if
@@ -25,10 +25,10 @@ def rare_findings(means: Floats, low: float, high: float) -> tuple[Finding, ...]
     >>> means = np.linspace(0.0, 0.1, 20)
     >>> (finding,) = rare_findings(means, 0.0, 1.0)
     >>> print(finding.text)
-    scores are all between 0 and 0.1: a share of up to 17% of problems near 1 would not have shown \
-in 20, and the mean would then be 0.21 instead of 0.05
-    >>> round(rare_findings(1.0 - means, 0.0, 1.0)[0].numbers["mean"], 2)
-    0.79
+    all 20 problems score within 0.05 of their mean: up to 17% of problems with the best score \
+would not have shown in so few, and the mean would then be better by 0.16
+    >>> rare_findings(1.0 - means, 0.0, 1.0)[0].text[-13:]
+    'worse by 0.16'
     >>> rare_findings(np.linspace(0.2, 0.8, 20), 0.0, 1.0)
     ()
     """
@@ -36,15 +36,15 @@ in 20, and the mean would then be 0.21 instead of 0.05
     if problems < 2:
         return ()
     mean, spread = float(means.mean()), float(means.std(ddof=1))
-    end = high if high - mean >= mean - low else low
     missed = -math.expm1(math.log(_MISSED) / problems)
-    moved = mean + missed * (end - mean)
-    if spread == 0.0 or abs(moved - mean) <= _WIDTHS * 2.0 * spread / math.sqrt(problems):
+    moved = missed * max(high - mean, mean - low)
+    if spread == 0.0 or moved <= _WIDTHS * 2.0 * spread / math.sqrt(problems):
         return ()
+    end, side = ("best", "better") if high - mean >= mean - low else ("worst", "worse")
     text = (
-        f"scores are all between {means.min():.2g} and {means.max():.2g}: a share of up to "
-        f"{missed:.0%} of problems near {end:g} would not have shown in {problems}, and the mean "
-        f"would then be {moved:.2g} instead of {mean:.2g}"
+        f"all {problems} problems score within {abs(means - mean).max():.2g} of their mean: up to "
+        f"{missed:.0%} of problems with the {end} score would not have shown in so few, and the "
+        f"mean would then be {side} by {moved:.2g}"
     )
-    numbers = {"share": missed, "mean": moved}
+    numbers = {"share": missed, "moved": moved}
     return (Finding("rare-credit", "weak", text, {"problems": 1}, numbers),)

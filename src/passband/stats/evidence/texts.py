@@ -22,7 +22,8 @@ _MOST = 0.5  # of the problems, with long answers
 _SEVERAL = 0.1  # of them, at least two
 _HARDLY_ANY = 0.05  # of the problems that are not solved have short answers that differ
 _FEW = 0.15
-_WRONG_KEYS = 0.05 + 1e-9  # of the problems; a sure model is wrong there each time
+_WRONG_KEYS = 0.05 + 1e-9  # of the problems, where a sure model is wrong each time ...
+_FEW_KEYS = 2.5  # ... if there are no more
 _FAR = 3.1  # standard errors; in one direction
 
 
@@ -58,7 +59,7 @@ def text_findings(
       answers if it holds for more than half of the problems, and weak for more than a tenth. For
       `short` ones, such as "A" or "42", it is invalid where answers differ in at most 5 % of the
       problems that are not `solved`, and weak where they do in 15 %, unless those with equal ones
-      are 5 % of all.
+      are two, and 5 % of all, at most: their keys may be wrong.
     - *copied-trials*, *copied-draws*: successive answers agree more often than any two of their
       problem.
     - *greedy-decoding*: with `greedy` decoding answers are equal by design; only this is found.
@@ -112,7 +113,8 @@ def _severity_of_long(copies: _Copies) -> Severity | None:
 
 
 def _severity_of_short(copies: _Copies) -> Severity | None:
-    if copies.share - copies.solved <= _WRONG_KEYS:
+    wrong = copies.share - copies.solved
+    if wrong <= _WRONG_KEYS and wrong * copies.problems <= _FEW_KEYS:
         return None
     if copies.varied <= _HARDLY_ANY:
         return "invalid"

@@ -14,6 +14,7 @@ from passband.readers import Remark
 from passband.readers.folders import expand_sources
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking, compare_all
 from passband.stats.decision.ranking.adjusted import holm
@@ -130,6 +131,7 @@ def compared_findings(
     models: Sequence[str] = (),
     columns: Mapping[str, str | None] | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
     transcripts: int = 400_000,
 ) -> ComparedFindings:
     """Compare the models of sources for a report; raises what `compare_sources` raises.
@@ -139,8 +141,9 @@ def compared_findings(
     of bytes that texts of changed problems may take; with 0 there are none.
     """
     contestants = read_contestants(
-        sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad
-    )
+        sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad,
+        scales=scales,
+    )  # fmt: skip
     budget = transcripts // (2 * len(contestants.tasks))
     found = [
         _task(contestants, task, outcomes, contest, budget)

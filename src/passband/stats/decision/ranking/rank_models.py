@@ -110,13 +110,12 @@ def rank_models(
     answers = Answers.of(scored)
     table = _Table(answers, wanted, model, over, level, start)
     pairs = table.pairs()
+    abilities = table.abilities(pairs)
+    shown = {one.model: wanted.on_scale(models[one.model], one.plain)[0] for one in abilities}
     return Abilities(
         model=model,
         metric=wanted.name,
-        abilities=tuple(
-            replace(one, plain=wanted.on_scale(models[one.model], one.plain)[0])
-            for one in table.abilities(pairs)
-        ),
+        abilities=tuple(replace(one, plain=shown[one.model]) for one in abilities),
         pairs=pairs,
         level=level,
         over=over,
@@ -125,7 +124,7 @@ def rank_models(
         n_units=table.fit.units,
         policy=policy,
         seed=start,
-        notes=(*table.notes(pairs), *unscored_notes(models, policy)),
+        notes=(*table.notes(pairs, shown), *unscored_notes(models, policy)),
     )
 
 
@@ -272,7 +271,7 @@ class _Table:
     def _counted(self, index: int) -> int:
         return int((self._answers.sides[index].trials >= max(self._metric.k, 1)).sum())
 
-    def notes(self, pairs: tuple[Pair, ...]) -> tuple[Note, ...]:
+    def notes(self, pairs: tuple[Pair, ...], shown: Mapping[str, float]) -> tuple[Note, ...]:
         """Return notes on abilities without a bound, and on an order that plain averages turn."""
         notes: list[Note] = []
         if not self._is_known:
@@ -285,9 +284,9 @@ class _Table:
             above = names[~self.fit.bounded[group].all(axis=0)].tolist()
             below = names[~self.fit.bounded[:, group].all(axis=1)].tolist()
             notes.append(unbounded_abilities(above, below))
-        return (*notes, *self._turned(pairs))
+        return (*notes, *self._turned(pairs, shown))
 
-    def _turned(self, pairs: tuple[Pair, ...]) -> tuple[Note, ...]:
+    def _turned(self, pairs: tuple[Pair, ...], shown: Mapping[str, float]) -> tuple[Note, ...]:
         """Return a note on the pair of models furthest apart whose plain averages contradict it."""
         plain = {
             name: self._metric.value(side)
@@ -308,7 +307,7 @@ class _Table:
             self._metric.name,
             (most.b, most.a),
             most.value,
-            (plain[most.b], plain[most.a]),
+            (shown[most.b], shown[most.a]),
             len(turned) - 1,
             same_problems=np.array_equal(np.sort(rows[0]), np.sort(rows[1])),
         )

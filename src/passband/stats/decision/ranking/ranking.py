@@ -10,6 +10,7 @@ from passband.errors import InvalidInput, nearest
 from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Policy
+from passband.stats.data.scale import titled
 
 __all__ = ["Pair", "Ranking", "Standing", "found_pair"]
 
@@ -84,6 +85,11 @@ class Ranking(Displayed):
     seed: int
     notes: tuple[Note, ...] = ()
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
+
+    @property
+    def title(self) -> str:
+        """The metric, with its direction if lower values are better."""
+        return titled(self.metric, self.lower_is_better)
 
     def without_claims(self) -> Ranking:
         """Return the values alone, for data that allow no claim about their differences."""
