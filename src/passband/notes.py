@@ -1583,8 +1583,8 @@ OTHER_SCORER_VERSION = Note(
 WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
-        "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "shards-waiting",
-        "unsafe-code",
+        "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing",
+        "shards-waiting", "unsafe-code",
     }
 )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """First trials and accepted findings, on every road that makes a summary."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +119,10 @@ def test_sorted_scores_have_no_first_trials() -> None:
     assert [note.code for note in estimate(outcomes, "pass@1").notes][:1] == ["order-unknown"]
     with pytest.raises(InvalidInput, match="are sorted"):
         read(rows, first=2)
+
+
+def test_evidence_of_another_version_is_refused(tmp_path: Path) -> None:
+    document = json.loads(summarize(until_failure(tmp_path / "a.csv"), "pass@1").to_json())
+    document["groups"][0]["evidence"]["version"] = 2
+    with pytest.raises(InvalidInput, match="evidence must be of version 1; got 2"):
+        Summary.from_json(json.dumps(document))
