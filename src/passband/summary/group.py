@@ -140,9 +140,11 @@ def with_first_lines(
     shown = []
     for line in lines:
         shown.append(line)
-        name = "" if line.estimate is None else line.estimate.metric
-        if name and max(parse_name(name).ks or (1,)) <= trials:
-            (again,) = metric_lines(first, [name], request, line.scorer)
+        biased = line.estimate
+        if biased is None or biased.low is not None:
+            continue
+        if max(parse_name(biased.metric).ks or (1,)) <= trials:
+            (again,) = metric_lines(first, [biased.metric], request, line.scorer)
             shown.append(replace(again, metric=f"{line.metric} (first {trials})"))
     return shown
 
