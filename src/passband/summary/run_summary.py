@@ -16,6 +16,7 @@ from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
 from passband.readers.stored_evidence import stored_outcomes
 from passband.readers.tally import tally_of
+from passband.stats.data.evidence import NOTHING
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale
 from passband.stats.decision.plan.plan import Plan
@@ -229,7 +230,7 @@ class RunSummary:
         checked = () if programs is None else programs.notes()
         part = shard_notes(self._run, self._trials.directory)
         group = replace(group, notes=(*part, *group.notes, *told, *bad, *checked))
-        until = until_result(self._trials, self._run)
+        until = until_result(self._trials, self._run, group.evidence or NOTHING)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = [
             on_line_scale(self._judged_line(line), self._scale(line), self._is_share(line))

@@ -172,6 +172,7 @@ class _Until(_Model):
     reached: float | None
     needed: int | None
     left_out: int
+    against: str = ""
 
 
 class _Bracket(_Model):

@@ -154,7 +154,7 @@ def _difference_row(several: SeveralText, label: str, metric: ComparedMetric) ->
         rounding.value(one.value),
         _interval(rounding, one.low, one.high),
         _p(one.p_value),
-        _p(metric.p_holm),
+        _p(one.p_adjusted),
         "–" if one.improved is None else f"{one.improved:,}",
         "–" if one.worsened is None else f"{one.worsened:,}",
         f"{one.n_problems:,}",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence, Finding
@@ -22,7 +23,13 @@ from passband.stats.evidence.order import order_findings
 from passband.stats.evidence.rare import rare_findings
 from passband.types import Floats, Ints
 
-__all__ = ["data_notes", "evidence_of", "evidence_of_all", "evidence_of_strata"]
+__all__ = [
+    "data_notes",
+    "evidence_of",
+    "evidence_of_all",
+    "evidence_of_strata",
+    "require_claims",
+]
 
 
 def evidence_of(outcomes: Outcomes) -> Evidence:
@@ -32,6 +39,15 @@ def evidence_of(outcomes: Outcomes) -> Evidence:
         outcomes.memo["evidence"] = _with_one_cause(outcomes.found.joined(own))
     evidence: Evidence = outcomes.memo["evidence"]
     return evidence
+
+
+def require_claims(what: str, outcomes: Outcomes, over: Over, k: int) -> None:
+    """Refuse outcomes whose data forbid an interval for a target, unless that is accepted."""
+    finding = evidence_of(outcomes).against(over, k)
+    if finding is not None:
+        raise InvalidInput(
+            f"{what}: {finding.text} (to go on all the same, accept {finding.code!r})"
+        )
 
 
 def data_notes(outcomes: Outcomes, k: int, over: Over) -> tuple[Note, ...]:

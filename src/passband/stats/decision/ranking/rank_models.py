@@ -25,7 +25,12 @@ from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
 from passband.stats.decision.ranking.answers import Answers
 from passband.stats.decision.ranking.best import best_confidences
 from passband.stats.decision.ranking.bradley_terry import BradleyTerry
-from passband.stats.decision.ranking.compare_all import check_models, unscored_notes
+from passband.stats.decision.ranking.compare_all import (
+    allow_claims,
+    check_models,
+    notes_on_data,
+    unscored_notes,
+)
 from passband.stats.decision.ranking.conditional_logit import ConditionalLogit
 from passband.stats.decision.ranking.field import rank_intervals
 from passband.stats.decision.ranking.likelihood import Fit, Likelihood, fitted
@@ -112,7 +117,7 @@ def rank_models(
     pairs = table.pairs()
     abilities = table.abilities(pairs)
     shown = {one.model: wanted.on_scale(models[one.model], one.plain)[0] for one in abilities}
-    return Abilities(
+    ranked = Abilities(
         model=model,
         metric=wanted.name,
         abilities=tuple(replace(one, plain=shown[one.model]) for one in abilities),
@@ -124,8 +129,13 @@ def rank_models(
         n_units=table.fit.units,
         policy=policy,
         seed=start,
-        notes=(*table.notes(pairs, shown), *unscored_notes(models, policy)),
+        notes=(
+            *table.notes(pairs, shown),
+            *notes_on_data(scored, wanted.k, over),
+            *unscored_notes(models, policy),
+        ),
     )
+    return ranked if allow_claims(scored, wanted.k, over) else ranked.without_claims()
 
 
 def _check_model(model: str, metric: Metric, over: Over) -> None:

@@ -31,6 +31,10 @@ class Pair:
     p_adjusted: float | None = None  #: at most 1 - level exactly where the interval leaves out 0
     confidence: float | None = None  #: that b is better, of this pair alone
 
+    def without_claims(self) -> Pair:
+        """Return the value alone."""
+        return Pair(self.a, self.b, self.value, *[None] * 6)
+
     def mirrored(self) -> Pair:
         """Return the same difference of scores of which lower ones are better."""
         turned = self.turned()
@@ -85,6 +89,7 @@ class Ranking(Displayed):
     seed: int
     notes: tuple[Note, ...] = ()
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
+    family: int = 1  #: rankings whose intervals of pairs hold together
 
     @property
     def title(self) -> str:
@@ -100,7 +105,7 @@ class Ranking(Displayed):
                 replace(one, low=None, high=None, rank_low=1, rank_high=worst, p_best=None)
                 for one in self.standings
             ),
-            pairs=tuple(Pair(one.a, one.b, one.value, *[None] * 6) for one in self.pairs),
+            pairs=tuple(one.without_claims() for one in self.pairs),
         )
 
     def mirrored(self, scored: Callable[[float], float]) -> Ranking:
