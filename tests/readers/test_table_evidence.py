@@ -1,11 +1,14 @@
 """What the rows of a table say beyond scores."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from passband import read
+from passband.errors import InvalidInput
+from passband.readers import Group, Groups, Options, readers, register_reader
 from passband.stats.data.outcomes import Outcomes
 
 
@@ -80,3 +83,37 @@ def test_first_trials_keep_what_texts_show() -> None:
 @pytest.mark.parametrize("trials", [1, 3])
 def test_python_s_own_constructor_leaves_texts_alone(trials: int) -> None:
     assert Outcomes.from_array(np.eye(trials)).found.findings == ()
+
+
+def test_first_trials_of_a_data_set_are_chosen_row_by_row(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "set").mkdir()
+    for part in range(2):
+        table = pa.Table.from_pylist(rows()[part::2])
+        parquet.write_table(table, tmp_path / "set" / f"{part}.parquet")
+    (group,) = read(tmp_path / "set", first=2).groups
+    assert group.outcomes.trials.tolist() == [2] * 30
+    expected = {row["problem"]: 0 for row in rows()}
+    for row in rows():
+        expected[row["problem"]] += row["score"] * (row["trial"] < 2)
+    counts = zip(group.outcomes.problems, group.outcomes.required_successes(), strict=True)
+    assert dict(counts) == expected
+
+
+def test_a_reader_that_has_no_first_trials_is_refused(tmp_path: Path) -> None:
+    @register_reader("whole")
+    class Whole:
+        def sniff(self, path: Path) -> bool:
+            return path.suffix == ".whole"
+
+        def read(self, path: Path, options: Options) -> Groups:
+            return Groups(str(path), (), (Group((), Outcomes.from_array([[1, 0, 1]])),))
+
+    path = tmp_path / "a.whole"
+    path.touch()
+    try:
+        with pytest.raises(InvalidInput, match="has no first trials"):
+            read(path, first=2)
+    finally:
+        readers.remove("whole")

@@ -85,12 +85,22 @@ def read(
         threshold=threshold, scales=scales, first=first,
     )  # fmt: skip
     groups = _chosen(_groups(source, options, reader), options)
+    _require_first(groups, first)
     options.require_scores(groups.source, [group.scorer for group in groups.groups])
     groups = groups.stating(options.scales)
     if threshold is None or groups.is_cut:
         return groups
     cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
     return replace(groups, groups=tuple(cut))
+
+
+def _require_first(groups: Groups, first: int | None) -> None:
+    """Raise `InvalidInput` if a reader has not kept to the first trials of each problem."""
+    if first is not None and any(one.outcomes.most_trials() > first for one in groups.groups):
+        raise InvalidInput(
+            f"{groups.source}: its reader ({groups.reader or 'of a plug-in'}) has no first trials; "
+            "leave out first= (in the shell, --first)."
+        )
 
 
 def _chosen(groups: Groups, options: Options) -> Groups:
