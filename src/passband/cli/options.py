@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from passband.stats.data.scale import Scale
 
 __all__ = [
+    "Accept",
     "AnswerColumn",
     "AnswerText",
     "ClusterColumn",
@@ -26,6 +27,7 @@ __all__ = [
     "Engine",
     "ExtractRules",
     "FewshotAsTurns",
+    "First",
     "Format",
     "FormatOption",
     "GenFields",
@@ -231,6 +233,18 @@ PolicyOption = Annotated[
     Policies,
     typer.Option(
         "--policy", help="Trials without a score: leave out, count as wrong, or stop with an error."
+    ),
+]
+First = Annotated[
+    int | None,
+    typer.Option("--first", metavar="N", help="Use the first N trials of each problem.", min=1),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept",
+        metavar="CODE",
+        help="Print intervals although the data were found to be as CODE says (repeatable).",
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
