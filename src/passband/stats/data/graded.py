@@ -104,9 +104,7 @@ class GradedScores(ArrayValue):
 
     def means(self, k: int = 1) -> Floats:
         """Return the mean score of each problem that has k trials, in the order of `groups`."""
-        return np.concatenate(
-            [group.ordered.mean(axis=1) for group in self.groups if group.n >= k]
-        )
+        return np.concatenate([group.ordered.mean(axis=1) for group in self.groups if group.n >= k])
 
     def best_of(self, k: int) -> Floats:
         """Return the expected best of k trials of each problem that has k, in group order."""
