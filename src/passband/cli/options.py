@@ -27,6 +27,7 @@ __all__ = [
     "FormatOption",
     "GenFields",
     "Headers",
+    "IgnoredColumns",
     "ImportOption",
     "JsonOption",
     "JudgeColumn",
@@ -246,6 +247,13 @@ PromptTemplate = Annotated[
 ScorerName = Annotated[
     str | None,
     typer.Option("--scorer", help="Data file: numeric, math, exact_match, choice, f1, ..."),
+]
+IgnoredColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--ignore-columns",
+        help="Data file: columns of pictures or sounds that no prompt needs, with commas between.",
+    ),
 ]
 ExtractRules = Annotated[
     str | None,
