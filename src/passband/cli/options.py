@@ -32,6 +32,7 @@ __all__ = [
     "FormatOption",
     "GenFields",
     "Headers",
+    "IgnoredColumns",
     "ImportOption",
     "JsonOption",
     "JudgeColumn",
@@ -287,6 +288,13 @@ PromptTemplate = Annotated[
 ScorerName = Annotated[
     str | None,
     typer.Option("--scorer", help="Data file: numeric, math, exact_match, choice, f1, ..."),
+]
+IgnoredColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--ignore-columns",
+        help="Data file: columns of pictures or sounds that no prompt needs, with commas between.",
+    ),
 ]
 ExtractRules = Annotated[
     str | None,
