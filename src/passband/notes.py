@@ -313,29 +313,44 @@ may be short
     )
 
 
-def few_informative(problems: int, informative: int, noun: str = "problem") -> Note:
-    """Return the note on problems, or clusters, nearly all of which share one value.
+def few_informative(
+    problems: int, informative: int, noun: str = "problem", *, is_weak: bool = False
+) -> Note:
+    """Return the note on problems, or clusters, whose spread rests on a few of them.
+
+    It is weak where these are so few, or so far from the rest, that the interval may be too short.
 
     >>> print(few_informative(20, 8))
     12 of 20 problems share one value, so the interval rests on the other 8 and is rough; more \
 problems make it firmer
+    >>> print(few_informative(200, 1, is_weak=True))
+    199 of 200 problems share one value, so the interval rests on the other one and may be too \
+short; add problems
     """
+    end = "may be too short" if is_weak else "is rough"
+    remedy = f"add {noun}s" if is_weak else f"more {noun}s make it firmer"
+    severity: Severity = "weak" if is_weak else "remark"
     if informative == 0:
-        return Note(
-            "all-same-value",
-            f"all {problems} {noun}s have the same value; the interval covers {noun}s of another "
-            f"value that so few could have missed; more {noun}s narrow it",
+        missed = f"the interval covers {noun}s of another value that so few could have missed"
+        remedy = f"more {noun}s narrow it"
+        if is_weak:
+            missed = f"their trials show that others are possible, and the interval {end}"
+            remedy = f"add {noun}s"
+        text = f"all {problems} {noun}s have the same value; {missed}; {remedy}"
+        return Note("all-same-value", text, severity)
+    if informative == problems - 1 and not is_weak:
+        text = f"only {problems} {noun}s, so the interval is rough; add {noun}s"
+    elif is_weak and 2 * informative > problems:
+        text = (
+            f"the spread of {problems} {noun}s rests on a few that are far from the others, so "
+            f"the interval {end}; {remedy}"
         )
-    if informative == problems - 1:
-        return Note(
-            "few-informative", f"only {problems} {noun}s, so the interval is rough; add {noun}s"
+    else:
+        text = (
+            f"{problems - informative} of {problems} {noun}s share one value, so the interval "
+            f"rests on the other {'one' if informative == 1 else informative} and {end}; {remedy}"
         )
-    return Note(
-        "few-informative",
-        f"{problems - informative} of {problems} {noun}s share one value, so the interval rests on "
-        f"the other {'one' if informative == 1 else informative} and is rough; more {noun}s make "
-        f"it firmer",
-    )
+    return Note("few-informative", text, severity)
 
 
 def few_repeats(repeated: int, problems: int) -> Note:

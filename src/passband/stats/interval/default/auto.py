@@ -19,12 +19,18 @@ from passband.notes import (
     noise_by_trials,
     single_trials,
 )
+from passband.stats.interval.default.carriers import are_few, carriers
 from passband.stats.interval.default.cluster_notes import cluster_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
 from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
 from passband.stats.interval.default.votes import vote_over_trials
-from passband.stats.interval.default.wilson import Ends, over_problems, over_trials
+from passband.stats.interval.default.wilson import (
+    Ends,
+    over_problems,
+    over_trials,
+    widened_distribution,
+)
 from passband.stats.interval.fit.coarse import is_coarsened, is_too_large
 from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.methods import Interval, interval_for, register_method
@@ -111,9 +117,25 @@ def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[
         notes += _strata_notes(request, mixture, values)
     if problems > 1:
         informative = problems - _commonest(mixture, values)
-        if informative < _ENOUGH_INFORMATIVE:
-            notes.append(few_informative(problems, informative))
+        is_weak = _rests_on_few(request, mixture, values)
+        if is_weak or informative < _ENOUGH_INFORMATIVE:
+            notes.append(few_informative(problems, informative, is_weak=is_weak))
     return tuple(notes)
+
+
+def _rests_on_few(request: IntervalRequest, mixture: Mixture, values: Floats) -> bool:
+    """Return whether too few problems carry the spread, those that the fit predicts included.
+
+    Where all trials are alike the interval is an exact bound, which is never short.
+    """
+    seen = mixture.counts > 0
+    rates = mixture.grid.successes[seen] / mixture.grid.trials[seen]
+    if rates.min() == rates.max() and rates[0] in (0.0, 1.0):
+        return False
+    problems = float(mixture.problems)
+    distribution, _ = widened_distribution(mixture, problems)
+    over = "problems" if has_few_repeats(mixture) else request.over
+    return are_few(carriers(values, distribution, problems), problems, over)
 
 
 def _strata_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> list[Note]:
