@@ -40,19 +40,19 @@ from coverage import (
     latent,
     levels,
     logit_normal,
-    names,
     zeros_and,
 )
 
 from passband import Outcomes, estimate
 from passband.notes import Note
+from passband.stats.checks import Over
 from passband.stats.interval.estimate import Estimate
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 GOOD = (0.93, 0.975)
 SHORT = 0.92
 DOUBTFUL = 0.93  # cells measured below are measured a second time
-TARGETS = ("problems", "trials")
+TARGETS: tuple[Over, ...] = ("problems", "trials")
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64)  # trials of the random designs
 
 
@@ -135,7 +135,7 @@ def grid_cells(job: Job, measured: dict[Key, float], sets: int, again: int) -> l
     _, successes = drawn(job)
     tallies = {key: Tally() for key in measured}
     for row in successes[:sets]:
-        for key, found in estimates(row, job.trials, list(names(job.trials))):
+        for key, found in estimates(row, job.trials, list(measured)):
             tallies[key].add(found.notes)
     second: dict[Key, float] = {}
     if min(measured.values()) < DOUBTFUL:
@@ -156,10 +156,11 @@ def grid_cells(job: Job, measured: dict[Key, float], sets: int, again: int) -> l
     ]
 
 
-def estimates(successes: Any, trials: int, metrics: list[str]) -> Iterator[tuple[Key, Estimate]]:
+def estimates(successes: Any, trials: int, keys: Sequence[Key]) -> Iterator[tuple[Key, Estimate]]:
     outcomes = Outcomes.from_counts(successes, trials)
     for over in TARGETS:
-        for found in estimate(outcomes, metrics, over=over):  # type: ignore[call-overload]
+        metrics = [metric for metric, target in keys if target == over]
+        for found in estimate(outcomes, metrics, over=over) if metrics else ():
             yield (found.metric, over), found
 
 
@@ -240,10 +241,10 @@ def design_cells(seed: int, sets: int, again: int) -> list[Cell]:
     design = random_design(seed)
     many = design.population(np.random.default_rng(1), (400_000,))
     above = {metric: float(true_values(metric, many).mean()) for metric in design.metrics}
-    covered, tallies = simulated(design, above, sets, 0)
-    second: dict[Key, float] = {}
-    if min(covered.values()) < DOUBTFUL:
-        second, _ = simulated(design, above, again, 1)
+    every = [(metric, over) for over in TARGETS for metric in design.metrics]
+    covered, tallies = simulated(design, above, every, sets, 0)
+    doubtful = [key for key, coverage in covered.items() if coverage < DOUBTFUL]
+    second, _ = simulated(design, above, doubtful, again if doubtful else 0, 1)
     return [
         Cell(
             "random designs",
@@ -252,7 +253,7 @@ def design_cells(seed: int, sets: int, again: int) -> list[Cell]:
             design.trials,
             *key,
             round(coverage, 4),
-            round(second[key], 4) if coverage < DOUBTFUL else None,
+            round(second[key], 4) if key in second else None,
             **tallies[key].as_columns(),
         )
         for key, coverage in covered.items()
@@ -260,20 +261,20 @@ def design_cells(seed: int, sets: int, again: int) -> list[Cell]:
 
 
 def simulated(
-    design: Design, above: dict[str, float], sets: int, stream: int
+    design: Design, above: dict[str, float], keys: Sequence[Key], sets: int, stream: int
 ) -> tuple[dict[Key, float], dict[Key, Tally]]:
     rng = np.random.default_rng([51, design.seed, stream])
     hits: Counter[Key] = Counter()
-    tallies: dict[Key, Tally] = {}
+    tallies = {key: Tally() for key in keys}
     for _ in range(sets):
         p = design.population(rng, (design.problems,))
-        own = {metric: float(true_values(metric, p).mean()) for metric in design.metrics}
         row = rng.binomial(design.trials, p)
-        for key, found in estimates(row, design.trials, list(design.metrics)):
-            truth = above[key[0]] if key[1] == "problems" else own[key[0]]
+        for key, found in estimates(row, design.trials, keys):
+            own = key[1] == "trials"
+            truth = float(true_values(key[0], p).mean()) if own else above[key[0]]
             hits[key] += found.low - 1e-12 <= truth <= found.high + 1e-12
-            tallies.setdefault(key, Tally()).add(found.notes)
-    return {key: hits[key] / sets for key in tallies}, tallies
+            tallies[key].add(found.notes)
+    return {key: hits[key] / sets for key in keys if sets}, tallies
 
 
 def true_values(metric: str, p: Floats) -> Floats:

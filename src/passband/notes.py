@@ -263,6 +263,7 @@ TAIL_MISSING = Note(
     "tail-may-be-missing",
     "unbounded scores with a long tail, whose end so few problems may not have shown; the interval "
     "may be too short; add problems",
+    "weak",
 )
 SOLVED_WITHIN = Note(
     "solved-within",
@@ -439,7 +440,7 @@ def low_coverage(sentence: str, is_widened: bool) -> Note:
 widens it
     """
     remedy = "add problems" if is_widened else "calibrate=True or --calibrate widens it"
-    return Note("low-coverage", f"{sentence}, by simulation; {remedy}")
+    return Note("low-coverage", f"{sentence}, by simulation; {remedy}", "weak")
 
 
 def calibrated(quantile: float, before: str, after: str) -> Note:
@@ -1029,6 +1030,7 @@ PLUG_IN_RATES = Note(
     "plug-in-rates",
     "resampling takes the observed rates for the true ones and understates the noise when trials "
     "are few",
+    "weak",
 )
 STRETCHED = Note(
     "stretched",
@@ -1040,11 +1042,15 @@ CLUSTERS_IGNORED = Note(
     "clusters-ignored",
     "clusters are ignored: this method takes the problems as independent, and its interval may be "
     "too short",
+    "weak",
 )
-EVA_CLUSTERS = Note("eva-clusters-ignored", "clusters are ignored: EVA resamples single problems")
+EVA_CLUSTERS = Note(
+    "eva-clusters-ignored", "clusters are ignored: EVA resamples single problems", "weak"
+)
 EVA_ZERO_WIDTH = Note(
     "eva-zero-width",
     "all problems have the same value; EVA then reports a width of zero, which is no certainty",
+    "weak",
 )
 EVA_OUTSIDE = Note(
     "eva-outside", "the estimate lies outside the interval, which is left as EVA computes it"
@@ -1148,6 +1154,7 @@ PRIOR_ON_EDGE = Note(
     "prior-on-edge",
     "the best-fitting prior is at the edge of the search: the data do not determine how the "
     "problems are spread, and the interval is likely too short",
+    "weak",
 )
 ONE_TRIAL_PRIOR = Note(
     "one-trial-prior",
@@ -1573,7 +1580,7 @@ def unequal_trials(fewest: int, most: int) -> Note:
 def few_units(units: int) -> Note:
     """Return the note on a percentile interval from a handful of problems or clusters."""
     text = f"an interval from {units} problems or clusters is too narrow; add problems"
-    return Note("few-units", text)
+    return Note("few-units", text, "weak")
 
 
 # -- trials of a run, and metrics that cannot be measured ------------------------------------------

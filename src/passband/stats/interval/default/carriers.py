@@ -17,7 +17,7 @@ __all__ = ["are_few", "carriers"]
 
 _ENOUGH: dict[Over, tuple[float, float]] = {  # carriers, and their share of all problems
     "problems": (4.0, 1.0 / 12.0),
-    "trials": (6.0, 1.0 / 20.0),
+    "trials": (7.0, 1.0 / 20.0),
 }
 
 
