@@ -173,6 +173,7 @@ __all__ = [
     "program_outcomes",
     "retried",
     "same_wrong",
+    "scale_guessed",
     "scaled_weights",
     "scored_incomplete",
     "scorer_errors",
@@ -271,6 +272,19 @@ SOLVED_WITHIN = Note(
     "each problem counting once",
 )
 CONSTANT_METRIC = Note("constant-metric", "this metric has the same value whatever the trials show")
+
+
+def scale_guessed(is_bounded: bool) -> Note:
+    """Return the note on graded scores whose scale is not stated.
+
+    >>> print(scale_guessed(True))
+    no scale is stated: as all scores lie from 0 to 1, these are taken for its ends; if others can \
+occur, state the scale
+    """
+    bounded = "all scores lie from 0 to 1, these are taken for its ends"
+    guess = bounded if is_bounded else "all scores lie on one side of 0, it is taken for an end"
+    text = f"no scale is stated: as {guess}; if others can occur, state the scale"
+    return Note("scale-guessed", text)
 
 
 def few_clusters(clusters: int, effective: float | None = None) -> Note:

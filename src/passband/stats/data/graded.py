@@ -63,9 +63,9 @@ class GradedScores(ArrayValue):
         values = np.insert(self.values, np.repeat(self.offsets[1:], more), score)
         return GradedScores(values, self.offsets + np.r_[0, np.cumsum(more)])
 
-    def mirrored(self, mirror: Callable[[Floats], Floats]) -> GradedScores:
-        """Return the scores mirrored on their scale."""
-        return GradedScores(mirror(self.values), self.offsets)
+    def mapped(self, change: Callable[[Floats], Floats]) -> GradedScores:
+        """Return the scores with each changed alike, as by mirroring them on their scale."""
+        return GradedScores(change(self.values), self.offsets)
 
     def problem_with(self, score: float) -> int:
         """Return the first problem with a trial of this score."""

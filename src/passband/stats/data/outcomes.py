@@ -291,10 +291,17 @@ class Outcomes(ArrayValue):
         return replace(
             self,
             successes=None if self.successes is None else self.trials - self.successes,
-            graded=None if self.graded is None else self.graded.mirrored(scale.mirrored),
+            graded=None if self.graded is None else self.graded.mapped(scale.mirrored),
             votes=None if self.votes is None else self.votes.mirrored(scale.mirrored),
             scale=self.scale.upright,
         )
+
+    @cached_property
+    def unit(self) -> Outcomes:
+        """The same trials with scores from 0 to 1, where both ends of another scale are stated."""
+        if self.graded is None or self.scale.is_unit or not self.scale.is_bounded:
+            return self
+        return replace(self, graded=self.graded.mapped(self.scale.share_of), votes=None, scale=UNIT)
 
     def knowing(self, findings: Iterable[Finding]) -> Outcomes:
         """Return the outcomes with further findings about them."""

@@ -48,6 +48,11 @@ class Scale:
         return self.low is not None or self.high is not None
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether both ends are known."""
+        return self.low is not None and self.high is not None
+
+    @property
     def is_unit(self) -> bool:
         """Whether scores are from 0 to 1."""
         return (self.low, self.high) == (0.0, 1.0)
@@ -77,6 +82,22 @@ class Scale:
         if self.low is None or self.high is None:
             return cast(T, -value)
         return cast(T, self.low + self.high - value)
+
+    def share_of(self, value: T) -> T:
+        """Return how far values are from the low end to the high one, both of which are known.
+
+        >>> Scale(-1.0, 1.0).share_of(0.5), Scale(-1.0, 1.0).at_share(0.75)
+        (0.75, 0.5)
+        """
+        assert self.low is not None
+        assert self.high is not None
+        return cast(T, (value - self.low) / (self.high - self.low))
+
+    def at_share(self, share: T) -> T:
+        """Return the values that are a share of the way from the low end to the high one."""
+        assert self.low is not None
+        assert self.high is not None
+        return cast(T, self.low + share * (self.high - self.low))
 
     @property
     def upright(self) -> Scale:

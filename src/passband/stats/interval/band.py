@@ -153,6 +153,11 @@ def _of_counts(requests: list[IntervalRequest]) -> _Drawn:
 
 def _of_graded(requests: list[IntervalRequest]) -> _Drawn:
     """Draw the band; a blend with a factor of zero has the interval of its factors."""
+    units = [request.unit for request in requests]
+    if units[0] is not requests[0]:
+        scale, drawn = requests[0].outcomes.scale, _of_graded(units)
+        ends = [(scale.at_share(low), scale.at_share(high)) for low, high in drawn.ends]
+        return replace(drawn, ends=ends)
     plain = [r for r in requests if not r.metric.has_zero_factor(r.means)]
     samples = samples_of(plain)
     critical = critical_of_graded(samples, requests[0].level)

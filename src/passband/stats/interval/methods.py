@@ -17,6 +17,7 @@ from passband.errors import InvalidInput, WrongType
 from passband.notes import Note
 from passband.registry import Registry
 from passband.stats.checks import Over, check_over, check_text
+from passband.stats.data.scale import Scale
 from passband.stats.interval.reduced import reduced
 from passband.stats.interval.request import IntervalRequest
 
@@ -43,6 +44,14 @@ class Interval:
     def none(reason: Note) -> Interval:
         """Return that there is no interval, and why."""
         return Interval(None, None, None, (reason,))
+
+    def stretched(self, scale: Scale) -> Interval:
+        """Return the interval on a scale with two ends, from that for scores from 0 to 1."""
+        if self.low is None or self.high is None:
+            return self
+        width = scale.at_share(1.0) - scale.at_share(0.0)
+        low, high = scale.at_share(self.low), scale.at_share(self.high)
+        return replace(self, low=low, high=high, se=self.se and width * self.se)
 
     def with_notes(self, *notes: Note) -> Interval:
         """Return the interval with further notes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -71,6 +71,15 @@ class IntervalRequest:
         parts = [part.at(trials, c, self.k) for part in self.metric.parts]
         return self.metric.combined(binomial_pmf(n, c, p[:, None]) @ np.stack(parts, axis=1))
 
+    @property
+    def unit(self) -> IntervalRequest:
+        """The same request for scores from 0 to 1, where both ends of another scale are stated."""
+        outcomes = self.outcomes.unit if self.metric.is_score else self.outcomes
+        if outcomes is self.outcomes:
+            return self
+        value = self.outcomes.scale.share_of(self.value)
+        return replace(self, outcomes=outcomes, means=(value,), value=value)
+
     def of_part(self, index: int) -> IntervalRequest:
         """Return the same request for one part of a blend."""
         metric = MeanMetric(self.metric.name, self.k, self.metric.parts[index])
@@ -82,7 +91,8 @@ class IntervalRequest:
     def range(self) -> tuple[float, float]:
         """Return the smallest and largest value the metric can have.
 
-        Scores from 0 to 1 are bounded, be it stated or only seen; others are taken to have none.
+        Scores from 0 to 1 are bounded, be it stated or only seen; others are taken to have none,
+        unless the request is for `unit`.
         """
         return self.metric.bounds if self.outcomes.is_share else (-np.inf, np.inf)
 

@@ -50,6 +50,7 @@ def certified(
     `sets` data sets are drawn from each law. With `calibrate` the certificate may be of a wider
     interval, at the quantile that it names.
     """
+    request = request.unit
     seed = _seed(request)
     simulations = _simulations(request, sets, seed)
     if isinstance(simulations, str):

@@ -25,6 +25,7 @@ def is_unusual(request: IntervalRequest) -> bool:
     with success; a few dozen graded values that are skewed. One problem or cluster shows nothing
     that could be simulated.
     """
+    request = request.unit
     outcomes = request.outcomes
     if not outcomes.is_binary and request.over == "trials" and np.isfinite(request.range()).all():
         return False  # bounded scores have wide intervals over trials, and dear ones

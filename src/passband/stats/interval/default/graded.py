@@ -1,7 +1,8 @@
 """Default intervals for graded scores: no model of the trials, only their moments.
 
-Scores that all lie within [0, 1] are taken to be bounded by it, and the interval is cut to it. Any
-other scores are taken to have no bounds.
+Scores whose scale has two ends are bounded by them, and the interval is cut to it: it is made for
+scores from 0 to 1, and stretched. Where no scale is stated, scores that all lie within [0, 1] are
+taken to be bounded by it, and any others to have no bounds.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from passband.notes import (
     few_repeats,
     noise_partly_measured,
     noise_unmeasured,
+    scale_guessed,
 )
 from passband.stats.interval.default.carriers import are_few
 from passband.stats.interval.default.cluster_notes import cluster_notes
@@ -46,6 +48,9 @@ _SKEWED = 0.08  # squared skewness over the number of problems; and the skewness
 
 def graded_interval(request: IntervalRequest) -> Interval:
     """Return the default interval for scores of any kind."""
+    unit = request.unit
+    if unit is not request:
+        return graded_interval(unit).stretched(request.outcomes.scale)
     sample = GradedSample.of(request)
     least, most = request.range()
     if least == most:
@@ -76,6 +81,9 @@ def graded_ends(sample: GradedSample, level: float, *, outer: float | None = Non
 def graded_notes(sample: GradedSample) -> tuple[Note, ...]:
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = _trial_notes(sample) if sample.request.over == "trials" else _problem_notes(sample)
+    is_stated = sample.request.outcomes.scale.is_known
+    if not is_stated and (sample.is_bounded or sample.sign != 0):
+        notes.append(scale_guessed(sample.is_bounded))
     informative = sample.informative(_ENOUGH_INFORMATIVE)
     is_weak = not sample.is_constant and are_few(sample.carriers, sample.problems, "problems")
     if sample.problems > 1 and (is_weak or informative < _ENOUGH_INFORMATIVE):

@@ -52,15 +52,25 @@ class GradedSample:
         """1 if no score is below 0, -1 if none is above, 0 if there are both.
 
         Where the scale is stated, it says which scores there can be, and not those that were drawn.
+        Where it is not, 0 and one other score may be rewards and penalties one of which is missing.
         """
         scale = self.request.outcomes.scale
         least, most = self.request.outcomes.required_graded().extremes
         if scale.is_known:
             least = -np.inf if scale.low is None else scale.low
             most = np.inf if scale.high is None else scale.high
+        elif self._has_two_levels:
+            return 0
         if self.values.min() >= 0.0 <= least:
             return 1
         return -1 if self.values.max() <= 0.0 >= most else 0
+
+    @property
+    def _has_two_levels(self) -> bool:
+        """Whether all scores are 0 or the same other number."""
+        scores = self.request.outcomes.required_graded().values
+        seen = scores[scores != 0.0]
+        return bool(len(seen) < len(scores) and (seen == seen[:1]).all())
 
     @property
     def problems(self) -> int:
