@@ -107,7 +107,8 @@ def test_a_note_reads_as_its_text(note: Note) -> None:
     assert str(note) == f"{note}" == note.text
     assert not note.text.endswith(".")
     assert not note.text[:1].isupper()
-    assert json.loads(json.dumps(notes_as_json([note]))) == [{"code": note.code, "text": note.text}]
+    as_json = {"code": note.code, "text": note.text, "severity": note.severity}
+    assert json.loads(json.dumps(notes_as_json([note]))) == [as_json]
 
 
 def test_a_note_without_an_interval_says_so_first() -> None:
@@ -123,5 +124,5 @@ def test_problems_that_share_a_value() -> None:
 
 
 def test_a_note_on_one_side_keeps_its_code() -> None:
-    assert of_side("a", notes.ONE_TRIAL) == ("one-trial", f"a: {notes.ONE_TRIAL.text}")
+    assert of_side("a", notes.ONE_TRIAL)[:2] == ("one-trial", f"a: {notes.ONE_TRIAL.text}")
     assert joined([Note("x", "first"), Note("y", "second")]) == "first; second"

@@ -18,6 +18,7 @@ from passband.run.session import Finished
 from passband.run.settings import Settings, Until
 from passband.run.until import until_schedule
 from passband.score.scorer import Reference, Score
+from passband.stats.data.scale import UNIT
 from passband.stats.sequential.rounds import Rounds
 from passband.stats.sequential.width import WidthRule, replay
 from passband.summary.until import UntilResult
@@ -146,11 +147,13 @@ def test_an_incomplete_round_is_left_out_of_every_number(bench: Bench) -> None:
     assert group.lines[0].estimate is not None
     assert group.lines[0].estimate.value == pytest.approx(expected)
     with Trials(bench.directory) as trials:
-        outcomes = trials.outcomes()
+        outcomes, numbers = trials.outcomes(), trials.numbers(trials.run().number)
         assert len(list(trials.trials(trials.run()))) == len(bench.keys)  # all are recorded
+    names = [f"p{at}" for at in range(len(RATES))]
     assert outcomes == Outcomes.from_array(
-        [[r.scores[0].value for r in first if r.problem == at] for at in range(len(RATES))],
-        problems=[f"p{at}" for at in range(len(RATES))],
+        [[r.scores[0].value for r in first if r.problem == numbers[name]] for name in names],
+        problems=names,
+        scale=UNIT,
     )
     assert compare(str(bench.directory), outcomes, "pass@1").value == 0.0
     said = run("export", bench.directory, "-o", bench.directory.parent / "trials.jsonl").err

@@ -283,6 +283,9 @@ class Checker:
         final = self._scenario.final
         ending = self._of.play(final)
         self.after(final, ending)
+        if ending == "NothingAnswered" and self._scenario.has_too_long:  # it was asked first
+            hold(all(map(self._is_too_long, self._before)), "answers were there")
+            return
         hold(ending == "finished", f"nothing failed, and it ended as {ending}")
         if any(row.status in FAILED for row in self._before.values()):
             if not self._scenario.is_plain:

@@ -137,10 +137,18 @@ def test_other_problems_under_the_same_ids_are_named(tmp_path: Path) -> None:
         write_eval(tmp_path / f"{name}.eval", [sample(n, 1, "C", target=target) for n in range(4)])
         for name, target in (("a", "4"), ("b", "5"), ("c", "4"))
     )
-    (remark,) = important(compare_sources([a, b]))
-    assert "4 of 4 problems have one id but different targets (the first is '0')" in remark
-    assert not important(compare_sources([a, c]))
-    assert not important(compare_sources([a, b], Contest(paired=False)))
+
+    def targets_note(*sources: Path, paired: bool = True) -> list[str]:
+        (task,) = compare_sources(sources, Contest(paired=paired)).tasks
+        (first, *_) = task.comparisons
+        notes = [note.text for note in first.notes if note.code == "different-targets"]
+        assert (first.decision.verdict == "not-comparable") == bool(notes)
+        return notes
+
+    (text, _) = targets_note(a, b)
+    assert "4 of 4 problems have one id but different targets (the first is '0')" in text
+    assert not targets_note(a, c)
+    assert not targets_note(a, b, paired=False)
 
 
 def test_models_and_tasks_in_one_file(tmp_path: Path) -> None:
@@ -254,6 +262,9 @@ def test_trials_that_were_stopped_by_their_outcome_are_named(tmp_path: Path) -> 
                 scores = scores[: scores.index(1) + 1]
             rows += [f"p{problem},{score}" for score in scores]
         path.write_text("\n".join(rows) + "\n")
-    found = [str(one) for one in compare_sources(paths, METRIC).remarks if one.important]
-    (said,) = (text for text in found if "tried until it succeeded" in text)
-    assert said.startswith("retried: ")
+    (task,) = compare_sources(paths, METRIC).tasks
+    (compared,) = task.comparisons
+    (note,) = (note for note in compared.notes if note.code == "stopped-by-outcome")
+    assert "tried until its first success" in note.text
+    assert note.text.startswith("a: ")
+    assert compared.decision.verdict == "not-comparable"

@@ -52,8 +52,8 @@ def changed(summary: Summary, **fields: Any) -> str:
 
 
 def test_other_versions_and_other_files_are_refused(summary: Summary) -> None:
-    with pytest.raises(InvalidInput, match="version 4; this passband reads versions 1 to 3"):
-        Summary.from_json(changed(summary, version=4))
+    with pytest.raises(InvalidInput, match="version 5; this passband reads versions 1 to 4"):
+        Summary.from_json(changed(summary, version=5))
     with pytest.raises(InvalidInput, match="version None"):
         Summary.from_json(json.dumps({"passband": "summary"}))
     with pytest.raises(InvalidInput, match="'passband' must be 'summary'"):

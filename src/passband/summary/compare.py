@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 FORMAT, VERSION = "comparison", 1
-_SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking", "accept")
+_SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking")
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,7 @@ class ComparisonSummary:
             "passband": FORMAT,
             "version": VERSION,
             **{name: contest[name] for name in _SETTINGS},
+            "accept": list(self.contest.accept),
             "remarks": [str(remark) for remark in self.remarks],
             "tasks": [_plain(task) for task in self.tasks],
         }

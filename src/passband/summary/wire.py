@@ -20,7 +20,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from passband.errors import InvalidInput
-from passband.notes import Note, Severity
 from passband.readers import Remark
 from passband.stats.data.evidence import Evidence
 from passband.stats.data.outcomes import Policy
@@ -28,7 +27,14 @@ from passband.stats.interval.certify.certificate import Certificate, LawCoverage
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.judged.purchase import Prices
 from passband.summary.bracket import Bracket
-from passband.summary.judged.wire import JudgeModel, PricesModel, judge_from, judge_json
+from passband.summary.judged.wire import (
+    JudgeModel,
+    NoteModel,
+    PricesModel,
+    judge_from,
+    judge_json,
+    note_json,
+)
 from passband.summary.program_result import ProgramResult
 from passband.summary.summary import (
     AdaptiveResult,
@@ -66,12 +72,6 @@ class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Note(_Model):
-    code: str
-    text: str
-    severity: Severity = "remark"
-
-
 class _LawCoverage(_Model):
     law: str
     coverage: float
@@ -107,7 +107,7 @@ class _Estimate(_Model):
     n_unscored: int
     policy: Policy
     seed: int | None
-    notes: list[_Note]
+    notes: list[NoteModel]
     certificate: _Certificate | None = None
 
 
@@ -115,7 +115,7 @@ class _Line(_Model):
     metric: str
     scorer: str | None
     estimate: _Estimate | None
-    reason: _Note | None
+    reason: NoteModel | None
     name: str | None
     filter: str | None
     reduction: str | None
@@ -202,7 +202,7 @@ class _Group(_Model):
     n_clusters: int | None
     retried: int
     scorers: list[_Scorer]
-    notes: list[_Note]
+    notes: list[NoteModel]
     lines: list[_Line]
     adaptive: _Adaptive | None = None
     until: _Until | None = None
@@ -357,18 +357,13 @@ def from_json(text: str | bytes) -> Summary:
     return _summary(model)
 
 
-def _note_json(note: Note) -> dict[str, str]:
-    values = note._asdict()
-    return values if note.severity != "remark" else {k: values[k] for k in ("code", "text")}
-
-
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
     """Return an estimate as JSON-serialisable values."""
     parts = ("notes", "certificate")
     certificate = estimate.certificate
     return {
         **{name: getattr(estimate, name) for name in _Estimate.model_fields if name not in parts},
-        "notes": [_note_json(note) for note in estimate.notes],
+        "notes": [note_json(note) for note in estimate.notes],
         **({} if certificate is None else {"certificate": asdict(certificate)}),
     }
 
@@ -381,7 +376,7 @@ def _line_json(line: Line) -> dict[str, Any]:
         "filter": line.filter,
         "reduction": line.reduction,
         "estimate": None if line.estimate is None else estimate_json(line.estimate),
-        "reason": None if line.reason is None else _note_json(line.reason),
+        "reason": None if line.reason is None else note_json(line.reason),
     }
 
 
@@ -394,7 +389,7 @@ def group_json(group: Group) -> dict[str, Any]:
         "trials_per_problem": list(group.trials_per_problem),
         "statuses": dict(group.statuses),
         "scorers": [_scorer_json(scorer) for scorer in group.scorers],
-        "notes": [_note_json(note) for note in group.notes],
+        "notes": [note_json(note) for note in group.notes],
         "lines": [_line_json(line) for line in group.lines],
         **({} if group.adaptive is None else {"adaptive": _adaptive_json(group.adaptive)}),
         **({} if group.until is None else {"until": asdict(group.until)}),
@@ -427,19 +422,15 @@ def _adaptive_json(test: AdaptiveResult) -> dict[str, Any]:
     return {**vars(test), "path": [step._asdict() for step in test.path]}
 
 
-def _note(model: _Note) -> Note:
-    return Note(model.code, model.text, model.severity)
-
-
 def _line(model: _Line) -> Line:
     estimate = None
     if model.estimate is not None:
         parts = {
-            "notes": tuple(map(_note, model.estimate.notes)),
+            "notes": tuple(each.note() for each in model.estimate.notes),
             "certificate": _certificate(model.estimate.certificate),
         }
         estimate = Estimate(**dict(model.estimate) | parts)
-    reason = None if model.reason is None else _note(model.reason)
+    reason = None if model.reason is None else model.reason.note()
     return Line(**dict(model) | {"estimate": estimate, "reason": reason})
 
 
@@ -455,7 +446,7 @@ def _group(model: _Group) -> Group:
         **dict(model)
         | {
             "scorers": tuple(ScorerCounts(**dict(scorer)) for scorer in model.scorers),
-            "notes": tuple(map(_note, model.notes)),
+            "notes": tuple(each.note() for each in model.notes),
             "lines": tuple(map(_line, model.lines)),
             "adaptive": None if model.adaptive is None else _adaptive(model.adaptive),
             "until": None if model.until is None else UntilResult(**dict(model.until)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -21,7 +21,7 @@ from passband.stats.evidence.rules import rule_named
 from passband.stats.evidence.shares import standard_errors
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["count_findings", "first_of_each", "graded_count_findings"]
+__all__ = ["count_findings", "first_of_each", "graded_count_findings", "stopping_findings"]
 
 _SEVERAL = 5  # problems of a size, and larger ones
 _MOST_SIZES = 32  # of which extremes are looked at: the commonest
@@ -63,15 +63,13 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
     >>> finding.code, finding.numbers["rule"], finding.numbers["first"]
     ('trials-related', 'until it was given up after 2 failures', 2)
     """
+    if stopped := stopping_findings(trials, successes):
+        return stopped
     asked = trials > 0
     pairs = Histogram.of_counts(trials[asked], successes[asked])
     if len(pairs.ns) < 2:
         return ()
     first, rule = pairs.ns[0], rule_named(pairs)
-    stopping = stopping_of(pairs)
-    if stopping.is_alarm:
-        what = f"every problem with fewer than {stopping.cap} trials succeeded in exactly one"
-        return (_finding("stopped-by-outcome", what, rule, first, {"p_value": stopping.p_value}),)
     n, c, problems = pairs.trials, pairs.successes, pairs.problems
     related = correlation_of(np.log(n), c / n, problems, variances_of(c, n, problems))
     extremes = max(_extremes(pairs), key=lambda one: one.z, default=None)
@@ -79,6 +77,25 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
         numbers = {"size": extremes.size, "share": extremes.share, "expected": extremes.expected}
         return (_finding("trials-related", str(extremes), rule, first, numbers),)
     return _if_clear(related, "succeeded", rule, first)
+
+
+def stopping_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
+    """Find trials that look tried until the first success of their problem.
+
+    >>> (finding,) = stopping_findings(np.array([2, 3] * 9 + [4]), np.array([1, 1] * 9 + [0]))
+    >>> finding.code, finding.numbers["first"]
+    ('stopped-by-outcome', 2)
+    """
+    asked = trials > 0
+    pairs = Histogram.of_counts(trials[asked], successes[asked])
+    stopping = stopping_of(pairs)
+    if not stopping.is_alarm:
+        return ()
+    what = f"every problem with fewer than {stopping.cap} trials succeeded in exactly one"
+    numbers = {"p_value": stopping.p_value}
+    finding = _finding("stopped-by-outcome", what, rule_named(pairs), pairs.ns[0], numbers)
+    how = "; --stopped-after 1 (in Python, estimate_stopped) gives the share solved within k trials"
+    return (replace(finding, text=finding.text + how),)
 
 
 def graded_count_findings(trials: Ints, means: Floats) -> tuple[Finding, ...]:

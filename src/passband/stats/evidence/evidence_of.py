@@ -10,7 +10,11 @@ from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.evidence import Evidence, Finding
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.evidence.counts import count_findings, graded_count_findings
+from passband.stats.evidence.counts import (
+    count_findings,
+    graded_count_findings,
+    stopping_findings,
+)
 from passband.stats.evidence.failures import failure_findings
 from passband.stats.evidence.left_out import left_out_notes
 
@@ -33,9 +37,13 @@ def data_notes(outcomes: Outcomes, k: int, over: Over) -> tuple[Note, ...]:
 def evidence_of_strata(outcomes: Outcomes, strata: Iterable[Outcomes]) -> Evidence:
     """Return the evidence on outcomes whose numbers of trials may differ from stratum to stratum.
 
-    That they go with the difficulty of a stratum does no harm; within one it does.
+    That they go with the difficulty of a stratum does no harm; within one it does, and so does
+    trying each problem until its first success.
     """
-    return outcomes.found.joined(finding for stratum in strata for finding in _of_counts(stratum))
+    findings = [finding for stratum in strata for finding in _of_counts(stratum)]
+    if outcomes.successes is not None:
+        findings = [*stopping_findings(outcomes.trials, outcomes.successes), *findings]
+    return outcomes.found.joined(findings)
 
 
 def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:

@@ -129,7 +129,7 @@ class GatePolicy:
 
     def as_json(self) -> dict[str, Any]:
         """Convert to a JSON-serialisable dict."""
-        return asdict(self)
+        return {**asdict(self), "accept": list(self.accept)}
 
 
 def _check_rule(tolerance: float | None, tier: str | None) -> None:

@@ -7,20 +7,27 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from passband.notes import Note
+from passband.notes import Note, Severity
 from passband.stats.interval.estimate import Over
 from passband.summary.judged.result import JudgeResult, Labeller
 
-__all__ = ["JudgeModel", "PricesModel", "judge_from", "judge_json"]
+__all__ = ["JudgeModel", "NoteModel", "PricesModel", "judge_from", "judge_json", "note_json"]
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class _Note(_Model):
+class NoteModel(_Model):
+    """A note in the JSON of a summary."""
+
     code: str
     text: str
+    severity: Severity = "remark"
+
+    def note(self) -> Note:
+        """Return the note."""
+        return Note(self.code, self.text, self.severity)
 
 
 class PricesModel(_Model):
@@ -53,7 +60,7 @@ class _Agreement(_Model):
     judge_rate: float
     label_rate: float
     level: float
-    notes: list[_Note]
+    notes: list[NoteModel]
 
 
 class _Purchase(_Model):
@@ -84,7 +91,7 @@ class _Split(_Model):
     explained: float
     worth: float
     purchases: list[_Purchase]
-    notes: list[_Note]
+    notes: list[NoteModel]
 
 
 class _Labeller(_Model):
@@ -115,6 +122,12 @@ class JudgeModel(_Model):
     labellers: list[_Labeller]
 
 
+def note_json(note: Note) -> dict[str, str]:
+    """Return a note as JSON has it; a severity only where it is more than a remark."""
+    values = note._asdict()
+    return values if note.severity != "remark" else {k: values[k] for k in ("code", "text")}
+
+
 def judge_json(judge: JudgeResult) -> dict[str, Any]:
     """Return a judge as JSON-serialisable values."""
     values: dict[str, Any] = _plain(asdict(judge))
@@ -124,7 +137,7 @@ def judge_json(judge: JudgeResult) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Return notes and tuples as JSON has them, all the way down."""
     if isinstance(value, Note):
-        return {"code": value.code, "text": value.text}
+        return note_json(value)
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, (list, tuple)):
@@ -154,7 +167,7 @@ def _agreement(model: _Agreement | None) -> Any:
         name: Rate(**dict(value)) if isinstance(value, _Rate) else value
         for name, value in dict(model).items()
     }
-    return Agreement(**values | {"notes": tuple(map(_note, model.notes))})
+    return Agreement(**values | {"notes": tuple(each.note() for each in model.notes)})
 
 
 def _split(model: _Split | None) -> Any:
@@ -164,9 +177,6 @@ def _split(model: _Split | None) -> Any:
         return None
     purchases = tuple(Purchase(**dict(one)) for one in model.purchases)
     return JudgedSplit(
-        **dict(model) | {"purchases": purchases, "notes": tuple(map(_note, model.notes))}
+        **dict(model)
+        | {"purchases": purchases, "notes": tuple(each.note() for each in model.notes)}
     )
-
-
-def _note(model: _Note) -> Note:
-    return Note(model.code, model.text)
