@@ -196,8 +196,8 @@ def random_design(seed: int) -> Design:
     label, population = random_population(rng)
     trials = int(rng.choice(SIZES))
     problems = round(float(np.exp(rng.uniform(np.log(5), np.log(1000)))))
-    ks = {1, int(rng.integers(1, trials // 2 + 1)) if trials > 1 else 1}
-    ks.add(int(rng.integers(trials // 2 + 1, trials + 1)))
+    half = trials // 2
+    ks = {int(rng.integers(1, max(half, 1) + 1)), int(rng.integers(half + 1, trials + 1))}
     metrics = [
         f"{rng.choice(['pass@', 'pass^', 'maj@'])}{k}" if k > 1 else "pass@1" for k in sorted(ks)
     ]
@@ -370,7 +370,7 @@ def measured(given: argparse.Namespace) -> Iterator[Cell]:
             partial(grid_cells, job, coverage[job.name, job.problems, job.trials], given.sets, 1200)
             for job in jobs(other_set, 400)[::step]
         ]
-    todo += [partial(design_cells, seed, 300, 900) for seed in range(0, given.designs, step)]
+    todo += [partial(design_cells, seed, 300, 1200) for seed in range(0, given.designs, step)]
     with ProcessPoolExecutor(given.workers) as pool:
         for done, found in enumerate(pool.map(call, todo), start=1):
             if sys.stderr.isatty():

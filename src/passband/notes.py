@@ -222,6 +222,10 @@ class Note(NamedTuple):
     def __str__(self) -> str:
         return self.text
 
+    def as_weak(self) -> Note:
+        """Return the note where it means that the interval may be too short."""
+        return self._replace(severity="weak")
+
 
 def notes_as_json(notes: Iterable[Note]) -> list[dict[str, str]]:
     """Convert notes to JSON-serialisable dicts.

@@ -8,8 +8,9 @@ different k are strongly correlated, so that quantile is about 2.4 and not the 3
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from passband.stats.interval.band_graded import (
     samples_of,
 )
 from passband.stats.interval.critical import critical_value
-from passband.stats.interval.default.auto import auto, target_notes
+from passband.stats.interval.default.auto import auto, spread_notes, target_notes
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.vote_band import vote_band, vote_covariance
@@ -148,7 +149,14 @@ def _request(
 def _of_counts(requests: list[IntervalRequest]) -> _Drawn:
     critical = critical_of_counts(requests)
     ends = [ends_of_counts(request, critical) for request in requests]
-    return _Drawn(critical, ends, _by_code(target_notes(r, r.mixture()) for r in requests))
+    return _Drawn(critical, ends, _by_code(_notes_of_counts(request) for request in requests))
+
+
+def _notes_of_counts(request: IntervalRequest) -> Iterator[Note]:
+    mixture = request.mixture()
+    yield from target_notes(request, mixture)
+    if not request.metric.has_zero_factor(request.means) and np.ptp(request.range()):
+        yield from spread_notes(request, mixture, request.values(mixture))
 
 
 def _of_graded(requests: list[IntervalRequest]) -> _Drawn:
@@ -180,5 +188,9 @@ def _of_votes(
 
 
 def _by_code(several: Iterable[Iterable[Note]]) -> tuple[Note, ...]:
-    """Collect notes at single k, one of each code: the counts in a text differ from k to k."""
-    return tuple({note.code: note for notes in several for note in notes}.values())
+    """Collect notes at single k, one of each code: the first that is more than a remark, if any."""
+    by_code: dict[str, Note] = {}
+    for note in chain.from_iterable(several):
+        if note.code not in by_code or by_code[note.code].severity == "remark":
+            by_code[note.code] = note
+    return tuple(by_code.values())

@@ -38,7 +38,7 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
-__all__ = ["auto", "ends_of", "has_few_repeats", "one_sided", "target_notes"]
+__all__ = ["auto", "ends_of", "has_few_repeats", "one_sided", "spread_notes", "target_notes"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ
@@ -112,15 +112,21 @@ def ends_of(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
 def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = target_notes(request, mixture)
-    problems = mixture.problems
     if request.over == "trials" and len(mixture.strata) > 1 and not has_few_repeats(mixture):
         notes += _strata_notes(request, mixture, values)
-    if problems > 1:
-        informative = problems - _commonest(mixture, values)
-        is_weak = _rests_on_few(request, mixture, values)
-        if is_weak or informative < _ENOUGH_INFORMATIVE:
-            notes.append(few_informative(problems, informative, is_weak=is_weak))
-    return tuple(notes)
+    return (*notes, *spread_notes(request, mixture, values))
+
+
+def spread_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
+    """Return a note if the spread of the values rests on few problems."""
+    problems = mixture.problems
+    if problems == 1:
+        return ()
+    informative = problems - _commonest(mixture, values)
+    is_weak = _rests_on_few(request, mixture, values)
+    if not is_weak and informative >= _ENOUGH_INFORMATIVE:
+        return ()
+    return (few_informative(problems, informative, is_weak=is_weak),)
 
 
 def _rests_on_few(request: IntervalRequest, mixture: Mixture, values: Floats) -> bool:
