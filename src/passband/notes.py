@@ -1206,6 +1206,7 @@ def prior_dominates(mean: float, observed: float, sd: float) -> Note:
         "prior-dominates",
         f"the prior moves the answer more than the data do: posterior mean {mean:.4g}, "
         f"observed value {observed:.4g}, posterior standard deviation {sd:.2g}",
+        "weak",
     )
 
 
@@ -1215,6 +1216,7 @@ def value_outside(observed: float) -> Note:
         "value-outside",
         f"the observed value {observed:.4g} lies outside the interval, which is for the latent "
         "value",
+        "weak",
     )
 
 

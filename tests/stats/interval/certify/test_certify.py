@@ -43,6 +43,7 @@ def test_spikes_are_flagged_and_widened_on_request() -> None:
     assert result.certificate is not None
     assert result.certificate.coverage < 0.92
     assert "low-coverage" in codes(result)
+    assert {note.severity for note in result.notes if note.code == "low-coverage"} == {"weak"}
     wide = estimate(SPIKES, "pass@1", over="trials", calibrate=True)
     assert wide.certificate is not None
     assert wide.certificate.z is not None
