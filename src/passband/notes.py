@@ -1626,8 +1626,8 @@ OTHER_SCORER_VERSION = Note(
 WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
-        "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing", "shards-waiting",
-        "unsafe-code",
+        "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing",
+        "shards-waiting", "unsafe-code",
     }
 )  # fmt: skip
 
@@ -1878,7 +1878,7 @@ def program_outcomes(counts: Mapping[str, int], missing: int) -> Note:
 def unsafe_code(backend: str) -> Note:
     """Return the note on programs that ran without a sandbox."""
     return Note(
-        "unsafe-code",
+        "shards-waiting", "unsafe-code",
         f"programs ran without a sandbox (--unsafe-code, {backend}): they could do what the user "
         "can, and nothing vouches for their verdicts",
     )

@@ -158,7 +158,7 @@ def _certificate_lines(summary: Summary) -> tuple[list[str], list[str]]:
         if certificate is not None:
             unseen[certificate.unseen] = None
             if not certificate.is_low:  # else it has a note
-                sentences.setdefault(str(certificate), []).append(label)
+                sentences.setdefault(certificate.sentence, []).append(label)
     lines = [f"{_named(names, labels)}: {text}." for text, names in sentences.items()]
     return lines, [f"Simulated coverage cannot see {text}." for text in unseen]
 

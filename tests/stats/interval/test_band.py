@@ -20,6 +20,7 @@ from properties import one_in
 
 TARGETS: tuple[Over, ...] = ("problems", "trials")
 ROUNDING = 1e-9
+DIRECTIONS = {"pass@*": 1, "max@*": 1, "pass^*": -1}
 
 counts = st.lists(
     st.integers(1, 7).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
@@ -42,6 +43,21 @@ def pointwise(outcomes: Outcomes, found: Band) -> tuple[list[float], list[float]
     return [e.low or 0.0 for e in each], [1.0 if e.high is None else e.high for e in each]
 
 
+def assert_contains_pointwise(found: Band, outcomes: Outcomes) -> None:
+    """Check that the band contains the intervals at single k, drawn in where the curve rises."""
+    low, high = map(np.array, pointwise(outcomes, found))
+    step = DIRECTIONS.get(found.metric)
+    for n in dict.fromkeys(found.n_problems.tolist()) if step else ():
+        (part,) = (found.n_problems == n).nonzero()
+        part = part[::step]
+        least = [low[part[: i + 1]].max() for i in range(len(part))]
+        low[part], high[part] = least, [high[part[i:]].min() for i in range(len(part))]
+        assert (np.diff(found.low[part]) >= 0).all()
+        assert (np.diff(found.high[part]) >= 0).all()
+    assert (found.low <= low + ROUNDING).all()
+    assert (found.high >= high - ROUNDING).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["pass@*", "pass^*", "maj@*", "auc@*", "geom@*", "g-pass@*:0.5"])
 @pytest.mark.parametrize("over", TARGETS)
@@ -61,9 +77,7 @@ def test_a_band_contains_the_curve_and_the_pointwise_intervals(
     assert (found.value <= found.high).all()
     assert found.low.min() >= -ROUNDING
     assert found.high.max() <= 1 + ROUNDING
-    low, high = pointwise(outcomes, found)
-    assert (found.low <= np.array(low) + ROUNDING).all()
-    assert (found.high >= np.array(high) - ROUNDING).all()
+    assert_contains_pointwise(found, outcomes)
     assert normal_quantile(level) <= found.critical <= bonferroni(level, len(found))
 
 
@@ -107,6 +121,26 @@ def test_one_trial_is_one_interval(over: Over) -> None:
     assert band(outcomes, "pass@*", over=over).critical == normal_quantile(0.95)
 
 
+@pytest.mark.parametrize("name", ["pass@*", "pass^*"])
+def test_the_ends_of_a_band_go_the_way_of_the_curve(name: str) -> None:
+    # low ends for one k each: .914 at 3, .905 at 4
+    outcomes = Outcomes.from_counts([4] * 5 + [5] * 30 + [6] * 25, 6)
+    found = band(outcomes, name, over="trials")
+    step = DIRECTIONS[name]
+    for ends in (found.low[::step], found.high[::step]):
+        assert (np.diff(ends) >= 0).all()
+    mirrored = band(Outcomes.from_counts([2] * 5 + [1] * 30 + [0] * 25, 6), "pass^*", over="trials")
+    if name == "pass@*":
+        assert (1 - mirrored.high).tolist() == pytest.approx(found.low.tolist())
+
+
+def test_ends_of_other_problems_are_left_alone() -> None:
+    ragged = Outcomes.from_counts([1, 2] * 10 + [3] * 6, [2] * 20 + [4] * 6)
+    found = band(ragged, "pass@*")
+    assert found.n_problems.tolist() == [26, 26, 6, 6]
+    assert found.low[2] < found.low[1]
+
+
 def test_clusters_widen_a_band() -> None:
     successes = np.repeat([0, 8, 3, 5, 1, 2, 7, 8] * 3, 4)
     plain = band(Outcomes.from_counts(successes, 8), "pass@*")
@@ -127,9 +161,7 @@ def test_a_band_of_graded_scores(over: Over, scale: float, clusters: list[int] |
     found = band(outcomes, "max@*", over=over)
     line = curve(outcomes, "max@*")
     assert found.value.tolist() == line.value.tolist()
-    low, high = pointwise(outcomes, found)
-    assert (found.low <= np.array(low) + ROUNDING).all()
-    assert (found.high >= np.array(high) - ROUNDING).all()
+    assert_contains_pointwise(found, outcomes)
     assert normal_quantile(0.95) < found.critical < bonferroni(0.95, 6)
     assert np.isfinite(found.low).all()
     if scale == 1.0:
@@ -160,9 +192,7 @@ def test_a_band_of_a_blend(over: Over, name: str) -> None:
     outcomes = Outcomes.from_counts([0, 8, 3, 5, 1, 2, 7, 8] * 5, 8)
     found = band(outcomes, name, over=over)
     assert found.value.tolist() == curve(outcomes, name).value.tolist()
-    low, high = pointwise(outcomes, found)
-    assert (found.low <= np.array(low) + ROUNDING).all()
-    assert (found.high >= np.array(high) - ROUNDING).all()
+    assert_contains_pointwise(found, outcomes)
     assert found.critical < bonferroni(0.95, 8)
 
 

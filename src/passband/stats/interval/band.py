@@ -8,7 +8,7 @@ different k are strongly correlated, so that quantile is about 2.4 and not the 3
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -21,7 +21,11 @@ from passband.stats.checks import Over, as_level, check_outcomes, check_over, ch
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.values import ArrayValue
 from passband.stats.evidence.evidence_of import data_notes, evidence_of
-from passband.stats.interval.band_counts import critical_of_counts, ends_of_counts
+from passband.stats.interval.band_counts import (
+    critical_of_counts,
+    ends_of_counts,
+    notes_of_counts,
+)
 from passband.stats.interval.band_graded import (
     critical_of_graded,
     ends_of_graded,
@@ -29,11 +33,11 @@ from passband.stats.interval.band_graded import (
     samples_of,
 )
 from passband.stats.interval.critical import critical_value
-from passband.stats.interval.default.auto import auto, spread_notes, target_notes
+from passband.stats.interval.default.auto import auto
 from passband.stats.interval.default.wilson import level_of
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.interval.vote_band import vote_band, vote_covariance
-from passband.stats.metric.measure import curve, curve_name
+from passband.stats.metric.measure import Curve, curve, curve_name
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.names import MetricName
 from passband.stats.metric.registry import expand_metrics
@@ -41,6 +45,7 @@ from passband.types import Floats, Ints
 
 __all__ = ["Band", "band"]
 
+_DIRECTIONS = {"pass@": 1, "max@": 1, "pass^": -1}  # in which a curve goes, of the same problems
 _MOST_CELLS = 4_000_000  # pairs (n, c) times k
 
 
@@ -95,8 +100,11 @@ def band(
             for metric, value in zip(metrics, points.value, strict=True)
         ]
         drawn = _of_counts(requests) if scored.is_binary else _of_graded(requests)
-    rows = zip(metrics, points.value.tolist(), drawn.ends, strict=True)
-    ends = [m.on_scale(outcomes, min(e[0], value), max(e[1], value)) for m, value, e in rows]
+    low, high = np.array(drawn.ends).T
+    low, high = np.minimum(low, points.value), np.maximum(high, points.value)
+    low, high = _monotone(points, low, high)
+    rows = zip(metrics, low.tolist(), high.tolist(), strict=True)
+    ends = [metric.on_scale(outcomes, *pair) for metric, *pair in rows]
     if evidence_of(scored).against(over, len(metrics)) is not None:
         ends = [(math.nan, math.nan)] * len(metrics)
     return Band(
@@ -116,6 +124,24 @@ def band(
             *drawn.notes,
         ),
     )
+
+
+def _monotone(points: Curve, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Draw the ends in to where the curve, which only rises or only falls, can be.
+
+    All ends hold at once: what pass@k is at least, pass@(k+1) of the same problems is, too. Of
+    intervals for one k each that is not so: the best of several would hold less often than one.
+    """
+    direction = _DIRECTIONS.get(curve_name(points.metric).key)
+    if direction is None:
+        return low, high
+    low, high = low.copy(), high.copy()
+    (cuts,) = np.diff(points.n_problems).nonzero()
+    for part in np.split(np.arange(len(points.k)), cuts + 1):
+        rising = part[::direction]
+        low[rising] = np.maximum.accumulate(low[rising])
+        high[rising[::-1]] = np.minimum.accumulate(high[rising[::-1]])
+    return low, high
 
 
 def _check_size(outcomes: Outcomes, name: MetricName) -> None:
@@ -149,14 +175,7 @@ def _request(
 def _of_counts(requests: list[IntervalRequest]) -> _Drawn:
     critical = critical_of_counts(requests)
     ends = [ends_of_counts(request, critical) for request in requests]
-    return _Drawn(critical, ends, _by_code(_notes_of_counts(request) for request in requests))
-
-
-def _notes_of_counts(request: IntervalRequest) -> Iterator[Note]:
-    mixture = request.mixture()
-    yield from target_notes(request, mixture)
-    if not request.metric.has_zero_factor(request.means) and np.ptp(request.range()):
-        yield from spread_notes(request, mixture, request.values(mixture))
+    return _Drawn(critical, ends, _by_code(map(notes_of_counts, requests)))
 
 
 def _of_graded(requests: list[IntervalRequest]) -> _Drawn:

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from passband.notes import CONSTANT_METRIC, Note
 from passband.stats.interval.critical import critical_value
-from passband.stats.interval.default.auto import auto, has_few_repeats, one_sided
+from passband.stats.interval.default.auto import auto, count_notes, has_few_repeats, one_sided
 from passband.stats.interval.default.clusters import over_clusters
+from passband.stats.interval.default.one_problem import is_alone
 from passband.stats.interval.default.wilson import (
     Ends,
     level_of,
@@ -22,7 +24,7 @@ from passband.stats.interval.fit.mixture import Mixture
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.types import Floats
 
-__all__ = ["critical_of_counts", "ends_of_counts"]
+__all__ = ["critical_of_counts", "ends_of_counts", "notes_of_counts"]
 
 
 def critical_of_counts(requests: Sequence[IntervalRequest]) -> float:
@@ -76,6 +78,17 @@ def _trial_covariance(mixture: Mixture, values: Floats, shares: Floats) -> Float
     return covariance
 
 
+def notes_of_counts(request: IntervalRequest) -> tuple[Note, ...]:
+    """Return the notes of the interval at one k."""
+    low, high = request.range()
+    if low == high:
+        return (CONSTANT_METRIC,)
+    if request.metric.has_zero_factor(request.means) or is_alone(request):
+        return auto(request).notes
+    mixture = request.mixture()
+    return count_notes(request, mixture, request.values(mixture))
+
+
 def ends_of_counts(request: IntervalRequest, critical: float) -> tuple[float, float]:
     """Return the ends of the band at one k."""
     outcomes, metric, over = request.outcomes, request.metric, request.over
@@ -85,7 +98,7 @@ def ends_of_counts(request: IntervalRequest, critical: float) -> tuple[float, fl
     if scale == 0.0:
         return request.value, request.value
     surer = replace(request, level=level_of(critical))
-    if metric.has_zero_factor(request.means):
+    if metric.has_zero_factor(request.means) or is_alone(request):
         interval = auto(surer)
         return interval.low or 0.0, interval.high or 0.0
     mixture = mixture_of(outcomes, metric.k)

@@ -232,9 +232,6 @@ class Template:
         result = self._estimate(request, interval)
         if not (self.certify or self.calibrate):
             return result
-        finding = evidence_of(self.scored).against(self.over, metric.k)
-        if finding is not None:
-            return _noted(result, no_certificate(finding.text))
         return with_certificate(result, request, calibrate=self.calibrate)
 
     def _estimate(self, request: IntervalRequest, interval: Interval) -> Estimate:
@@ -278,7 +275,7 @@ def with_certificate(
         estimate = _widened(estimate, request, certificate.z)
     if certificate.is_low:
         is_widened = certificate.z is not None
-        estimate = _noted(estimate, low_coverage(str(certificate), is_widened=is_widened))
+        estimate = _noted(estimate, low_coverage(certificate.sentence, is_widened=is_widened))
     return estimate
 
 

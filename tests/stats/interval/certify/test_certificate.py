@@ -71,5 +71,9 @@ def test_low_coverage(
 
 
 def test_reads_as_a_sentence() -> None:
-    assert str(made(0.9134)) == "on data like yours this 95% interval covers about 91%"
+    certificate = made(0.9134)
+    assert certificate.sentence == "on data like yours this 95% interval covers about 91%"
+    assert str(certificate) == (
+        f"{certificate.sentence}, by simulation, which cannot see {certificate.unseen}"
+    )
     assert made(0.99712, 0.999).percent == "99.7%"

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from passband import Certificate, Estimate, InvalidInput, Outcomes, estimate
+from passband.notes import Note
 from passband.stats.interval.certify.certify import certified
 from passband.stats.interval.estimate import with_certificate
 from passband.stats.interval.request import IntervalRequest
 from passband.stats.metric.registry import parse_metric
 
 EVEN = Outcomes.from_counts([0, 1, 3, 4, 6, 8] * 10, 8)
+TAIL = Outcomes.from_array([*([1.0 + i / 8, 1.0] for i in range(10)), [1.5, -60.0]])
 SPIKES = Outcomes.from_counts([5, 0, 5, 5, 0, 4, 0, 5, 0, 1, 5, 0], 5)  # two carry all the noise
 GRADED = Outcomes.from_array(np.r_[np.zeros(6), 0.02, 0.03, 0.2, 0.9][:, None] + [[0.0, 0.05]])
 
@@ -38,13 +40,13 @@ def test_usual_design_covers() -> None:
     assert plain.certificate is None
 
 
-def test_spikes_are_flagged_and_widened_on_request() -> None:
-    result = estimate(SPIKES, "pass@1", over="trials", certify=True)
+def test_a_long_tail_is_flagged_and_widened_on_request() -> None:
+    result = estimate(TAIL, "avg", certify=True)
     assert result.certificate is not None
     assert result.certificate.coverage < 0.92
     assert "low-coverage" in codes(result)
     assert {note.severity for note in result.notes if note.code == "low-coverage"} == {"weak"}
-    wide = estimate(SPIKES, "pass@1", over="trials", calibrate=True)
+    wide = estimate(TAIL, "avg", calibrate=True)
     assert wide.certificate is not None
     assert wide.certificate.z is not None
     assert wide.certificate.z > 1.96
@@ -53,6 +55,31 @@ def test_spikes_are_flagged_and_widened_on_request() -> None:
     assert "calibrated" in codes(wide)
     ends = [wide.low, result.low, result.value, result.high, wide.high]
     assert ends == sorted(set(ends))
+
+
+def test_two_problems_that_carry_all_the_noise_are_enough() -> None:
+    certificate = estimate(SPIKES, "pass@1", over="trials", certify=True).certificate
+    assert certificate is not None
+    assert certificate.coverage > 0.93
+
+
+def test_data_that_allow_no_interval_are_not_certified() -> None:
+    stopped = Outcomes.from_counts([1] * 12, [1, 1, 2, 3, 1, 5, 8, 1, 2, 2, 4, 1])
+    for over in ("problems", "trials"):
+        found = certified(request_for(stopped, "pass@1", over, 0.95))
+        assert isinstance(found, Note)
+        assert found.code == "no-certificate"
+        assert "succeeded in exactly one" in found.text
+    accepted = stopped.accepting(["stopped-by-outcome"])
+    certificate = certified(request_for(accepted, "pass@1", "problems", 0.95))
+    assert isinstance(certificate, Certificate)
+    assert "stopped by results" in str(certificate)
+
+
+def test_an_exact_interval_is_not_simulated() -> None:
+    single = estimate(Outcomes.from_counts([3], 8), "pass@1", over="trials", certify=True)
+    assert single.certificate is None
+    assert single.notes[-1].text.endswith("the interval of a single problem is exact")
 
 
 def test_enough_coverage_is_not_calibrated() -> None:

@@ -71,18 +71,24 @@ class Certificate:
         before = self.coverage if self.uncalibrated is None else self.uncalibrated
         return _percent(before, self.level), self.percent
 
-    def __str__(self) -> str:
-        """Return the certificate as a sentence.
-
-        >>> laws = (LawCoverage("sharp", 0.9, 500), LawCoverage("close", 0.92, 500))
-        >>> print(Certificate(0.95, 0.91, 0.9, 0.92, 0.009, 1000, laws, 7, "rare scores"))
-        on data like yours this 95% interval covers about 91%
-        """
+    @property
+    def sentence(self) -> str:
+        """The coverage to expect, in words."""
         calibrated = "calibrated " if self.z is not None else ""
         return (
             f"on data like yours this {calibrated}{100 * self.level:.10g}% interval covers about "
             f"{self.percent}"
         )
+
+    def __str__(self) -> str:
+        """Return the coverage to expect, and what the simulation cannot see.
+
+        >>> laws = (LawCoverage("sharp", 0.9, 500), LawCoverage("close", 0.92, 500))
+        >>> print(Certificate(0.95, 0.91, 0.9, 0.92, 0.009, 1000, laws, 7, "rare scores"))
+        on data like yours this 95% interval covers about 91%, by simulation, which cannot see \
+rare scores
+        """
+        return f"{self.sentence}, by simulation, which cannot see {self.unseen}"
 
 
 def _percent(coverage: float, level: float) -> str:

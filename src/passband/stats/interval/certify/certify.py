@@ -8,6 +8,7 @@ import numpy as np
 
 from passband.notes import Note, no_certificate
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.evidence.evidence_of import evidence_of
 from passband.stats.interval.certify.calibration import calibrated
 from passband.stats.interval.certify.certificate import Certificate, certificate_of
 from passband.stats.interval.certify.clusters import cluster_sets
@@ -17,6 +18,7 @@ from passband.stats.interval.certify.graded import problem_sets, trial_sets
 from passband.stats.interval.certify.laws import fitted_laws
 from passband.stats.interval.certify.simulation import Simulation
 from passband.stats.interval.default.graded_sample import GradedSample
+from passband.stats.interval.default.one_problem import is_alone
 from passband.stats.interval.fit.coarse import is_too_large
 from passband.stats.interval.request import IntervalRequest, mixture_of
 from passband.stats.interval.seeds import generator, seed_of_data
@@ -37,9 +39,10 @@ _MOST_VALUES = 4_000_000  # drawn for one certificate
 _LEAST_SETS = 100
 _LEAST_BOUNDED = 30
 
-_UNSEEN = "trials stopped by their own outcome, or difficulties that no problem of the sample has"
-_UNSEEN_CLUSTERS = f"{_UNSEEN}, or clusters whose values go along with their size"
-_UNSEEN_SCORES = "trials stopped by their own outcome, or rare scores that the sample lacks"
+_UNSEEN = "trials that depend on each other or were stopped by results"
+_UNSEEN_PROBLEMS = f"{_UNSEEN}, or problems of a kind that was not drawn"
+_UNSEEN_CLUSTERS = f"{_UNSEEN_PROBLEMS}, or clusters whose values go along with their size"
+_UNSEEN_SCORES = f"{_UNSEEN}, or rare scores that were not drawn"
 
 
 def certified(
@@ -47,9 +50,13 @@ def certified(
 ) -> Certificate | Note:
     """Return the coverage to expect of the default interval, or why it cannot be simulated.
 
-    `sets` data sets are drawn from each law. With `calibrate` the certificate may be of a wider
+    Data that show that there can be no interval are not simulated: data sets drawn from a law that
+    is fitted to them would not show it. `sets` data sets are drawn from each law. With `calibrate` the certificate may be of a wider
     interval, at the quantile that it names.
     """
+    finding = evidence_of(request.outcomes).against(request.over, request.k)
+    if finding is not None:
+        return no_certificate(finding.text)
     request = request.unit
     seed = _seed(request)
     simulations = _simulations(request, sets, seed)
@@ -75,7 +82,7 @@ def _unseen(request: IntervalRequest) -> str:
     if not request.outcomes.is_binary:
         return _UNSEEN_SCORES
     clustered = request.outcomes.is_clustered and request.over == "problems"
-    return _UNSEEN_CLUSTERS if clustered else _UNSEEN
+    return _UNSEEN_CLUSTERS if clustered else _UNSEEN_PROBLEMS
 
 
 def _simulations(request: IntervalRequest, sets: int, seed: int) -> list[Simulation] | str:
@@ -89,6 +96,8 @@ def _simulations(request: IntervalRequest, sets: int, seed: int) -> list[Simulat
     if request.over == "problems" and request.outcomes.n_units(request.k) < 2:
         noun = "cluster" if clustered else "problem"
         return f"a single {noun} does not show how {noun}s differ"
+    if request.outcomes.is_binary and is_alone(request):
+        return "the interval of a single problem is exact"
     rng = generator(seed)
     if not request.outcomes.is_binary:
         return _graded(request, sets, rng)

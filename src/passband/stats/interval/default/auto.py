@@ -23,6 +23,7 @@ from passband.stats.interval.default.carriers import are_few, carriers
 from passband.stats.interval.default.cluster_notes import cluster_notes
 from passband.stats.interval.default.clusters import over_clusters
 from passband.stats.interval.default.graded import graded_interval
+from passband.stats.interval.default.one_problem import is_alone, over_own_trials
 from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
 from passband.stats.interval.default.votes import vote_over_trials
 from passband.stats.interval.default.wilson import (
@@ -38,7 +39,7 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
-__all__ = ["auto", "ends_of", "has_few_repeats", "one_sided", "spread_notes", "target_notes"]
+__all__ = ["auto", "count_notes", "ends_of", "has_few_repeats", "one_sided", "target_notes"]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ
@@ -57,6 +58,8 @@ def auto(request: IntervalRequest) -> Interval:
     if not request.outcomes.is_binary:
         zero = request.metric.has_zero_factor(request.means)
         return _blend_at_zero(request) if zero else graded_interval(request)
+    if is_alone(request):
+        return over_own_trials(request)
     pairs = request.outcomes.histogram.at_least(request.k)
     if is_too_large(pairs):
         return _from_moments(request)
@@ -68,7 +71,7 @@ def auto(request: IntervalRequest) -> Interval:
         return Interval(request.value, request.value, 0.0, (CONSTANT_METRIC,))
     mixture = request.mixture()
     values = request.values(mixture)
-    notes = _notes(request, mixture, values)
+    notes = count_notes(request, mixture, values)
     bound = one_sided(request, mixture)
     if bound is not None:
         return bound.with_notes(*notes)
@@ -109,15 +112,18 @@ def ends_of(request: IntervalRequest, mixture: Mixture, values: Floats) -> Ends:
     return over_problems(mixture, values, request.level)
 
 
-def _notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
-    """Return notes on where the coverage of the default intervals is known to be weak."""
+def count_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
+    """Return notes on where the coverage of the default intervals is known to be weak.
+
+    `values` are those of the pairs of the mixture's grid.
+    """
     notes = target_notes(request, mixture)
     if request.over == "trials" and len(mixture.strata) > 1 and not has_few_repeats(mixture):
         notes += _strata_notes(request, mixture, values)
-    return (*notes, *spread_notes(request, mixture, values))
+    return (*notes, *_spread_notes(request, mixture, values))
 
 
-def spread_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
+def _spread_notes(request: IntervalRequest, mixture: Mixture, values: Floats) -> tuple[Note, ...]:
     """Return a note if the spread of the values rests on few problems."""
     problems = mixture.problems
     if problems == 1:
