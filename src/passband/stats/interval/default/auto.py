@@ -39,7 +39,15 @@ from passband.stats.interval.request import IntervalRequest
 from passband.stats.tolerance import ROUNDING_DIGITS
 from passband.types import Floats
 
-__all__ = ["auto", "count_notes", "ends_of", "has_few_repeats", "one_sided", "target_notes"]
+__all__ = [
+    "auto",
+    "count_notes",
+    "ends_of",
+    "has_few_repeats",
+    "one_sided",
+    "rests_on_few",
+    "target_notes",
+]
 
 _ENOUGH_REPEATS = 10  # problems, and a tenth of them
 _UNLIKE = 1.15  # ratio of variances above which strata of n are said to differ
@@ -129,13 +137,13 @@ def _spread_notes(request: IntervalRequest, mixture: Mixture, values: Floats) ->
     if problems == 1:
         return ()
     informative = problems - _commonest(mixture, values)
-    is_weak = _rests_on_few(request, mixture, values)
+    is_weak = rests_on_few(request, mixture, values)
     if not is_weak and informative >= _ENOUGH_INFORMATIVE:
         return ()
     return (few_informative(problems, informative, is_weak=is_weak),)
 
 
-def _rests_on_few(request: IntervalRequest, mixture: Mixture, values: Floats) -> bool:
+def rests_on_few(request: IntervalRequest, mixture: Mixture, values: Floats) -> bool:
     """Return whether too few problems carry the spread, those that the fit predicts included.
 
     Where all trials are alike the interval is an exact bound, which is never short.
