@@ -1878,7 +1878,7 @@ def program_outcomes(counts: Mapping[str, int], missing: int) -> Note:
 def unsafe_code(backend: str) -> Note:
     """Return the note on programs that ran without a sandbox."""
     return Note(
-        "shards-waiting", "unsafe-code",
+        "unsafe-code",
         f"programs ran without a sandbox (--unsafe-code, {backend}): they could do what the user "
         "can, and nothing vouches for their verdicts",
     )
