@@ -120,6 +120,13 @@ def test_problems_that_share_a_value() -> None:
     assert few_informative(20, 0).code == "all-same-value"
     assert str(few_informative(20, 0, "cluster")).startswith("all 20 clusters")
     assert "only 3 problems" in str(few_informative(3, 2))
+    assert str(few_informative(3, 2, is_weak=True)) == (
+        "only 3 problems, so the interval may be too short; add problems"
+    )
+    assert str(few_informative(300, 299, is_weak=True)) == (
+        "the spread of 300 problems rests on a few that are far from the others, so the interval "
+        "may be too short; add problems"
+    )
     assert str(few_informative(20, 8)).startswith("12 of 20 problems share one value")
 
 

@@ -357,8 +357,8 @@ short; add problems
             remedy = f"add {noun}s"
         text = f"all {problems} {noun}s have the same value; {missed}; {remedy}"
         return Note("all-same-value", text, severity)
-    if informative == problems - 1 and not is_weak:
-        text = f"only {problems} {noun}s, so the interval is rough; add {noun}s"
+    if informative == problems - 1 and problems <= 10:
+        text = f"only {problems} {noun}s, so the interval {end}; add {noun}s"
     elif is_weak and 2 * informative > problems:
         text = (
             f"the spread of {problems} {noun}s rests on a few that are far from the others, so "
