@@ -27,7 +27,7 @@ def carriers(values: Floats, weights: Floats, problems: float) -> float:
     >>> round(carriers(np.array([0.0, 1.0]), np.array([0.5, 0.5]), 30))
     30
     >>> round(carriers(np.array([0.0, 1.0]), np.array([0.99, 0.01]), 100), 2)
-    1.01
+    1.02
     """
     away = np.where(weights > 0.0, values - weights @ values, 0.0)
     largest = float(np.abs(away).max())
