@@ -2,9 +2,9 @@
 
 Families of designs: numbers of trials that go with difficulty, clusters of unequal size, graded
 scores, votes, strata, five problems, scores of both signs, and these very problems where k is above
-n/2, where noise is rare, and where there is a single problem. Every interval comes from `passband.estimate`. An interval
-over problems covers if it contains the mean of the metric over all problems that could have been
-drawn; over trials, the mean over those that were.
+n/2, where noise is rare, and where there is a single problem. Every interval comes from
+`passband.estimate`. An interval over problems covers if it contains the mean of the metric over all
+problems that could have been drawn; over trials, the mean over those that were.
 
     python benchmarks/coverage_designs.py                   400 data sets a cell
     python benchmarks/coverage_designs.py --family ragged   one family
@@ -465,6 +465,7 @@ HALF = (
 )  # fmt: skip
 RARE: dict[str, Law] = {
     ".01 .99": one_of(0.01, 0.99),
+    "3/4 .01, 1/4 .99": mostly(one_of(0.99), 0.01, 0.75),
     "all .01": one_of(0.01),
     ".05 .95": one_of(0.05, 0.95),
     "99 % 1, 1 % .2": THESE["99 % 1, 1 % .2"],

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from commands import run as command
-from passband import simple_evaluate, summarize
+from passband import Outcomes, estimate, simple_evaluate, summarize
+from passband.stats.data.scale import UNIT
 from passband.trials.merge import merge
 from passband.trials.rows import ScorerEntry, ScoreRow, TrialRow
 from scripted import CUT_OFF, SEED, Script, write_task
@@ -128,9 +129,17 @@ def test_intervals_end_where_the_scale_of_the_scorer_does(tmp_path: Path) -> Non
         ]
         store.append(number, rows)
     whole = summarize(tmp_path / "run", "avg").estimate("avg")
-    assert whole.high == 100
-    for options in ({"by": "task"}, {"by": "scorer"}, {"cluster": "id"}):
+    unit = estimate(Outcomes.from_array([[1.0], [0.99], [1.0], [0.6]], scale=UNIT), "avg")
+    assert unit.low is not None
+    assert unit.high is not None
+    assert (whole.low, whole.high) == pytest.approx((100 * unit.low, 100 * unit.high))
+    assert whole.high is not None
+    assert whole.value < whole.high < 100
+    for options in ({"by": "task"}, {"by": "scorer"}):
         other = summarize(tmp_path / "run", "avg", **options).estimate("avg")
         assert (other.value, other.low, other.high) == (whole.value, whole.low, whole.high)
+    clustered = summarize(tmp_path / "run", "avg", cluster="id").estimate("avg")
+    assert clustered.high is not None
+    assert clustered.value < clustered.high <= 100
     shares = summarize(tmp_path / "run", "pass@1", threshold=99).estimate("pass@1")
     assert shares.value == 0.75

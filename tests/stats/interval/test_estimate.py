@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from passband import Estimate, InvalidInput, NotEnoughData, Outcomes, estimate, measure, notes
 from passband.errors import WrongType
+from passband.stats.data.scale import UNIT
 from passband.stats.interval.default.wilson import over_problems, over_trials
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.fit.count_grid import CountGrid
@@ -470,7 +471,8 @@ def test_few_clusters_are_noted() -> None:
         outcomes = Outcomes.from_counts(PLENTY * 2, 8, clusters=clusters)
         assert estimate(outcomes, "pass@1").notes == expected
         assert estimate(outcomes, "pass@1", over="trials").notes == ()
-        graded = Outcomes.from_array([[c / 8, 0.5] for c in PLENTY * 2], clusters=clusters)
+        rows = [[c / 8, 0.5] for c in PLENTY * 2]
+        graded = Outcomes.from_array(rows, clusters=clusters, scale=UNIT)
         assert estimate(graded, "avg").notes == expected
 
 

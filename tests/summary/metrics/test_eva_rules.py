@@ -407,7 +407,7 @@ def test_composites_have_intervals(tmp_path: Path, method: str) -> None:
         assert entry["mean_ci_lower"] <= entry["mean"] <= entry["mean_ci_upper"]
         if name == "EVA-X_mean" and method == "auto":  # 0.6 in every scenario
             assert entry["mean_ci_lower"] < entry["mean"] < entry["mean_ci_upper"]
-            assert [note["code"] for note in entry["notes"]] == ["all-same-value"]
+            assert [note["code"] for note in entry["notes"]] == ["all-same-value", "scale-guessed"]
     assert "pass_at_k_config" not in summary.as_json()
     assert "pass_k" not in summary.as_json()["per_metric"]["task_completion"]
 

@@ -17,7 +17,8 @@ from passband.notes import (
     ONE_PROBLEM_NO_INTERVAL,
     joined,
 )
-from passband.stats.interval.default.wilson import student_quantile
+from passband.stats.data.scale import UNIT, Scale
+from passband.stats.interval.default.wilson import roots, student_quantile
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.metric.components import BestScore, MeanScore
 from passband.stats.metric.names import MetricName
@@ -45,6 +46,83 @@ def test_symmetric_scores_have_student_s_interval() -> None:
     assert codes(found) == {"few-informative"}
 
 
+def test_scores_of_both_signs_have_the_outer_ends_by_hand() -> None:
+    scores = [-1.0, 0.0, 0.5, 0.5, 1.0, 9.0]
+    middle, variance_ = mean(scores), variance(scores)
+    reach = student_quantile(0.95, 5) * (variance_ / 6) ** 0.5
+    third = mean((score - middle) ** 3 for score in scores)
+    tilt = third / (variance_ * 5 / 6)
+    skewed = roots(middle, variance_, tilt, 0.0, student_quantile(0.95, 5), 6)
+    found = estimate(Outcomes.from_array([[score] for score in scores]), "avg")
+    assert found.low == pytest.approx(middle - reach)  # skewness alone would draw it in
+    assert found.high == pytest.approx(float(skewed[1]))
+    assert middle - reach < skewed[0]
+    assert skewed[1] > middle + reach
+
+
+@given(
+    st.lists(st.integers(-50, 50).map(float), min_size=3, max_size=30),
+    st.floats(0.5, 0.999),
+)
+def test_no_interval_over_scores_of_both_signs_is_shorter_than_student_s(
+    scores: list[float], level: float
+) -> None:
+    rows = [[score] for score in [*scores, -1.0, 2.0, 60.0]]
+    found = estimate(Outcomes.from_array(rows), "avg", level=level)
+    assert found.se is not None
+    assert found.low is not None
+    assert found.high is not None
+    reach = student_quantile(level, len(rows) - 1) * found.se
+    assert found.low <= found.value - reach + 1e-9
+    assert found.high >= found.value + reach - 1e-9
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=4),
+        min_size=2,
+        max_size=10,
+    ),
+    st.sampled_from([(-1.0, 1.0), (0.0, 64.0), (-8.0, -4.0)]),
+    st.sampled_from(["problems", "trials"]),
+    st.sampled_from(["avg", "max@2"]),
+)
+def test_a_stated_scale_is_as_good_as_0_to_1(
+    rows: list[list[float]], ends: tuple[float, float], over: Over, name: str
+) -> None:
+    scale = Scale(*ends)
+    stretched = [[scale.at_share(share) for share in row] for row in rows]
+    if {share for row in rows for share in row} <= {0.0, 1.0}:
+        rows[0][0], stretched[0][0] = 0.5, scale.at_share(0.5)  # 0 and 1 alone are counted
+    shares = estimate(Outcomes.from_array(rows, scale=UNIT), name, over=over)
+    found = estimate(Outcomes.from_array(stretched, scale=scale), name, over=over)
+    wanted = (scale.at_share(end) for end in (shares.value, shares.low, shares.high))
+    assert (found.value, found.low, found.high) == pytest.approx(tuple(wanted))
+    assert codes(found) == codes(shares)
+
+
+def test_a_scale_that_is_not_stated_is_a_guess_and_said() -> None:
+    def guessed(rows: list[list[float]], scale: Scale | None = None) -> bool:
+        return "scale-guessed" in codes(estimate(Outcomes.from_array(rows, scale=scale), "avg"))
+
+    assert guessed([[0.5], [1.0], [0.0]])
+    assert guessed([[0.5], [4.0], [2.0]])
+    assert not guessed([[0.5], [1.0], [0.0]], UNIT)
+    assert not guessed([[-1.0], [1.0], [0.0]])  # no ends are assumed
+    assert not guessed([[0.5], [4.0], [2.0]], Scale(0.0, None))
+
+
+def test_0_and_one_other_score_may_be_two_of_three() -> None:
+    found = estimate(Outcomes.from_array([[-1.0]] * 2 + [[0.0]] * 8), "avg")
+    assert found.high is not None
+    assert found.high > 0.0  # no reward was drawn, which does not mean that there is none
+    stated = estimate(
+        Outcomes.from_array([[-1.0]] * 2 + [[0.0]] * 8, scale=Scale(None, 0.0)), "avg"
+    )
+    assert stated.high is not None
+    assert stated.high < 0.0
+
+
 def test_the_longer_tail_of_scores_of_one_sign_is_log_normal_by_hand() -> None:
     scores = [1.0, 2.0, 4.0, 8.0]
     middle, variance_ = mean(scores), variance(scores)
@@ -61,9 +139,9 @@ def test_a_long_tail_is_noted_where_problems_are_few() -> None:
     few = [[score] for score in [1.0, 1.5, 2.0, 1.2, 1.7, 1.1, 9.0, 1.3, 1.4, 1.6, 1.8, 1.9]]
     assert "tail-may-be-missing" in codes(estimate(Outcomes.from_array(few), "avg"))
     even = [[score] for score in range(12)]
-    assert codes(estimate(Outcomes.from_array(even), "avg")) == set()
+    assert codes(estimate(Outcomes.from_array(even, scale=Scale(0.0, None)), "avg")) == set()
     bounded = [[score[0] / 10] for score in few]
-    assert codes(estimate(Outcomes.from_array(bounded), "avg")) == set()
+    assert codes(estimate(Outcomes.from_array(bounded, scale=UNIT), "avg")) == set()
 
 
 def test_the_longer_tail_gets_the_longer_end() -> None:
@@ -149,9 +227,8 @@ def test_clusters_by_hand() -> None:
     assert plain.se is not None
     assert found.se is not None
     assert found.se > plain.se
-    bounded = estimate(
-        Outcomes.from_array([[s / 10] for s in scores], clusters=list("aabbcc")), "avg"
-    )
+    shares = Outcomes.from_array([[s / 10] for s in scores], clusters=list("aabbcc"), scale=UNIT)
+    bounded = estimate(shares, "avg")
     assert bounded.se is not None
     assert bounded.se >= found.se / 10
     assert codes(bounded) == {"few-clusters", "few-informative"}
@@ -181,7 +258,7 @@ def test_no_interval_from_unbounded_scores_that_are_all_the_same(score: float) -
 def test_bounded_scores_that_are_all_the_same_leave_what_could_be_missed(
     score: float, name: str
 ) -> None:
-    found = estimate(Outcomes.from_array([[score] * 3] * 8), name, level=0.9)
+    found = estimate(Outcomes.from_array([[score] * 3] * 8, scale=UNIT), name, level=0.9)
     missed = 1 - 0.05 ** (1 / 8)
     assert found.low is not None
     assert found.high is not None
@@ -214,7 +291,7 @@ def test_where_there_is_nothing_to_go_by() -> None:
     assert estimate(single, "max@2", over="trials").notes == (ONE_PROBLEM_NO_INTERVAL,)
     together = Outcomes.from_array([[1.1], [1.4]], clusters=["a", "a"])
     assert estimate(together, "avg").notes == (ONE_CLUSTER,)
-    bounded = estimate(Outcomes.from_array([[0.1, 0.4]]), "avg")
+    bounded = estimate(Outcomes.from_array([[0.1, 0.4]], scale=UNIT), "avg")
     assert bounded.high is not None
     assert bounded.high > 0.9
     assert codes(bounded) == {"one-problem"}

@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
-from passband.stats.interval.default.trial_noise import pooled_variance, trial_noise
+from passband.stats.interval.default.trial_noise import _widened, pooled_variance, trial_noise
+from passband.stats.interval.default.wilson import over_trials
 from passband.stats.interval.fit.count_grid import CountGrid, points
 from passband.stats.interval.fit.law import Law, Mixing
 from passband.stats.interval.fit.mixture import Mixture, fit_mixture
@@ -41,26 +43,40 @@ def moments(law: Mixing, n: int, values: Floats) -> tuple[float, float, Floats]:
     return float(law.weights @ within), float(covariance), given_c
 
 
+def largest(law: Mixing, n: int, values: Floats) -> float:
+    """Return the largest variance of all laws with the same counts, by linear programming."""
+    p = np.concatenate([points(), np.linspace(0, 1, 801)])
+    table = np.array(
+        [[math.comb(n, c) * q**c * (1 - q) ** (n - c) for c in range(n + 1)] for q in p]
+    )
+    counts = law.weights @ table[: len(points())]
+    found = linprog((table @ values) ** 2, A_eq=table.T, b_eq=counts, bounds=(0, None))
+    return float(counts @ values**2 - found.fun)
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 8])
 def test_noise_is_that_of_the_definition(k: int) -> None:
     grid = CountGrid(tuple(n for n in RAGGED.ns if n >= k))
     mixture, values = drawn(grid, 12), pass_at(grid, k)
     law_of: dict[int, Law] = {n: s.law for s in mixture.strata for n in grid.ns[s.ns]}
-    share = 1 / len(grid.ns)
+    each = 1 / len(grid.ns)
     variance = tilt = lean = 0.0
     for n, start in zip(grid.ns, grid.starts.tolist(), strict=True):
         at = values[start : start + n + 1]
         law = law_of[n]
         mean, covariance, _ = moments(law.near if n >= 2 * k else law.close, n, at)
         if n < 2 * k:
-            mean = max(mean, moments(law.sharp, n, at)[0])
-        variance += share * mean
-        tilt += share * covariance
-        lean += share * covariance * (2 if n >= 2 * k else 3)
+            fitted = max(mean, moments(law.sharp, n, at)[0])
+            share = 0.6 if n == 2 else 1.0
+            wider = fitted + share * max(largest(law.sharp, n, at) - fitted, 0.0)
+            mean, covariance = wider, covariance * wider / fitted
+        variance += each * mean
+        tilt += each * covariance
+        lean += each * covariance * (2 if n >= 2 * k else 3)
     found = trial_noise(mixture, values, k, None)
-    assert found.variance == pytest.approx(variance)
-    assert found.tilt == pytest.approx(tilt / variance)
-    assert found.lean == pytest.approx(lean / variance)
+    assert found.variance == pytest.approx(variance, rel=1e-4)
+    assert found.tilt == pytest.approx(tilt / variance, rel=1e-4)
+    assert found.lean == pytest.approx(lean / variance, rel=1e-4)
 
 
 def test_measured_noise_counts_by_the_number_of_problems() -> None:
@@ -81,6 +97,38 @@ def test_the_noise_of_the_mean_is_binomial(n: int) -> None:
     counts = np.bincount(successes, minlength=n + 1).astype(float)
     found = trial_noise(fit_mixture(CountGrid((n,)), counts), np.arange(n + 1) / n, 1, None)
     assert found.variance == pytest.approx((p * (1 - p)).mean() / n, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["pass@3", "pass^3", "maj@4", "pass@6"])
+@pytest.mark.parametrize("n", [6, 3, 5])
+def test_what_counts_leave_open_only_widens(name: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    metric, grid = parse_metric(name), CountGrid((n,))
+    if n < metric.k:
+        pytest.skip("k > n")
+    values = metric.parts[0].at(grid.trials, grid.successes, metric.k)
+    mixture = drawn(grid, 60, seed=n)
+    wide = over_trials(mixture, values, metric.k, 0.95)
+    monkeypatch.setattr("passband.stats.interval.default.trial_noise._MOST_LEVELS", 1)
+    narrow = over_trials(mixture, values, metric.k, 0.95)
+    assert wide.low <= narrow.low + 1e-12
+    assert wide.high >= narrow.high - 1e-12
+    if 2 * metric.k <= n:
+        assert (wide.low, wide.high) == (narrow.low, narrow.high)
+
+
+def test_the_largest_noise_of_two_trials_by_hand() -> None:
+    # With p = 1/2 throughout there is one law, and 0.6 of the way is from no noise to all of it.
+    values = np.array([0.0, 1.0, 1.0])  # pass@2
+    law = Mixing(np.zeros(61), np.ones(3))
+    law.weights[30] = 1.0  # p = 1/2
+    assert _widened(CountGrid((2,)), law, values, np.zeros(1)) == pytest.approx(
+        0.6 * (0.75 - (1 - 1 / 4) ** 2)
+    )
+    law.weights[[0, 30, 60]] = [0.25, 0.5, 0.25]  # E[q] = 1/2, E[q^2] = 3/8: q = 3/4 with 2/3
+    square = 1 - 2 * (3 / 8) + (2 / 3) * (3 / 4) ** 4
+    assert _widened(CountGrid((2,)), law, values, np.zeros(1)) == pytest.approx(
+        0.6 * (5 / 8 - square)
+    )
 
 
 def test_carriers_are_the_problems_that_are_noisy() -> None:

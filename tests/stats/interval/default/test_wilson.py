@@ -23,6 +23,7 @@ from passband.stats.interval.default.wilson import (
 )
 from passband.stats.interval.fit.count_grid import CountGrid
 from passband.stats.interval.fit.mixture import fit_mixture
+from passband.stats.metric.registry import parse_metric
 
 
 def test_wilson_is_a_special_case() -> None:
@@ -179,3 +180,50 @@ def test_the_guard_ends_where_four_problems_show_the_spread() -> None:
     assert ends[0] == pytest.approx(1 - 0.025 ** (1 / 30))
     assert ends == sorted(ends, reverse=True)
     assert ends[3] < 0.06
+
+
+# -- trials that do not show their noise -------------------------------------------------------
+
+
+def ends_over_trials(c: list[int], n: int, name: str) -> tuple[float, float, float]:
+    metric, grid = parse_metric(name), CountGrid((n,))
+    values = metric.parts[0].at(grid.trials, grid.successes, metric.k)
+    squares = metric.square_at(grid.trials, grid.successes)
+    mixture = fit_mixture(grid, np.bincount(c, minlength=n + 1).astype(float))
+    ends = over_trials(mixture, values, metric.k, 0.95, squares=squares)
+    return float(ends.low), float(ends.high), float(values[c].mean())
+
+
+@pytest.mark.parametrize(("name", "k"), [("pass@1", 1), ("pass@2", 2), ("pass^2", -2)])
+def test_problems_without_noise_hide_what_so_many_trials_could_miss(name: str, k: int) -> None:
+    low, high, value = ends_over_trials([0] * 6 + [4] * 3, 4, name)
+
+    def moved(problems: int, k: int) -> float:
+        rates = [(r, 1 - 0.025 ** (1 / (4 * r))) for r in range(1, problems + 1)]
+        return max(r * (p**-k if k < 0 else 1 - (1 - p) ** k) for r, p in rates) / 9
+
+    assert high == pytest.approx(value + moved(6, k), rel=0.01)
+    assert low == pytest.approx(value - moved(3, {2: -2, -2: 2}.get(k, k)), rel=0.01)
+
+
+def test_a_few_problems_that_show_it_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends(noisy: int) -> tuple[float, float]:
+        return ends_over_trials([0, 8] * 20 + [4] * noisy, 8, "pass@1")[:2]
+
+    hidden = [ends(noisy) for noisy in range(6)]
+    monkeypatch.setattr("passband.stats.interval.default.wilson._few", np.zeros_like)
+    shown = [ends(noisy) for noisy in range(6)]
+    for noisy, (wide, plain) in enumerate(zip(hidden, shown, strict=True)):
+        assert wide[0] <= plain[0]
+        assert wide[1] >= plain[1]
+        assert (wide == plain) == (noisy >= 2)  # from then on the noise that is seen is more
+
+
+@given(st.lists(st.sampled_from([0, 0, 0, 3, 3, 3, 1, 2]), min_size=2, max_size=20))
+def test_hidden_noise_mirrors(c: list[int]) -> None:
+    if len(set(c)) == 1:
+        return
+    low, high, value = ends_over_trials(c, 3, "pass@1")
+    other = ends_over_trials([3 - each for each in c], 3, "pass@1")
+    assert (low, high, value) == pytest.approx((1 - other[1], 1 - other[0], 1 - other[2]), abs=1e-6)
+    assert 0.0 <= low <= value <= high <= 1.0

@@ -51,8 +51,8 @@ def certified(
     """Return the coverage to expect of the default interval, or why it cannot be simulated.
 
     Data that show that there can be no interval are not simulated: data sets drawn from a law that
-    is fitted to them would not show it. `sets` data sets are drawn from each law. With `calibrate` the certificate may be of a wider
-    interval, at the quantile that it names.
+    is fitted to them would not show it. `sets` data sets are drawn from each law. With `calibrate`
+    the certificate may be of a wider interval, at the quantile that it names.
     """
     finding = evidence_of(request.outcomes).against(request.over, request.k)
     if finding is not None:

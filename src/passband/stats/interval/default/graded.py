@@ -81,13 +81,13 @@ def graded_ends(sample: GradedSample, level: float, *, outer: float | None = Non
 def graded_notes(sample: GradedSample) -> tuple[Note, ...]:
     """Return notes on where the coverage of the default intervals is known to be weak."""
     notes = _trial_notes(sample) if sample.request.over == "trials" else _problem_notes(sample)
-    is_stated = sample.request.outcomes.scale.is_known
-    if not is_stated and (sample.is_bounded or sample.sign != 0):
-        notes.append(scale_guessed(sample.is_bounded))
     informative = sample.informative(_ENOUGH_INFORMATIVE)
     is_weak = not sample.is_constant and are_few(sample.carriers, sample.problems, "problems")
     if sample.problems > 1 and (is_weak or informative < _ENOUGH_INFORMATIVE):
         notes.append(few_informative(sample.problems, informative, is_weak=is_weak))
+    is_stated = sample.request.outcomes.scale.is_known
+    if not is_stated and (sample.is_bounded or sample.sign != 0):
+        notes.append(scale_guessed(sample.is_bounded))
     return tuple(notes)
 
 

@@ -116,9 +116,9 @@ def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats |
         by_n = by_n + weights @ centre**2 - (weights @ centre) ** 2
     elif segment.sharp is not None:
         by_n = np.maximum(by_n, segment.sharp.weights @ within)
-    fitted = variance = (shares * by_n).sum(axis=-1)
-    if segment.sharp is not None and grid.ns[-1] > 1:
-        variance = (shares * _widened(grid, segment.sharp, values, by_n)).sum(axis=-1)
+        largest = _widened(grid, segment.sharp, values, by_n)
+        shares = shares * largest / np.maximum(by_n, LEAST)
+    variance = (shares * by_n).sum(axis=-1)
     if segment.sharp is None and squares is not None:
         free = counts @ (values**2 - squares[cells]) / problems
         here = counts.sum(axis=-1)
@@ -131,8 +131,6 @@ def _part(mixture: Mixture, segment: _Segment, values: Floats, squares: Floats |
     expected = joint / marginal  # variance of a value, given the pair that was observed
     apart = expected * (weights @ (grid.binomial * grid.spread(centre)))
     tilt = (grid.spread(shares) * (joint * values - apart)).sum(axis=-1)
-    if segment.sharp is not None:  # the tilt of a variance that is larger throughout
-        tilt = tilt * variance / np.maximum(fitted, LEAST)
     total = np.maximum((counts * expected).sum(axis=-1), LEAST)
     own = (counts * expected**2).sum(axis=-1) / total * (problems / total)
     return _Part(variance, tilt, own * variance**2, segment.sharp is None)
