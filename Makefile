@@ -204,6 +204,8 @@ coverage: $(VENV)/.installed
 	@$(PY) benchmarks/coverage_methods.py
 	@echo "and whether notes tell the intervals that are too short ..."
 	@$(PY) benchmarks/notes.py
+	@echo "what is found out about data: power, false alarms, cost ..."
+	@$(PY) benchmarks/evidence.py
 	@echo "of programs whose verdicts change ..."
 	@$(PY) benchmarks/changed_verdicts.py
 	@echo "of runs that stop by themselves, and the errors of repeated looks ..."

@@ -8,6 +8,13 @@ sign flips, exact and mid-p. An interval covers if it contains the difference in
     python benchmarks/coverage_compare.py             1000 pairs a case
     python benchmarks/coverage_compare.py --quick     a tenth
     python benchmarks/coverage_compare.py --sets 4000 --no-flips
+    python benchmarks/coverage_compare.py --only margins
+    python benchmarks/coverage_compare.py --only families --sets 300
+
+`margins`: how often b is called no worse by a margin that it just loses, in all problems or in a
+few that are lost entirely; and how often if the two are alike. `families`: how often any of 48
+comparisons (24 tasks, pass@1 and pass@4) of models that are alike has a verdict, and how often b is
+called no worse somewhere, of 24 tasks on all of which pass@1 loses the margin.
 
 Wanted, from 30 problems on: a size between 3 and 5.5 % at a nominal 5 %, and a power of at least
 that of the t test less one point. With R pairs a share s has the standard error
@@ -27,8 +34,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, stdtr
 
-from passband import Outcomes
+from passband import Outcomes, compare
+from passband.stats.checks import Over
+from passband.stats.decision.compare import Comparison
 from passband.stats.decision.difference import contrast_of
+from passband.stats.decision.family import family_of
 from passband.stats.decision.paired import Paired
 from passband.stats.metric.registry import parse_metric
 
@@ -199,13 +209,97 @@ def measure(case: Case, sets: int, flips: bool) -> Measured:
     return Measured(shares, covered / sets, width / sets, seconds / sets)
 
 
+# -- margins ---------------------------------------------------------------------------------------
+
+
+def losing(share: float, rest: float, problems: int, n: int, everywhere: float = 0.0) -> Draw:
+    """Draw models of which the second loses a share of problems entirely, and a bit everywhere."""
+
+    def draw(rng: np.random.Generator) -> tuple[Outcomes, Outcomes]:
+        lost = rng.random(problems) < share
+        return counts(
+            rng, (n, n), (np.where(lost, 1.0, rest), np.where(lost, 0.0, rest - everywhere))
+        )
+
+    return draw
+
+
+def margin_cases() -> list[tuple[str, Draw, float]]:
+    """Return pairs of models with a margin: first those that just lose it."""
+    found = []
+    for m, n, rest in ((40, 8, 0.02), (100, 8, 0.02), (40, 32, 0.5), (75, 32, 0.5), (150, 32, 0.5)):
+        name = f"5 % of problems lost, the rest {rest:g}, {m} x {n}"
+        found.append((name, losing(0.05, rest, m, n), 0.05 if rest < 0.5 else 0.049))
+    found += [
+        ("2 % lost, the rest 0.02, 200 x 8", losing(0.02, 0.02, 200, 8), 0.02),
+        ("3 % lost, all others by 0.02, 75 x 32", losing(0.03, 0.5, 75, 32, 0.02), 0.0494),
+        ("0.05 lost everywhere, 100 x 32", losing(0.0, 0.5, 100, 32, 0.05), 0.05),
+    ]
+    sizes = ((40, 8), (40, 32), (75, 32), (100, 32), (150, 8), (150, 32), (300, 8))
+    found += [(f"alike, Beta(1,1), {m} x {n}", alike(1.0, 1.0, m, (n, n)), 0.05) for m, n in sizes]
+    return found
+
+
+def margins(sets: int) -> None:
+    """Print how often b is called no worse: by the interval alone, and by the verdict."""
+    metric = parse_metric("pass@1")
+    print("| no worse by the margin, in % | margin | interval alone | verdict |")
+    print("|:--|--:|--:|--:|")
+    for name, draw, margin in margin_cases():
+        rng, alone, called = np.random.default_rng(zlib.crc32(name.encode())), 0, 0
+        for _ in range(sets):
+            contrast = contrast_of(*draw(rng), metric, "problems")
+            ends, guarded = contrast.ends(1.0 - ALPHA), contrast.guarded_ends(1.0 - ALPHA)
+            alone += ends is not None and ends[0] > -margin
+            called += guarded is not None and guarded[0] > -margin
+        shares = f"{100 * alone / sets:.1f} | {100 * called / sets:.1f}"
+        print(f"| {name} | {margin:g} | {shares} |", flush=True)
+
+
+# -- families --------------------------------------------------------------------------------------
+
+TASKS = 24
+CLAIMS = (("no difference, 48 comparisons", 0.0, None), ("the margin is lost, 24", 0.1, 0.1))
+
+
+def families(sets: int) -> None:
+    """Print how often any of many comparisons has a false verdict, alone and as a family."""
+    print("| any false verdict, in % of sets | over | each alone | as a family |")
+    print("|:--|:--|--:|--:|")
+    targets: tuple[Over, ...] = ("problems", "trials")
+    for over in targets:
+        for what, loss, margin in CLAIMS:
+            rng, alone, together = np.random.default_rng(48), 0, 0
+            wrong = ("no-worse", "equivalent", "better") if loss else ("better", "worse")
+            for _ in range(sets):
+                found = [one for _ in range(TASKS) for one in task(rng, over, loss, margin)]
+                alone += any(one.decision.verdict in wrong for one in found)
+                together += any(one.decision.verdict in wrong for one in family_of(found))
+            shares = f"{100 * alone / sets:.1f} | {100 * together / sets:.1f}"
+            print(f"| {what} | {over} | {shares} |", flush=True)
+
+
+def task(
+    rng: np.random.Generator, over: Over, loss: float, margin: float | None
+) -> list[Comparison]:
+    """Return the comparisons of two models on one task; a loss is of pass@1 alone."""
+    p = loss + (1.0 - loss) * rng.beta(0.5, 0.7, 40)
+    a, b = counts(rng, (8, 8), (p, p - loss))
+    names = ("pass@1",) if loss else ("pass@1", "pass@4")
+    return [compare(a, b, name, over=over, margin=margin, settle=False) for name in names]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=1000, help="pairs of data sets a case")
     parser.add_argument("--quick", action="store_true", help="a tenth of them")
     parser.add_argument("--no-flips", action="store_true", help="leave out the sign flips")
+    parser.add_argument("--only", choices=("margins", "families"), help="in place of the cases")
     arguments = parser.parse_args()
     sets = max(1, arguments.sets // 10) if arguments.quick else arguments.sets
+    if arguments.only is not None:
+        {"margins": margins, "families": families}[arguments.only](sets)
+        return
     print(
         f"{sets} pairs a case; standard error at 5 %: {100 * math.sqrt(0.0475 / sets):.1f} points\n"
     )

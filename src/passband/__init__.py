@@ -32,6 +32,7 @@ _EXPORTS = {
     "passband.score.repeats": "register_repeat_aggregation",
     "passband.scorebook.evaluation": "evaluate evaluate_async",
     "passband.stats.data.outcomes": "Outcomes",
+    "passband.stats.data.scale": "Scale",
     "passband.stats.decision.compare": "Comparison",
     "passband.stats.decision.plan.plan": "Detectable Plan",
     "passband.stats.decision.ranking": "Abilities Ranking",

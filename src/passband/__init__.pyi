@@ -33,6 +33,7 @@ from passband.score.repeats import register_repeat_aggregation as register_repea
 from passband.scorebook.evaluation import evaluate as evaluate
 from passband.scorebook.evaluation import evaluate_async as evaluate_async
 from passband.stats.data.outcomes import Outcomes as Outcomes
+from passband.stats.data.scale import Scale as Scale
 from passband.stats.decision.compare import Comparison as Comparison
 from passband.stats.decision.plan.plan import Detectable as Detectable
 from passband.stats.decision.plan.plan import Plan as Plan

@@ -179,6 +179,7 @@ if TYPE_CHECKING:
         level: float = 0.95,
         policy: Policy = "drop",
         seed: int | str | None = None,
+        family: int = 1,
     ) -> Ranking: ...
     def curve(outcomes: Data, metric: str, *, policy: Policy = "drop") -> Curve: ...
     def detectable(

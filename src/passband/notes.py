@@ -7,6 +7,7 @@ begins with ``no-`` explain a number that is missing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -171,6 +172,7 @@ __all__ = [
     "posterior_mean",
     "prior_dominates",
     "program_outcomes",
+    "rare_loss",
     "retried",
     "same_wrong",
     "scale_guessed",
@@ -1276,6 +1278,17 @@ NO_BEST = Note(
 )
 
 
+def rare_loss(missed: float, margin: float, needed: float) -> Note:
+    """Return the note on a margin that problems of a kind that was not drawn may exceed."""
+    return Note(
+        "rare-loss",
+        f"the interval is within the margin of {margin:g}, but of problems like these up to "
+        f"{missed:.1%} may be lost entirely and not have shown; to rule that out takes about "
+        f"{math.ceil(needed):,} problems",
+        "weak",
+    )
+
+
 def circular_pairs(total: float) -> Note:
     """Return the note on pairwise confidences that contradict each other."""
     return Note(
@@ -1397,8 +1410,10 @@ OWN_ERRORS = Note(
 
 MODEL_ACCURACY = Note(
     "model-accuracy",
-    "the scores of items that were not asked are expected ones: the interval holds as far as the "
-    "model does; a random stratum gives an accuracy that does not need it",
+    "the accuracy on items that were not asked is what the model of the bank expects, and the "
+    "scores of a test hardly show whether that is right; a random share of the items gives an "
+    "interval that needs no model",
+    "weak",
 )
 FEW_RANDOM = Note("few-random", "fewer than 30 random items: the interval is rough")
 

@@ -200,6 +200,25 @@ def test_a_test_is_of_one_split() -> None:
 # -- the random stratum ------------------------------------------------------------------------
 
 
+def test_a_bank_that_was_asked_whole_is_a_random_sample() -> None:
+    """Its accuracy needs no model, and has the noise of its answers."""
+    test = complete(AdaptiveTest(BANK, Design(se=0.01)), lambda key: float(hash_of(key) % 3 > 0))
+    found = test.random_accuracy()
+    assert found is not None
+    scores = [step.score or 0.0 for step in test.history]
+    assert len(scores) == len(BANK.items) == found.n_seen
+    assert found.value == pytest.approx(sum(scores) / len(scores))
+    assert found.low < found.value - 0.05
+    assert found.high > found.value + 0.05
+    assert (
+        complete(AdaptiveTest(BANK, Design(max_items=9)), lambda key: 1.0).random_accuracy() is None
+    )
+
+
+def hash_of(key: str) -> int:
+    return sum(map(ord, key))
+
+
 def test_the_random_stratum_is_always_complete() -> None:
     design = Design(se=0.6, max_items=20, random_share=0.25, batch=2)
     for seed in map(str, range(20)):

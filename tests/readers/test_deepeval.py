@@ -34,6 +34,16 @@ def test_metrics_are_scorers(tmp_path: Path) -> None:
     assert passed.required_successes().tolist() == [1, 1]
 
 
+def test_a_metric_that_passes_below_its_threshold_falls(tmp_path: Path) -> None:
+    cases = [case(at, f"{at}+2?", 1.0) for at in range(2)]
+    for one, score in zip(cases, (0.1, 0.7), strict=True):
+        toxic = {"name": "Toxicity", "threshold": 0.5, "score": score, "success": score <= 0.5}
+        one["metricsData"] = [*one["metricsData"], toxic]
+    path = written(tmp_path, cases)
+    assert read(path, columns={"score": "Toxicity"}).only().scale.lower_is_better is True
+    assert read(path, columns={"score": "Correctness"}).only().scale.lower_is_better is False
+
+
 def test_what_is_expected_is_part_of_the_problem(tmp_path: Path) -> None:
     cases = [case(0, "2+2?", 1.0), case(1, "2+2?", 1.0, expectedOutput="11")]
     assert read(written(tmp_path, cases)).only().trials.tolist() == [1, 1]

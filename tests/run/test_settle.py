@@ -47,9 +47,24 @@ class Dice:
     async def close(self) -> None: ...
 
 
+class Copier(Dice):
+    """A model behind a service that gives each answer to two requests of a problem."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._asked: dict[str, int] = {}
+
+    async def generate(self, request: Request) -> list[Completion]:
+        text = request.messages[0].content
+        count = self._asked[text] = self._asked.get(text, -1) + 1
+        right = random.Random(f"{text} {count // 2}").random() < 0.5
+        return [Completion("yes" if right else "no", prompt_tokens=1, completion_tokens=TOKENS)]
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _dice() -> None:
     register_provider("dice")(lambda model, connection: Dice(model))
+    register_provider("copier")(lambda model, connection: Copier(model))
 
 
 def task(count: int = 40, name: str = "answers", **changes: Any) -> Task:
@@ -64,9 +79,11 @@ def task(count: int = 40, name: str = "answers", **changes: Any) -> Task:
     return replace(made, **changes)
 
 
-def ask(directory: Path, model: str, n: int = 2, tasks: list[Task] | None = None) -> Path:
+def ask(
+    directory: Path, model: str, n: int = 2, tasks: list[Task] | None = None, kind: str = "dice"
+) -> Path:
     run_session(
-        tasks or [task()], f"dice:{model}", directory, settings=Settings(n=n),
+        tasks or [task()], f"{kind}:{model}", directory, settings=Settings(n=n),
         connection=Connection(), watcher=Notes(),
     )  # fmt: skip
     return directory
@@ -242,6 +259,17 @@ def test_what_cannot_be_settled_is_refused_before_anything_is_asked(
     with pytest.raises(InvalidInput, match=message):
         request(*same, **options).prepare()
     assert Dice.answers == before
+
+
+def test_data_that_allow_no_claim_are_not_topped_up(tmp_path: Path) -> None:
+    """More trials of a service that copies answers would settle nothing."""
+    sides = ask(tmp_path / "base", "good", 8), ask(tmp_path / "new", "good", 8, kind="copier")
+    before = Dice.answers
+    with pytest.raises(InvalidInput, match=r"NEW: .*too short.* nothing was asked"):
+        request(*sides, max_rounds=16).prepare()
+    assert Dice.answers == before
+    accepted = GatePolicy(tolerance=0.08, accept=("copied-trials",))
+    assert request(*sides, max_rounds=16, policy=accepted).prepare().plan.before == 8
 
 
 def test_a_table_or_a_changed_scorer_cannot_be_topped_up(

@@ -18,10 +18,12 @@ from passband.run.session import Finished
 from passband.run.settings import Settings, Until
 from passband.run.until import until_schedule
 from passband.score.scorer import Reference, Score
+from passband.stats.data.evidence import Evidence, Finding
 from passband.stats.data.scale import UNIT
 from passband.stats.sequential.rounds import Rounds
 from passband.stats.sequential.width import WidthRule, replay
-from passband.summary.until import UntilResult
+from passband.summary.summary import Summary
+from passband.summary.until import UntilResult, until_result
 from passband.tasks.task import Problem, Task
 from passband.trials.reader import Trials
 from runs import HURRIED, Bench, run_watched, sums
@@ -94,6 +96,29 @@ def stood(bench: Bench) -> UntilResult:
     (group,) = summarize(bench.directory).groups
     assert group.until is not None
     return group.until
+
+
+def test_data_that_forbid_the_interval_are_said(bench: Bench) -> None:
+    """Evidence on the run keeps the value, and takes the interval and its guarantee away."""
+    start(bench, Chancy())
+    copied = Finding("copied-trials", "invalid", "pairs of trials agree", {"trials": 1})
+    with Trials(bench.directory) as trials:
+        run = trials.run()
+        plain = until_result(trials, run)
+        found = until_result(trials, run, Evidence((copied,)))
+        accepted = until_result(trials, run, Evidence((copied,), ("copied-trials",)))
+        other = until_result(trials, run, Evidence((replace(copied, targets={"problems": 1}),)))
+    assert plain is not None
+    assert found is not None
+    assert (found.value, found.low, found.high) == (plain.value, None, None)
+    assert found.statement.endswith("that width means nothing: pairs of trials agree")
+    assert "held the truth" in plain.statement
+    assert "held the truth" not in found.statement
+    assert accepted == other == plain
+    summary = summarize(bench.directory)
+    (group,) = summary.groups
+    told = replace(summary, groups=(replace(group, until=found),))
+    assert Summary.from_json(told.to_json()).groups[0].until == found
 
 
 def rounds_of(bench: Bench) -> list[int]:

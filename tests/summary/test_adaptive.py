@@ -15,8 +15,9 @@ from passband.errors import InvalidInput
 from passband.report.summary import meaning
 from passband.run.request import make_request
 from passband.run.settings import Patience
+from passband.summary.adaptive import adaptive_group
 from passband.summary.summarize import summarize
-from passband.summary.summary import Summary
+from passband.summary.summary import Request, Summary
 from passband.trials.reader import RunRecord, Trials
 from passband.trials.rows import TrialRow
 from runs import Notes
@@ -60,7 +61,15 @@ def test_theta_and_accuracy_are_those_of_the_test(made: Path) -> None:
     model, random = test.accuracy(), test.random_accuracy()
     assert random is not None
     found = summary.estimate("bank accuracy")
-    assert (found.value, found.low, found.high) == (model.value, model.low, model.high)
+    assert (found.value, found.low, found.high) == (model.value, None, None)
+    assert [note.severity for note in found.notes] == ["invalid"]
+    with Trials(made) as trials:
+        request = Request(accept=("model-accuracy",))
+        known = adaptive_group(trials, trials.run(), trials.run().scorer(), request, {})
+    accepted = known.lines[1].estimate
+    assert accepted is not None
+    assert (accepted.value, accepted.low, accepted.high) == (model.value, model.low, model.high)
+    assert accepted.notes[0].text.endswith("(accepted)")
     found = summary.estimate("bank accuracy (random items)")
     assert (found.value, found.n_problems, found.n_trials) == (random.value, 4, 8)
     assert 0.4 < model.value < 0.75  # 35 of 60 items are answered rightly

@@ -13,6 +13,8 @@ from passband.errors import UnknownName
 from passband.readers import Groups, read
 from passband.readers.groups import Group
 from passband.readers.tally import RunTally
+from passband.stats.decision.family import family_of
+from passband.stats.decision.ranking.adjusted import holm
 from passband.summary.compare import ComparisonSummary, Contest, compare_sources
 from passband.summary.compare_remarks import sandbox_remarks
 from stores import filled
@@ -57,7 +59,7 @@ def test_runs_are_compared_task_by_task(runs: tuple[Path, Path]) -> None:
         next(group.outcomes for group in read(directory).groups if group.task == "sums")
         for directory in runs
     ]
-    assert summary.tasks[0].comparisons == (compare(*sides, "pass@1"),)
+    assert summary.tasks[0].comparisons == tuple(family_of([compare(*sides, "pass@1")]))
 
 
 def test_every_shared_task_has_its_row(runs: tuple[Path, Path]) -> None:
@@ -76,6 +78,29 @@ def test_every_shared_task_has_its_row(runs: tuple[Path, Path]) -> None:
     assert [row.split(",")[0] for row in rows] == ["task", "even", "sums"]
     whole = json.loads(run("compare", *runs, "-m", "pass@1", "--json").out)
     assert [task["task"] for task in whole["tasks"]] == ["even", "sums"]
+
+
+def test_verdicts_allow_for_all_tasks_and_metrics(runs: tuple[Path, Path]) -> None:
+    filled(runs[0], wins(9), task="even")
+    summary = compare_sources(runs, Contest(("pass@1,4", "pass^2")))
+    found = [one for task in summary.tasks for one in task.comparisons]
+    assert [one.family for one in found] == [6] * 6
+    assert [one.p_adjusted for one in found] == holm([one.p_value or 1.0 for one in found])
+    json_tasks = json.loads(json.dumps(summary.as_json()))["tasks"]
+    written = [one for task in json_tasks for one in task["comparisons"]]
+    assert [one["p_adjusted"] for one in written] == [one.p_adjusted for one in found]
+    assert {one["family"] for one in written} == {6}
+
+
+def test_rankings_allow_for_all_tasks_and_metrics(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    filled(tmp_path / "c", wins(5), task="sums")
+    summary = compare_sources([*runs, tmp_path / "c"], Contest(("pass@1", "pass@4")))
+    (task,) = [task for task in summary.tasks if task.task == "sums"]
+    assert [one.family for one in task.rankings] == [2, 2]
+    pairs = [pair for one in task.rankings for pair in one.pairs]
+    assert [pair.p_holm for pair in pairs] == holm([pair.p_value or 1.0 for pair in pairs])
+    alone = compare_sources([*runs, tmp_path / "c"], METRIC).tasks[0].rankings[0]
+    assert task.rankings[0].reach > alone.reach
 
 
 def test_tasks_can_be_chosen(runs: tuple[Path, Path]) -> None:
@@ -248,7 +273,7 @@ def test_outcomes_are_the_same_as_in_python(tmp_path: Path) -> None:
             for n in (1, 2))  # fmt: skip
     (task,) = compare_sources([a, b], METRIC).tasks
     expected = compare(Outcomes.from_file(a), Outcomes.from_file(b), "pass@1")
-    assert task.comparisons == (expected,)
+    assert task.comparisons == tuple(family_of([expected]))
 
 
 def test_trials_that_were_stopped_by_their_outcome_are_named(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def errors(path):
 
 def test_without_any_lists(task):
     loaded = load_task(task())
-    assert loaded.metrics == (MetricEntry("exact_match", "exact_match"),)
+    assert loaded.metrics == (MetricEntry("exact_match", "exact_match", higher_is_better=True),)
     assert [scorer.name for scorer in loaded.scorers] == ["exact_match"]
 
 

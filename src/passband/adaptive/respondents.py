@@ -12,6 +12,7 @@ from passband.errors import InvalidInput
 from passband.readers.log import Log
 from passband.readers.logs import read_logs
 from passband.readers.options import Options
+from passband.stats.data.scale import Scale
 from passband.trials.reader import RunRecord, Trials, is_run_directory
 
 __all__ = ["Respondent", "Tally", "read_respondents"]
@@ -63,6 +64,7 @@ def _of_run(trials: Trials, run: RunRecord, path: Path) -> Respondent:
     That a test chose its items by the answers does no harm here: the likelihood is of all the
     answers it chose by.
     """
+    _refuse_falling(run.scale(run.scorer()), f"{run.task}: {run.scorer().name}")
     keys = {problem.number: problem for problem in trials.problems(run.number)}
     sums = trials.score_sums(run.scorer().number)
     return Respondent(
@@ -76,6 +78,8 @@ def _of_run(trials: Trials, run: RunRecord, path: Path) -> Respondent:
 
 
 def _of_log(log: Log) -> Respondent:
+    if log.scorers:
+        _refuse_falling(log.scale(), f"{log.source.file}: {log.scorers[0]}")
     totals: dict[int, list[float]] = {}
     for trial in log.trials:
         for score in trial.scores:
@@ -87,6 +91,14 @@ def _of_log(log: Log) -> Respondent:
         tallies={log.problems[at].key: Tally(sum(v), len(v)) for at, v in totals.items()},
         problems={problem.key: json.loads(problem.record) for problem in log.problems},
     )
+
+
+def _refuse_falling(scale: Scale, name: str) -> None:
+    if scale.lower_is_better:
+        raise InvalidInput(
+            f"{name} has scores of which lower ones are better; the curves of a bank rise with "
+            "ability, from 0 to 1."
+        )
 
 
 def _named_apart(respondents: Iterable[Respondent]) -> list[Respondent]:

@@ -159,22 +159,32 @@ class AdaptiveTest:
         return ability_of(self.posterior, method=self.design.method, level=self.design.level)
 
     def accuracy(self) -> BankAccuracy:
-        """Return the accuracy on every item of the bank, those not asked as the model expects."""
+        """Return the expected accuracy on all items of the bank, through the model."""
         return bank_accuracy(self.posterior, level=self.design.level)
 
     def random_accuracy(self) -> BankAccuracy | None:
-        """Return the accuracy of the bank from the random stratum alone, whatever the model.
+        """Return the expected accuracy on the bank from random items alone, whatever the model.
 
-        None without a stratum of two scored items, or before all of it was asked.
+        All items are a random sample too. None without two scored items of a sample, or before all
+        of it was asked.
         """
-        if not self._is_sampled():
+        drawn = [step for step in self.random_steps if step.score is not None]
+        if len(drawn) < 2:
             return None
-        drawn = [step for step in self.history if step.is_random]
-        scores = [step.score for step in drawn if step.score is not None]
-        if len(scores) < 2:
-            return None
-        chances = [step.probability or 1.0 for step in drawn if step.score is not None]
-        return stratum_accuracy(scores, chances, len(self.bank.items), level=self.design.level)
+        return stratum_accuracy(
+            [step.score or 0.0 for step in drawn],
+            [step.probability or 1.0 for step in drawn],
+            len(self.bank.items),
+            trials=min(step.trials for step in drawn),
+            level=self.design.level,
+        )
+
+    @property
+    def random_steps(self) -> list[Step]:
+        """The steps of a random sample of the bank, once all of it was asked."""
+        if len(self.history) == len(self.bank.items):
+            return [step._replace(probability=1.0) for step in self.history]
+        return [step for step in self.history if step.is_random] if self._is_sampled() else []
 
     # -- choosing ----------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from passband.cli.options import (
     JudgeColumn,
     LabelColumn,
     Level,
+    LowerIsBetter,
     Metrics,
     Over,
     Percent,
@@ -32,6 +33,7 @@ from passband.cli.options import (
     Threshold,
     TrialColumn,
     is_json,
+    scales_of,
 )
 
 __all__ = ["compare"]
@@ -62,6 +64,7 @@ def compare(
     judge: JudgeColumn = None,
     label: LabelColumn = None,
     threshold: Threshold = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     over: Over = Target.problems,
     level: Level = 0.95,
@@ -108,6 +111,7 @@ def compare(
         by=by,
         tasks=task or (),
         threshold=threshold,
+        scales=scales_of(lower_is_better),
         skip_bad=skip_bad,
     )  # fmt: skip
     if as_json:

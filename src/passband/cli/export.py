@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from passband.cli.options import SkipBad
+from passband.cli.options import LowerIsBetter, SkipBad, scales_of
 
 if TYPE_CHECKING:
     from passband.trials.reader import Trials
@@ -62,6 +62,7 @@ def export(
     calls: Annotated[
         bool, typer.Option("--calls", help="Write the calls to judges instead of the trials.")
     ] = False,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
 ) -> None:
     """Write the trials of a run or a log. The same trials give the same bytes."""
@@ -85,7 +86,9 @@ def export(
         )
     if target is None and not writers[form].is_text:
         raise InvalidInput(f"{form} is not text; give a file with -o.")
-    options = Options.of(None, (), task or (), model or (), skip_bad=skip_bad)
+    options = Options.of(
+        None, (), task or (), model or (), skip_bad=skip_bad, scales=scales_of(lower_is_better)
+    )
     with opened_trials(run, options) as trials:
         runs = trials.chosen_runs(task or (), model or ())
         print_notes(text for each in runs for text, matters in each.imported.remarks if matters)

@@ -15,6 +15,7 @@ from passband.cli.options import (
     JsonOption,
     JudgeColumn,
     LabelColumn,
+    LowerIsBetter,
     Metrics,
     Percent,
     ProblemColumn,
@@ -25,6 +26,7 @@ from passband.cli.options import (
     Target,
     Threshold,
     TrialColumn,
+    scales_of,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ def gate(
     judge: JudgeColumn = None,
     label: LabelColumn = None,
     threshold: Threshold = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a pull-request comment.")
@@ -128,7 +131,9 @@ def gate(
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
-    reading = Reading(columns, threshold, skip_bad, base_model, new_model)
+    reading = Reading(
+        columns, threshold, skip_bad, base_model, new_model, scales_of(lower_is_better)
+    )
     if settle:
         from passband.cli.gate_settle import print_plan, settled_gate
         from passband.run.settle import SettleRequest

@@ -7,12 +7,15 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from passband import plugins
 from passband.cli.help import name_values
+
+if TYPE_CHECKING:
+    from passband.stats.data.scale import Scale
 
 __all__ = [
     "AnswerColumn",
@@ -34,6 +37,7 @@ __all__ = [
     "LayoutOption",
     "Layouts",
     "Level",
+    "LowerIsBetter",
     "Metrics",
     "NumFewshot",
     "Over",
@@ -61,6 +65,7 @@ __all__ = [
     "TrustTaskCode",
     "UnsafeCode",
     "is_json",
+    "scales_of",
     "split_metrics",
     "with_imports",
 ]
@@ -137,6 +142,13 @@ class Truncated(str, enum.Enum):
     score = "score"
 
 
+def scales_of(names: list[str] | None) -> dict[str, Scale]:
+    """Return the scales that --lower-is-better states, by name of the score."""
+    from passband.stats.data.scale import Scale
+
+    return {name: Scale(lower_is_better=True) for name in names or ()}
+
+
 def split_metrics(values: list[str] | None) -> list[str] | None:
     """Return the names of metrics one by one; a comma before a letter begins another.
 
@@ -193,7 +205,18 @@ PricesOption = Annotated[
     ),
 ]
 Threshold = Annotated[
-    float | None, typer.Option("--threshold", help="Count scores of at least this as successes.")
+    float | None,
+    typer.Option(
+        "--threshold", help="Count scores of at least this (of at most, if lower) as successes."
+    ),
+]
+LowerIsBetter = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--lower-is-better",
+        metavar="NAME",
+        help="Column of scores, or scorer, of which lower ones are better (repeatable).",
+    ),
 ]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Leave out, and count, records that cannot be read.")
@@ -206,7 +229,7 @@ Level = Annotated[float, typer.Option("--level", help="Confidence level of the i
 PolicyOption = Annotated[
     Policies,
     typer.Option(
-        "--policy", help="Trials without a score: leave out, count as 0, or stop with an error."
+        "--policy", help="Trials without a score: leave out, count as wrong, or stop with an error."
     ),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from passband.cli.options import Target
+from passband.cli.options import LowerIsBetter, Target, scales_of
 from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from passband.stats.data.outcomes import Outcomes
     from passband.stats.decision.plan.plan import Detectable, Plan
 
 __all__ = ["plan", "with_option_names"]
@@ -66,6 +67,7 @@ def plan(
             "--difference, that the power is."
         ),
     ] = None,
+    lower_is_better: LowerIsBetter = None,
     out: Annotated[
         Path | None, typer.Option(help="Write the plan to this file, for passband stats --plan.")
     ] = None,
@@ -76,12 +78,14 @@ def plan(
     from passband.report.render import printable
     from passband.stats.decision.plan.plan import Detectable
 
-    options = {
+    options: dict[str, Any] = {
         "half_width": half_width, "difference": difference, "pilot": pilot, "metric": metric,
         "over": None if over is None else over.value, "between": between, "within": within,
         "trials": trials, "problems": problems, "correlation": correlation, "level": level,
         "power": power, "assurance": assurance,
     }  # fmt: skip
+    if pilot is not None and lower_is_better:
+        options["pilot"] = _pilot(pilot, metric, lower_is_better)
     with with_option_names():
         result = _planned({name: value for name, value in options.items() if value is not None})
     if out is not None:
@@ -97,6 +101,14 @@ def plan(
     if out is not None:
         shown = printable(str(out))
         typer.echo(f"written to {shown}; check a run against it with passband stats --plan {shown}")
+
+
+def _pilot(source: Path, metric: str, lower_is_better: list[str]) -> Outcomes:
+    from passband.readers import outcomes_of
+    from passband.stats.metric.registry import needs_answers
+
+    scales = scales_of(lower_is_better)
+    return outcomes_of(source, answers=needs_answers([metric]), scales=scales)
 
 
 def _planned(options: Mapping[str, Any]) -> Plan | Detectable:

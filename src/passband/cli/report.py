@@ -13,6 +13,7 @@ from passband.cli.options import (
     JudgeColumn,
     LabelColumn,
     Level,
+    LowerIsBetter,
     Metrics,
     Policies,
     PolicyOption,
@@ -23,6 +24,7 @@ from passband.cli.options import (
     SkipBad,
     StatusColumn,
     TrialColumn,
+    scales_of,
 )
 
 if TYPE_CHECKING:
@@ -82,6 +84,7 @@ def report(
     judge: JudgeColumn = None,
     label: LabelColumn = None,
     prices: PricesOption = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
@@ -115,9 +118,11 @@ def report(
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
+    scales = scales_of(lower_is_better)
     found = read_findings(
-        runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad
-    )
+        runs, request, tasks=task or (), models=model or (), columns=columns, skip_bad=skip_bad,
+        scales=scales,
+    )  # fmt: skip
     compared = compared_sources(
         runs,
         found,
@@ -125,6 +130,7 @@ def report(
         tasks=task or (),
         models=model or (),
         columns=columns,
+        scales=scales,
         skip_bad=skip_bad,
         transcripts=request.transcripts // 4,
     )

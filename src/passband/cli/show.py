@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from passband.cli.options import SkipBad
+from passband.cli.options import LowerIsBetter, SkipBad, scales_of
 
 if TYPE_CHECKING:
     from passband.summary.look import Look, Wanted
@@ -78,6 +78,7 @@ def show(
     no_pager: Annotated[
         bool, typer.Option("--no-pager", help="Print to the terminal without a pager.")
     ] = False,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
 ) -> None:
     """Show what was asked, answered, extracted and expected, and why it was scored so."""
@@ -94,7 +95,9 @@ def show(
         tuple(dict.fromkeys(problem or ())), tuple(dict.fromkeys(trial or ())), tuple(statuses),
         None if wrong == right else right, scorer, disagree,
     )  # fmt: skip
-    options = Options.of(None, (), task or (), model or (), skip_bad=skip_bad)
+    options = Options.of(
+        None, (), task or (), model or (), skip_bad=skip_bad, scales=scales_of(lower_is_better)
+    )
     with opened_trials(_single(run), options) as trials:
         runs = trials.chosen_runs(task or (), model or ())
         if not runs:

@@ -20,6 +20,7 @@ from passband.cli.options import (
     LayoutOption,
     Layouts,
     Level,
+    LowerIsBetter,
     Metrics,
     Over,
     Percent,
@@ -35,6 +36,7 @@ from passband.cli.options import (
     Threshold,
     TrialColumn,
     is_json,
+    scales_of,
 )
 
 __all__ = ["stats"]
@@ -75,6 +77,7 @@ def stats(
         typer.Option(help="Size of the benchmark that these problems are a random part of.", min=1),
     ] = None,
     threshold: Threshold = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     policy: PolicyOption = Policies.drop,
     over: Over = Target.problems,
@@ -144,6 +147,7 @@ def stats(
         answer=answer,
         threshold=threshold,
         plan=plan,
+        scales=scales_of(lower_is_better),
         skip_bad=skip_bad,
         stopped_after=stopped_after,
         cap=cap,

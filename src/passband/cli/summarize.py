@@ -10,6 +10,7 @@ import typer
 from passband.cli.options import (
     ClusterColumn,
     Level,
+    LowerIsBetter,
     Over,
     Policies,
     PolicyOption,
@@ -20,6 +21,7 @@ from passband.cli.options import (
     StatusColumn,
     Target,
     TrialColumn,
+    scales_of,
 )
 
 __all__ = ["summarize"]
@@ -79,6 +81,7 @@ def summarize(
     score: ScoreColumn = None,
     status: StatusColumn = None,
     cluster: ClusterColumn = None,
+    lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
@@ -105,6 +108,7 @@ def summarize(
             task=task or (),
             model=model or (),
             columns=columns,
+            scales=scales_of(lower_is_better),
             skip_bad=skip_bad,
         )
     ]

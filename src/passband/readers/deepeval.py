@@ -27,6 +27,7 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import read_json
 from passband.score.scorer import Score
+from passband.stats.data.scale import UNIT, Scale
 
 __all__ = ["DeepEval"]
 
@@ -53,10 +54,19 @@ class DeepEval:
         builder = LogBuilder(*_names(run), source, (_SCORER,), texts=options.texts)
         items = Items(path, options, [case for name in _CASES for case in values(run, name)])
         errors = 0
+        directions: dict[str, set[bool]] = {}
         for place, record in items:
             with items.checking(place):
                 errors += _add(builder, record)
-        return [builder.log(remarks=[*items.remarks(), *_remarks(errors)])]
+                for name, falls in _directions(record):
+                    directions.setdefault(name, set()).add(falls)
+        scales = {
+            name: Scale(lower_is_better=ways.pop())
+            for name, ways in directions.items()
+            if len(ways) == 1
+        }
+        remarks = [*items.remarks(), *_remarks(errors)]
+        return [builder.log(remarks=remarks, scales={_SCORER: UNIT, **scales})]
 
 
 def _run(content: Any) -> dict[str, Any] | None:
@@ -99,6 +109,20 @@ def _add(builder: LogBuilder, record: Record) -> bool:
         cost=record.get("tokenCost"),
     )
     return error
+
+
+def _directions(record: Record) -> Iterator[tuple[str, bool]]:
+    """Yield metrics whose score is not at their threshold, and whether lower ones pass."""
+    seen: dict[str, None] = {_SCORER: None}
+    for metric in values(record, "metricsData"):
+        name = _free_name(label(text(metric, "name"), "metric"), seen)
+        seen |= {name: None, f"{name} passed": None}
+        score, threshold = metric.get("score"), metric.get("threshold")
+        passed = metric.get(_SCORER)
+        is_measured = isinstance(passed, bool) and metric.get("error") is None
+        is_measured &= all(type(one) in (int, float) for one in (score, threshold))
+        if is_measured and (score < threshold or score > threshold):  # and so is no NaN
+            yield name, passed is (score < threshold)
 
 
 def _problem(record: Record) -> tuple[str, str]:

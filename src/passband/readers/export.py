@@ -21,7 +21,9 @@ from passband.spreadsheet import unguarded
 from passband.stats.data.cells import is_absent
 from passband.stats.data.columns import CHOSEN, refuse_chosen
 from passband.stats.data.layout import error_prefix
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.stats.data.tables import Table
+from passband.trials.export import LOWER_IS_BETTER
 from passband.trials.rows import SCORE_STATUSES, STATUSES, ProblemRow, ScoreRow, TrialRow
 
 __all__ = ["Export", "content_of_export", "is_export"]
@@ -71,12 +73,32 @@ def content_of_export(table: Table, options: Options, source: Source) -> Groups 
 
     by_column = set(options.columns) - {"score"} or set(options.by) - set(_OF_LOGS)
     if by_column or not _is_scorer(table, options.columns.get("score")):
-        return groups_of_table(table, options, source.file)
+        return groups_of_table(table, _directed(table, options), source.file)
     with error_prefix([source.file] if source.file else []):
         if missing := sorted(_COLUMNS - set(table.columns)):
             raise InvalidInput(f"is no export of passband; it lacks the column {missing[0]}.")
         runs = [_Rows(table.columns, rows) for rows in _runs(table.columns)]
         return [run.log(source) for run in runs if run.is_wanted(options.tasks)]
+
+
+def _directed(table: Table, options: Options) -> Options:
+    """Return the options with the direction of the columns of scores that state one.
+
+    A table of several runs has one direction for all of them.
+    """
+    scales = dict(options.scales)
+    for name, column in table.columns.items():
+        head, _, scorer = name.partition(":")
+        if head == LOWER_IS_BETTER and any(map(_is_true, column)):
+            score = f"score:{scorer}" if scorer else _MAIN
+            scales[score] = Scale(lower_is_better=True).joined(
+                scales.get(score, UNSTATED), f"column {name}"
+            )
+    return replace(options, scales=scales)
+
+
+def _is_true(cell: Any) -> bool:
+    return str(cell).lower() == "true"
 
 
 def _of_cells(table: Table) -> Table:
@@ -154,7 +176,13 @@ class _Rows:
                 raise InvalidInput(_REPEATED.format(row + 1, key, place[1]))
             seen.add(place)
         task, model = (self._text(name, self._rows[0]) or "" for name in ("task", "model"))
-        return Log(task, model, source, problems, trials, self._scorers)
+        suffixes = {name: f":{name}" if place else "" for place, name in enumerate(self._scorers)}
+        scales = {
+            name: Scale(lower_is_better=True)
+            for name, suffix in suffixes.items()
+            if _is_true(self._cell(f"{LOWER_IS_BETTER}{suffix}", self._rows[0]))
+        }
+        return Log(task, model, source, problems, trials, self._scorers, scales=scales)
 
     def _problem(self, position: int, key: str, row: int) -> ProblemRow:
         target, prompt = self._text("target", row), self._text("prompt", row)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from passband.errors import InvalidInput
@@ -11,6 +11,7 @@ from passband.readers.judge_scores import JudgeScores
 from passband.readers.tally import RunTally
 from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 
 __all__ = ["Group", "Groups", "Remark"]
 
@@ -33,6 +34,7 @@ class Group:
     outcomes: Outcomes
     task: str | None = None  #: where the source says so
     model: str | None = None
+    scorer: str = "score"  #: name of the scores: of a scorer, or of a column
     tally: RunTally | None = None  #: of a whole run
     #: by problem, where asked for; left out of the hash, as a mapping has none
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
@@ -51,6 +53,18 @@ class Groups:
     columns: Roles | None = None  #: of a table
     reader: str = ""
     is_cut: bool = False  #: a threshold, where one was given, has been applied
+
+    def stating(self, scales: Mapping[str, Scale]) -> Groups:
+        """Return the groups on the scales that they have, and that `scales` says they have."""
+        if not scales:
+            return self
+        stated = [
+            replace(group, outcomes=group.outcomes.stating(scales[group.scorer], self.source))
+            if group.scorer in scales
+            else group
+            for group in self.groups
+        ]
+        return replace(self, groups=tuple(stated))
 
     def only(self) -> Outcomes:
         """Return the outcomes of the only group; raise `InvalidInput` if there are several."""

@@ -184,8 +184,8 @@ class _Import:
         spec: dict[str, object] = {}
         if scale.is_known:
             spec["bounds"] = [scale.low, scale.high]
-        if scale.lower_is_better:
-            spec["lower_is_better"] = True
+        if scale.lower_is_better is not None:
+            spec["lower_is_better"] = scale.lower_is_better
         return spec or None
 
     # -- trials ----------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any
 
 from passband.errors import InvalidInput
 from passband.readers.groups import Remark
+from passband.stats.data.scale import Scale
 
 __all__ = ["KNOWN_VERSION", "InspectHeader", "mapping"]
 
@@ -57,6 +58,17 @@ class InspectHeader:
             tuple(dict.fromkeys(_scorers(header, spec))),
             header,
         )
+
+    @property
+    def scales(self) -> dict[str, Scale]:
+        """The direction of the scorers whose metadata say that lower scores are better."""
+        listed = mapping(self.record.get("eval")).get("scorers")
+        entries = [mapping(one) for one in (listed if isinstance(listed, list) else ())]
+        return {
+            str(entry.get("name")).rpartition("/")[2]: Scale(lower_is_better=True)
+            for entry in entries
+            if mapping(entry.get("metadata")).get("lower_is_better") is True
+        }
 
     @property
     def created(self) -> str:

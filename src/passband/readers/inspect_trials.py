@@ -97,6 +97,7 @@ class InspectTrials:
             remarks=[*remarks, *header.remarks(len(self)), *self._remarks()],
             settings=header.settings(),
             planned=header.planned,
+            scales=header.scales,
         )
 
     def _arrange(self, listed: Sequence[str]) -> None:

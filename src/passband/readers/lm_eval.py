@@ -31,6 +31,7 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.score.scorer import Score
 from passband.stats.data.answers import answer_text
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.trials.rows import STATUSES, Status
 
 __all__ = ["LmEvalResults", "LmEvalSamples"]
@@ -136,7 +137,8 @@ class _Samples:
         for rescoring in self._rescorings:
             rescoring.scorer.close()
         settings = self._results.sampling(self._task) if self._results else {}
-        return builder.log(remarks=list(self._remarks()), settings=settings)
+        remarks = list(self._remarks())
+        return builder.log(remarks=remarks, settings=settings, scales=self._scales())
 
     # -- numbers ---------------------------------------------------------------------------
 
@@ -170,6 +172,26 @@ class _Samples:
             return list(dict.fromkeys(map(self._scorer_of, self._rescorings)))
         pairs = [(metric, name) for name in self._filters for metric in self._metrics]
         return [self._name(metric, name) for metric, name in pairs]
+
+    def _scales(self) -> dict[str, Scale]:
+        """Return the direction of each scorer, where the results or the metric's name say it."""
+        if self._rescorings:
+            named = {self._scorer_of(one): one.metric for one in self._rescorings}
+        else:
+            pairs = [(metric, name) for name in self._filters for metric in self._metrics]
+            named = {self._name(metric, name): metric for metric, name in pairs}
+        return {scorer: self._scale(metric) for scorer, metric in named.items()}
+
+    def _scale(self, metric: str) -> Scale:
+        return (
+            Scale(lower_is_better=True) if self._is_lower_by_name(metric) else self._stated(metric)
+        )
+
+    def _stated(self, metric: str) -> Scale:
+        return UNSTATED if self._results is None else self._results.scale(self._task, metric)
+
+    def _is_lower_by_name(self, metric: str) -> bool:
+        return metric in _LOWER_IS_BETTER and self._stated(metric) == UNSTATED
 
     # -- responses that are scored again ---------------------------------------------------
 
@@ -268,11 +290,8 @@ class _Samples:
         if self._without_number and not self._rescorings:
             listed = ", ".join(self._without_number)
             yield Remark(f"not read: {listed}, which has no number for a single problem")
-        if lower := [name for name in self._metrics if name in _LOWER_IS_BETTER]:
-            yield Remark(
-                f"lower is better for {', '.join(lower)}; compare counts a higher score as better",
-                important=True,
-            )
+        if lower := [name for name in self._metrics if self._is_lower_by_name(name)]:
+            yield Remark(f"lower is better for {', '.join(lower)}, by the name", important=True)
         if self._results is not None:
             lines = self._numbers.values()
             yield from self._results.remarks(self._task, len(lines))

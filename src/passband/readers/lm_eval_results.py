@@ -19,6 +19,7 @@ from passband.readers.file_name import plain_name
 from passband.readers.groups import Remark
 from passband.readers.head import head_of
 from passband.records import read_json
+from passband.stats.data.scale import UNSTATED, Scale
 
 __all__ = ["Results", "is_results", "results_beside"]
 
@@ -80,6 +81,23 @@ class Results:
         """Return the settings of a task."""
         settings = self.content["configs"].get(task)
         return settings if isinstance(settings, dict) else None
+
+    def scale(self, task: str, metric: str) -> Scale:
+        """Return the scale of a metric, whose direction the results and the settings may state."""
+        results = self.content.get("higher_is_better")
+        by_metric = results.get(task) if isinstance(results, dict) else None
+        listed = (self.settings(task) or {}).get("metric_list")
+        in_settings = [
+            one.get("higher_is_better")
+            for one in (listed if isinstance(listed, list) else ())
+            if isinstance(one, dict) and one.get("metric") == metric
+        ]
+        stated = by_metric.get(metric) if isinstance(by_metric, dict) else None
+        scale, name = UNSTATED, f"{self.path}: {task}, {metric}"
+        for higher in (stated, *in_settings):
+            if isinstance(higher, bool):
+                scale = scale.joined(Scale(lower_is_better=not higher), name, "its metric_list")
+        return scale
 
     def sampling(self, task: str) -> Mapping[str, Any]:
         """Return how the answers of a task were sampled."""

@@ -101,6 +101,15 @@ class Log:
         """Return the scale of a scorer, or of the main one, as far as the log states it."""
         return self.scales.get(self.scorers[self._scorer(scorer)], UNSTATED)
 
+    def stating(self, scales: Mapping[str, Scale]) -> Log:
+        """Return the log on the scales that it states, and that `scales` says scores have."""
+        stated = {
+            name: self.scales.get(name, UNSTATED).joined(scale, f"{self.source.file}: {name}")
+            for name, scale in scales.items()
+            if name in self.scorers
+        }
+        return replace(self, scales={**self.scales, **stated}) if stated else self
+
     def tally(self, scorer: str | None = None) -> RunTally:
         """Return what the rows say beyond outcomes, as `tally_of` does for a run directory."""
         number = self._scorer(scorer)

@@ -37,7 +37,11 @@ def read_logs(path: Path, options: Options) -> list[Log]:
         raise InvalidInput(f"{path} is a run directory, not a log; passband merge copies it.")
     name, content = read_content(path, options)
     if isinstance(content, Groups):
+        options.require_scores(path, [group.scorer for group in content.groups])
         content = _of_groups(path, content, options, Source.of(name, path))
+    else:
+        options.require_scores(path, [name for log in content for name in log.scorers])
+        content = [log.stating(options.scales) for log in content]
     return _chosen(content, options, path)
 
 
@@ -68,7 +72,8 @@ def _of_groups(path: Path, groups: Groups, options: Options, source: Source) -> 
 
     layout = layout_of(path, options) if source.reader == TABLE else None
     if layout is None:
-        return [_Made(groups, group, source).log() for group in groups.groups]
+        stated = groups.stating(options.scales)
+        return [_Made(stated, group, source).log() for group in stated.groups]
     texts = texts_of(layout) if options.texts else None
     return [_of_table(layout, group, source, texts) for group in layout.groups()]
 
@@ -105,7 +110,8 @@ def _of_table(layout: Layout, group: TableGroup, source: Source, texts: TableTex
             **({} if texts is None else texts.fields(row)),
         )
     remarks = [*remarks_of(layout), *statuses.remarks(), *(texts.remarks() if texts else ())]
-    return builder.log(remarks=remarks, planned=planned)
+    scales = {_SCORE: group.outcomes.scale}
+    return builder.log(remarks=remarks, planned=planned, scales=scales)
 
 
 def _planned(outcomes: Outcomes) -> int | None:

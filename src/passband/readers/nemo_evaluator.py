@@ -26,6 +26,7 @@ from passband.readers.names import label
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.score.scorer import Score
+from passband.stats.data.scale import Scale
 
 __all__ = ["NemoEvaluator"]
 
@@ -60,7 +61,9 @@ class NemoEvaluator:
         repeats = benchmark.get("repeats")
         is_number = type(repeats) is int and 0 < repeats < _MOST_REPEATS
         remarks = [*lines.remarks(), *_remarks(failures)]
-        return [builder.log(remarks=remarks, planned=repeats if is_number else None)]
+        scales = {_SCORER: Scale(lower_is_better=False)}
+        planned = repeats if is_number else None
+        return [builder.log(remarks=remarks, planned=planned, scales=scales)]
 
 
 def _bundle(folder: Path) -> Record:

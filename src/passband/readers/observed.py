@@ -51,6 +51,12 @@ class AnswerTexts:
         is_short = characters < _SHORT * len(codes)
         return AnswerTexts(np.array(codes, np.int64), np.array(lengths, np.int64), is_short)
 
+    @property
+    def each(self) -> int:
+        """How many answers most problems have, of those that have several."""
+        counts = np.diff(self.offsets)
+        return int(np.median(counts[counts > 1])) if (counts > 1).any() else 1
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -80,14 +86,18 @@ class Observed:
     def _found(self, outcomes: Outcomes) -> Iterable[Finding]:
         from passband.stats.evidence.copies import problem_copies
         from passband.stats.evidence.order import order_findings
-        from passband.stats.evidence.texts import text_findings
+        from passband.stats.evidence.texts import solved_share, text_findings
         from passband.stats.evidence.unasked import unasked_findings
 
         yield from self.findings
         if self.texts is not None:
             texts = self.texts
             yield from text_findings(
-                texts.codes, texts.offsets, short=texts.is_short, greedy=self.is_greedy
+                texts.codes,
+                texts.offsets,
+                short=texts.is_short,
+                greedy=self.is_greedy,
+                solved=solved_share(outcomes.trials, _right(outcomes), texts.each),
             )
         if self.scores is not None:
             yield from order_findings(self.scores)
@@ -103,3 +113,13 @@ class Observed:
 def with_evidence(outcomes: Outcomes, observed: Observed) -> Outcomes:
     """Return outcomes that know what was found where they were read."""
     return outcomes.knowing(observed.evidence(outcomes).findings)
+
+
+def _right(outcomes: Outcomes) -> Ints:
+    """Return how many trials of each problem have the score of a right answer."""
+    upright = outcomes.upright
+    if upright.successes is not None:
+        return upright.successes
+    graded = upright.required_graded()
+    is_right = np.append(0, np.cumsum(graded.values >= upright.range.right))
+    return np.diff(is_right[graded.offsets])

@@ -24,7 +24,7 @@ def opened_trials(source: str | Path, options: Options | None = None) -> Iterato
     """
     path = Path(source)
     if is_run_directory(path):
-        with Trials(path) as trials:
+        with Trials(path, scales=None if options is None else options.scales) as trials:
             yield trials
         return
     logs = read_logs(path, replace(options or Options(), texts=True))

@@ -30,6 +30,7 @@ from passband.readers.names import UNKNOWN
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import read_json
+from passband.stats.data.scale import Scale
 
 __all__ = ["OpenCompass"]
 
@@ -75,7 +76,8 @@ class OpenCompass:
             remarks += _add_numbered(builder, items, len(numbered))
         else:
             raise InvalidInput(f"{path}: has no details; run opencompass with --dump-eval-details.")
-        return [builder.log(remarks=[*items.remarks(), *remarks, *_unscored(builder)])]
+        every = [*items.remarks(), *remarks, *_unscored(builder)]
+        return [builder.log(remarks=every, scales={_SCORER: Scale(lower_is_better=False)})]
 
 
 def _numbered(path: Path, details: Record) -> Iterator[Any]:

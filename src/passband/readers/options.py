@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.stats.data.columns import ROLES
+from passband.stats.data.scale import Scale
 
 __all__ = ["Options"]
 
@@ -24,6 +25,7 @@ class Options:
     targets: bool = False  #: the targets of the problems are wanted too
     answers: bool = False  #: the answers of the trials are wanted too, for votes
     threshold: float | None = None  #: the least score of a success
+    scales: Mapping[str, Scale] = field(default_factory=dict)  #: by name of the score
 
     @staticmethod
     def of(
@@ -37,6 +39,7 @@ class Options:
         targets: bool = False,
         answers: bool = False,
         threshold: float | None = None,
+        scales: Mapping[str, Scale] | None = None,
     ) -> Options:
         """Check the names of roles, and leave out roles without a column."""
         for role, name in (columns or {}).items():
@@ -48,8 +51,9 @@ class Options:
         names = (by,) if isinstance(by, str) else tuple(by)
         wanted = answers or "answer" in chosen
         return Options(
-            chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted, threshold
-        )
+            chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted, threshold,
+            scales or {},
+        )  # fmt: skip
 
     @property
     def score(self) -> str | None:
@@ -66,6 +70,14 @@ class Options:
     def opens_samples(self) -> bool:
         """Whether logs that keep answers and texts apart from scores must be read whole."""
         return self.texts or self.answers
+
+    def require_scores(self, source: object, known: Iterable[str]) -> None:
+        """Raise `UnknownName` for a scale of scores that a source does not have."""
+        names = dict.fromkeys(known)
+        for name in self.scales:
+            if name not in names:
+                hint = nearest(name, names) or f" It has {', '.join(names) or 'none'}."
+                raise UnknownName(f"{source} has no score named {name!r}.{hint}")
 
     def names(self) -> list[str]:
         """Return every name that the caller used."""

@@ -26,6 +26,7 @@ from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import read_json
 from passband.score.scorer import Score
+from passband.stats.data.scale import UNIT, Scale
 
 __all__ = ["Promptfoo"]
 
@@ -95,7 +96,10 @@ def _logs(path: Path, description: str, records: Items | Lines, options: Options
     remarks = [*records.remarks(), *_remarks(unchecked, columns.cached)]
     for column, builder in builders.items():
         builder.task, builder.model = columns.names(column)
-    return [builder.log(remarks=remarks) for builder in builders.values() if len(builder)]
+    scales = {"success": UNIT, "score": Scale(lower_is_better=False)}
+    return [
+        builder.log(remarks=remarks, scales=scales) for builder in builders.values() if len(builder)
+    ]
 
 
 class _Columns:

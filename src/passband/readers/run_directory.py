@@ -97,7 +97,7 @@ class RunDirectory:
 
     def read(self, path: Path, options: Options) -> Groups:
         """Return a group for each task and model that has trials."""
-        with Trials(path) as trials:
+        with Trials(path, scales=options.scales) as trials:
             runs = [
                 StoredRun(trials, record)
                 for record in trials.runs()

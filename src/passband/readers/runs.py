@@ -189,7 +189,8 @@ def _groups(
             key = tuple((labels | values)[name] for name in by)
             tally = None if names else run.tally(scorer)
             targets = run.targets() if options.targets else {}
-            yield Group(key, part, run.task, run.model, tally, targets, judged)
+            name = labels["scorer"]
+            yield Group(key, part, run.task, run.model, name, tally, targets, judged)
 
 
 def _judged(

@@ -19,6 +19,7 @@ from passband.records import reading
 from passband.stats.data.columns import ROLES
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.data.tables import Table
 from passband.trials.schema import FILE
 from passband.types import ArrayLike
@@ -54,6 +55,7 @@ def read(
     skip_bad: bool = False,
     targets: bool = False,
     answers: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
 
@@ -66,7 +68,9 @@ def read(
     the reader of a file, which is otherwise recognized. `tasks` and `models` choose among groups.
     With `skip_bad`, records that cannot be read are left out, and a remark says how many. With
     `targets`, groups of runs and logs hold the targets of their problems. With `answers`, outcomes
-    have the votes that `vote@k` is about, where the source says what each trial answered.
+    have the votes that `vote@k` is about, where the source says what each trial answered. `scales`
+    says by name of a column or scorer what range its scores have, and whether lower ones are
+    better; a source that says otherwise is refused.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
@@ -76,9 +80,11 @@ def read(
     """
     options = Options.of(
         columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers,
-        threshold=threshold,
+        threshold=threshold, scales=scales,
     )  # fmt: skip
     groups = _chosen(_groups(source, options, reader), options)
+    options.require_scores(groups.source, [group.scorer for group in groups.groups])
+    groups = groups.stating(options.scales)
     if threshold is None or groups.is_cut:
         return groups
     cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
@@ -103,7 +109,11 @@ def _chosen(groups: Groups, options: Options) -> Groups:
 
 
 def outcomes_of(
-    source: Data, *, columns: Mapping[str, str | None] | None = None, answers: bool = False
+    source: Data,
+    *,
+    columns: Mapping[str, str | None] | None = None,
+    answers: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> Outcomes:
     """Return the outcomes of a source that holds one model and task; see `read` for sources.
 
@@ -112,9 +122,9 @@ def outcomes_of(
     >>> outcomes_of([[1, 0], [1, 1]])
     Outcomes(2 problems, 2 trials each, 4 scored)
     """
-    if isinstance(source, Outcomes) and not columns:
+    if isinstance(source, Outcomes) and not columns and not scales:
         return source
-    groups = read(source, columns=columns, answers=answers)
+    groups = read(source, columns=columns, answers=answers, scales=scales)
     outcomes = groups.only()
     for remark in groups.remarks:
         if remark.important:

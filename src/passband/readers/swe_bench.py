@@ -28,6 +28,7 @@ from passband.readers.names import UNKNOWN
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import read_json, reading
+from passband.stats.data.scale import UNIT
 
 __all__ = ["SweBench"]
 
@@ -122,7 +123,7 @@ def _log(path: Path, model: str, reports: Sequence[_Report], bad: Sequence[Remar
             for instance in instances:
                 _add(builder, number, report, name, instance)
     remarks = [*bad, *_remarks(reports)]
-    return builder.log(remarks=remarks, planned=len(reports))
+    return builder.log(remarks=remarks, planned=len(reports), scales={_SCORER: UNIT})
 
 
 def _add(builder: LogBuilder, number: int, report: _Report, name: str, instance: str) -> None:

@@ -78,7 +78,7 @@ class TableReader:
 def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
     """Lay out a table as the options say, and return the outcomes of its groups."""
     with error_prefix([source] if source else []):
-        layout = table.layout(by=options.by, answers=options.answers, **options.columns)
+        layout = _layout(table, options)
         groups = tuple(_group(layout, group, options) for group in layout.groups())
     return Groups(source or "table", layout.by, groups, tuple(remarks_of(layout)), layout.roles)
 
@@ -89,7 +89,13 @@ def layout_of(path: Path, options: Options) -> Layout | None:
     if isinstance(content, Outcomes):
         return None
     with error_prefix([str(path)]):
-        return content.layout(by=options.by, answers=options.answers, **options.columns)
+        return _layout(content, options)
+
+
+def _layout(table: Table, options: Options) -> Layout:
+    return table.layout(
+        by=options.by, answers=options.answers, scales=options.scales, **options.columns
+    )
 
 
 def names_of(group: TableGroup) -> tuple[str | None, str | None]:
@@ -106,7 +112,7 @@ def names_of_labels(labels: Mapping[str, str]) -> tuple[str | None, str | None]:
 def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     task, model = names_of(group)
     judged = judged_rows(layout, group, options.threshold)
-    return Group(group.key, group.outcomes, task=task, model=model, judged=judged)
+    return Group(group.key, group.outcomes, task, model, layout.roles.score, judged=judged)
 
 
 def column_remarks(

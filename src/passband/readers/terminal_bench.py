@@ -25,6 +25,7 @@ from passband.readers.names import UNKNOWN, label
 from passband.readers.options import Options
 from passband.readers.reader import register_reader
 from passband.records import read_json
+from passband.stats.data.scale import UNIT
 from passband.trials.rows import Status
 
 __all__ = ["TerminalBench"]
@@ -71,7 +72,8 @@ class TerminalBench:
         for task_id in _planned_tasks(metadata):
             builder.problem(task_id)
         remarks = [*items.remarks(), *attempts.remarks()]
-        return [builder.log(remarks=remarks, planned=attempts.planned(metadata))]
+        planned = attempts.planned(metadata)
+        return [builder.log(remarks=remarks, planned=planned, scales={_SCORER: UNIT})]
 
 
 class _Attempts:

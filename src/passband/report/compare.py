@@ -20,7 +20,7 @@ from passband.summary.compare import ComparisonSummary, TaskComparison
 __all__ = ["explanation", "full_rows", "more_words", "pair_rows", "rows", "warning_lines"]
 
 _HEADS = (
-    "task", "metric", "difference", "p", "confidence b > a", "better", "worse", "problems",
+    "task", "metric", "difference", "p", "confidence b better", "better", "worse", "problems",
     "verdict",
 )  # fmt: skip
 _COMPARISON_FIELDS = (
@@ -251,13 +251,13 @@ def _difference(
     a, b = heads or ("value of a", "value of b")
     return {
         **_sides(summary, task),
-        "metric": comparison.metric,
+        "metric": comparison.title,
         a: rounding.value(comparison.value_a),
         b: rounding.value(comparison.value_b),
         "difference": rounding.value(comparison.value),
         interval_head(summary.contest.level): rounding.interval(comparison.low, comparison.high),
         "p": _p(comparison.p_value),
-        "confidence b > a": share(comparison.confidence),
+        "confidence b better": share(comparison.confidence),
         "better": comparison.improved,
         "worse": comparison.worsened,
         "problems": comparison.n_problems,
@@ -267,7 +267,7 @@ def _difference(
 
 def _standings(summary: ComparisonSummary, style: Style) -> list[Row]:
     ranked = [
-        (task, ranking.metric, standing)
+        (task, ranking.title, standing)
         for task in summary.tasks
         for ranking in task.rankings
         for standing in ranking.standings

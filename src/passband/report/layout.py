@@ -52,7 +52,7 @@ def _long(one: TableLine, rounding: Rounding, heads: tuple[str, str]) -> dict[st
     numbers: tuple[Cell, Cell] = (None, None)
     if figure is not None:
         numbers = rounding.value(figure.value), rounding.interval(figure.low, figure.high)
-    row: dict[str, Cell] = {**_key(one.by), "metric": one.line.metric}
+    row: dict[str, Cell] = {**_key(one.by), "metric": one.line.title}
     row |= dict(zip(heads, numbers, strict=True))
     return row | {"coverage": _coverage(one.line)} | one.counts()
 

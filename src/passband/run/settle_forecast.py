@@ -76,8 +76,9 @@ def likely_ends(plan: SettlePlan, lines: Sequence[GateLine]) -> Iterator[Likely]
     line = noises[max(noises)]
     looks = plan.look_plan(line.tolerance)
     for times in _TIMES:
-        difference = times * line.tolerance
-        yield Likely(difference, *likely_rounds(looks, _noise(line), difference))
+        difference = times * line.tolerance  # a gain
+        shown = -difference if line.lower_is_better else difference
+        yield Likely(shown, *likely_rounds(looks, _noise(line), difference))
 
 
 def _noise(line: GateLine) -> float:

@@ -71,7 +71,7 @@ def _add_task(shaped: dict[str, Any], task_run: TaskRun, summary: RunSummary) ->
         "configs": dict(task.config),
         "versions": task.version,
         "n-shot": task.num_fewshot,
-        "higher_is_better": {r.entry.name: r.entry.higher_is_better for r in results},
+        "higher_is_better": {r.entry.name: r.entry.higher_is_better is not False for r in results},
         "n-samples": {"original": _size(task, group), "effective": group.n_problems},
         "sampling": task_run.sampling.spec,
         "statuses": dict(group.statuses),

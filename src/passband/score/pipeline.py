@@ -112,7 +112,7 @@ class Pipeline:
         try:
             answer, rule = self._extracted(text, reference)
             if answer is None:
-                return Score(self._function.worst, "no_answer", None, rule)
+                return self._unanswered(rule)
             trial = trial or (ScoredTrial(text) if self.takes_trial else None)
             return Score(self._value(answer, reference, trial), "ok", answer, rule)
         except WorkerTimeout as error:
@@ -129,7 +129,7 @@ class Pipeline:
         if len(self._steps) != 1 or not self._is_plain or self.is_async:
             return [self.score(text, reference) for text, reference in pairs]
         run, call, options = self._steps[0].run, self._function.call, self._options
-        worst, make = self._function.worst, tuple.__new__
+        make = tuple.__new__
         scores = []
         for text, reference in pairs:
             score = None
@@ -138,7 +138,7 @@ class Pipeline:
                 if type(found) is Extracted and len(reference.targets) == 1:
                     answer, rule = found.answer, found.rule or None
                     if answer is None:
-                        score = Score(worst, "no_answer", None, rule)
+                        score = self._unanswered(rule)
                     elif answer and not answer.isspace() and answer.casefold() != INVALID:
                         value = call(answer, reference.targets[0], **options)
                         if value is True or value is False:
@@ -161,7 +161,7 @@ class Pipeline:
         try:
             answer, rule = self._extracted(text, reference)
             if answer is None:
-                return Score(self._function.worst, "no_answer", None, rule)
+                return self._unanswered(rule)
             scoring = self._value_async(answer, reference, trial or ScoredTrial(text))
             return Score(await asyncio.wait_for(scoring, ASYNC_SECONDS), "ok", answer, rule)
         except asyncio.TimeoutError:
@@ -196,6 +196,13 @@ class Pipeline:
             text, fired = step.apply(text, reference)
             rule = fired or rule
         return Extracted(None if _is_no_answer(text, reference) else text, rule)
+
+    def _unanswered(self, rule: str | None) -> Score:
+        """Return the score of a completion without an answer: the worst, if there is one."""
+        worst = self._function.worst
+        if worst is None:
+            return Score(None, "error", None, rule, "no answer, and no worst score to give it")
+        return Score(worst, "no_answer", None, rule)
 
     def _matches(self, answer: str, target: str) -> bool:
         try:

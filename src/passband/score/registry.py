@@ -69,7 +69,7 @@ class ScorerFunction:
     name: str
     call: Callable[..., Any]
     best: float = 1.0
-    worst: float = 0.0
+    worst: float | None = 0.0  # None: above the best by as much as can be
     bounds: Bounds | None = None
     takes_target: bool = True  # called once per target
     takes_reference: bool = False  # called once, with the whole reference
@@ -85,7 +85,7 @@ class ScorerFunction:
     @property
     def lower_is_better(self) -> bool:
         """Whether the best score is the lowest."""
-        return self.best < self.worst
+        return self.worst is None or self.best < self.worst
 
     @property
     def scale(self) -> dict[str, Any]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from passband import notes
 from passband.adaptive.recorded import RecordedTest, read_recorded
 from passband.adaptive.test import AdaptiveTest, Step
 from passband.errors import InvalidInput
-from passband.stats.interval.estimate import Estimate
+from passband.stats.data.evidence import Evidence, Finding
+from passband.stats.interval.estimate import Estimate, weighed
+from passband.stats.irt.bank_accuracy import BankAccuracy
 from passband.summary.remote_test import remote_group
 from passband.summary.summary import AdaptiveResult, Group, Line, Request
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
@@ -49,22 +52,34 @@ def adaptive_group(
 
 
 def _lines(recorded: RecordedTest, request: Request, scorer: str) -> Iterator[Line]:
-    """Yield ability, and the accuracy of the whole bank by each road that there is."""
+    """Yield ability, and the expected accuracy on the whole bank by each road that there is."""
     test = recorded.test
     ability = test.ability()
     found: dict[str, Any] = {name: getattr(ability, name) for name in ("low", "high", "se")}
     found |= {"value": ability.theta, "method": ability.method, "notes": ability.notes}
     asked = _counts(test, test.history)
     yield _line("theta", found, asked, request, scorer)
-    drawn = _counts(test, [step for step in test.history if step.is_random])
-    for metric, accuracy, counts in (
-        ("bank accuracy", test.accuracy(), asked),
-        ("bank accuracy (random items)", test.random_accuracy(), drawn),
-    ):
-        if accuracy is not None:
-            names = ("value", "low", "high", "se", "method", "notes")
-            found = {name: getattr(accuracy, name) for name in names}
-            yield _line(metric, found, counts, request, scorer)
+    yield _model_line(test, asked, request, scorer)
+    drawn = test.random_accuracy()
+    if drawn is not None:
+        counts = _counts(test, test.random_steps)
+        yield _line("bank accuracy (random items)", _numbers(drawn), counts, request, scorer)
+
+
+def _model_line(test: AdaptiveTest, asked: dict[str, int], request: Request, scorer: str) -> Line:
+    """Return the accuracy through the model; its interval only where the model is accepted."""
+    accuracy = test.accuracy()
+    rest = tuple(note for note in accuracy.notes if note != notes.MODEL_ACCURACY)
+    line = _line("bank accuracy", {**_numbers(accuracy), "notes": rest}, asked, request, scorer)
+    assert line.estimate is not None
+    by_model = Finding(notes.MODEL_ACCURACY.code, "invalid", notes.MODEL_ACCURACY.text)
+    evidence = Evidence((by_model,)).accepting(request.accept)
+    return replace(line, estimate=weighed(line.estimate, 1, evidence))
+
+
+def _numbers(accuracy: BankAccuracy) -> dict[str, Any]:
+    names = ("value", "low", "high", "se", "method", "notes")
+    return {name: getattr(accuracy, name) for name in names}
 
 
 def _counts(test: AdaptiveTest, steps: Sequence[Step]) -> dict[str, int]:

@@ -7,16 +7,20 @@ compared within a task: two with `compare`, three or more with `compare_all`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
 from passband.readers import Remark
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.layout import error_prefix
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.decision.compare import Comparison, compare
+from passband.stats.decision.family import family_of, family_of_rankings
 from passband.stats.decision.ranking import Abilities, Ranking, compare_all
 from passband.stats.metric.registry import expand_metrics, needs_answers
 from passband.summary.abilities import ranked
@@ -84,12 +88,14 @@ def compare_sources(
     tasks: Sequence[str] = (),
     threshold: float | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> ComparisonSummary:
     """Compare the models that files and run directories hold, task by task.
 
     `by` names the column that tells the models of a table apart, such as checkpoint. `tasks`
     chooses among the tasks. A task that only one model was asked is named and left out. With
-    `skip_bad`, records that cannot be read are left out and counted.
+    `skip_bad`, records that cannot be read are left out and counted. `scales` says by name of a
+    column or scorer what range its scores have, and whether lower ones are better.
     """
     contest = contest or Contest()
     contestants = read_contestants(
@@ -100,53 +106,107 @@ def compare_sources(
         tasks=tasks,
         threshold=threshold,
         skip_bad=skip_bad,
+        scales=scales,
     )
     return compare_contestants(contestants, contest)
 
 
-def compare_contestants(contestants: Contestants, contest: Contest) -> ComparisonSummary:
-    """Compare models that have been read, task by task."""
-    compared = [
-        _compared(task, models, contest, contestants.judges.get(task, {}))
+def compare_contestants(
+    contestants: Contestants,
+    contest: Contest,
+    metrics: Mapping[str | None, Sequence[str]] | None = None,
+) -> ComparisonSummary:
+    """Compare models that have been read, task by task; verdicts allow for their number.
+
+    `metrics` are those of each task, in place of the contest's.
+    """
+    asked = [
+        _asked(
+            task,
+            models,
+            contest if metrics is None else replace(contest, metrics=tuple(metrics[task])),
+            contestants.judges.get(task, {}),
+        )
         for task, models in contestants.tasks.items()
     ]
+    rankings = sum(len(one.names) for one in asked if len(one.models) > 2)
+    compared = _together([_compared(one, contest, rankings) for one in asked])
     return ComparisonSummary(contest, tuple(compared), contestants.remarks, contestants.shares)
 
 
-def _compared(
+class _Asked(NamedTuple):
+    """The models of a task, and the metrics that they are compared by."""
+
+    task: str | None
+    models: Mapping[str, Outcomes]
+    names: Sequence[str]
+    judges: Mapping[str, JudgeScores]
+
+
+def _asked(
     task: str | None,
     models: Mapping[str, Outcomes],
     contest: Contest,
     judges: Mapping[str, JudgeScores],
-) -> TaskComparison:
-    with error_prefix([task] if task is not None else []):
+) -> _Asked:
+    with _prefix(task):
         if contest.ranking is not None:
-            return TaskComparison(task, tuple(models), abilities=ranked(models, contest))
+            return _Asked(task, models, (), judges)
         names = _metrics(models, contest)
         if judges and not contest.metrics:
             names = names[:1]  # labels of single trials determine one try
         _check_answers(names, models)
+        return _Asked(task, models, names, judges)
+
+
+def _prefix(task: str | None) -> AbstractContextManager[None]:
+    return error_prefix([task] if task is not None else [])
+
+
+def _compared(asked: _Asked, contest: Contest, rankings: int) -> TaskComparison:
+    """Compare the models of a task; `rankings` is the number of those of all tasks."""
+    task, models, names, judges = asked
+    with _prefix(task):
+        if contest.ranking is not None:
+            return TaskComparison(task, tuple(models), abilities=ranked(models, contest))
         if len(models) == 2:
             comparisons = tuple(_differences(models, names, contest, judges))
             return TaskComparison(task, tuple(models), comparisons=comparisons)
-        if not contest.paired:
-            raise InvalidInput(
-                "three or more models are compared on the problems they share; "
-                "leave out --unpaired."
-            )
-        if contest.margin is not None or contest.test != "interval":
-            raise InvalidInput(
-                f"a margin or another test is for two models; there are {len(models)}. Name two "
-                "sources, or leave out --margin and --test."
-            )
+        _refuse_pairs_only(len(models), contest)
         over, level, policy = contest.over, contest.level, contest.policy
-        rankings = tuple(
-            compare_all(models, name, over=over, level=level, policy=policy) for name in names
+        found = tuple(
+            compare_all(models, name, over=over, level=level, policy=policy, family=rankings)
+            for name in names
         )
         if judges:
             require_one_judge(list(judges.values()))
-            rankings = tuple(judged_ranking(one, list(judges.values())) for one in rankings)
-        return TaskComparison(task, tuple(models), rankings=rankings)
+            found = tuple(judged_ranking(one, list(judges.values())) for one in found)
+        return TaskComparison(task, tuple(models), rankings=found)
+
+
+def _refuse_pairs_only(models: int, contest: Contest) -> None:
+    """Refuse what is for two models alone."""
+    if not contest.paired:
+        raise InvalidInput(
+            "three or more models are compared on the problems they share; leave out --unpaired."
+        )
+    if contest.margin is not None or contest.test != "interval":
+        raise InvalidInput(
+            f"a margin or another test is for two models; there are {models}. Name two "
+            "sources, or leave out --margin and --test."
+        )
+
+
+def _together(tasks: Sequence[TaskComparison]) -> Iterator[TaskComparison]:
+    """Yield the tasks with verdicts that allow for all comparisons, or rankings, of all tasks."""
+    comparisons = iter(family_of([one for task in tasks for one in task.comparisons]))
+    rankings = iter(family_of_rankings([one for task in tasks for one in task.rankings]))
+    for task in tasks:
+        yield replace(
+            task,
+            comparisons=tuple(islice(comparisons, len(task.comparisons))),
+            rankings=tuple(islice(rankings, len(task.rankings))),
+        )
 
 
 def _differences(

@@ -12,6 +12,7 @@ from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.metric.registry import needs_answers
 from passband.summary.compare_remarks import (
     different_scorers,
@@ -51,6 +52,7 @@ def read_contestants(
     models: Sequence[str] = (),
     threshold: float | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> Contestants:
     """Read the models that files and run directories hold; see `compare_sources`."""
     refuse_same(sources)
@@ -66,6 +68,7 @@ def read_contestants(
             skip_bad=skip_bad,
             targets=contest.paired,
             answers=needs_answers(contest.metrics),
+            scales=scales,
         )
         for source in sources
     ]

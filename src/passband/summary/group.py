@@ -94,7 +94,7 @@ def metric_lines(
     A name that no metric has is an error. Trials that look stopped by their own outcome are
     estimated as such, with a note, unless the request says how they were stopped.
     """
-    counted = outcomes.under(request.policy)
+    counted = outcomes.counted(request.policy)
     stopping = looks_stopped(counted, request)
     if request.stopped_after or stopping is not None:
         return stopped_lines(outcomes, names, request, scorer, stopping)

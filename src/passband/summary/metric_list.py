@@ -22,6 +22,7 @@ from passband.score.recorded import recorded_equality
 from passband.score.repeats import aggregations, reduction
 from passband.stats.metric.registry import needs_answers
 from passband.summary.combined import Sample
+from passband.summary.line_scale import OF_ONE_SCALE
 from passband.summary.problem_scores import (
     ProblemScores,
     read_problem_scores,
@@ -40,7 +41,6 @@ __all__ = ["EntryResult", "MetricList", "entries_of"]
 
 _FEW = 10  # problems or clusters; a percentile interval from fewer is clearly too narrow
 _NO_SCORE = "no trial has a score."
-_OF_ONE_SCALE = ("first", "mean", "max", "min", "majority")  # whose values are scores again
 _OF_SCORES = ("first", "mean", "max", "min", "any_correct", "all_correct")
 
 Values = Mapping[int, float | None]  # one value per problem, by its number
@@ -161,7 +161,9 @@ class MetricList:
             for problem in self.problems
         ]
         keys = [problem.problem.key for problem in self.problems]
-        return Outcomes.from_array(rows, problems=keys, clusters=_clusters(self.problems))
+        scale = self._run.scale(self._run.scorer(entry.scorer))
+        clusters = _clusters(self.problems)
+        return Outcomes.from_array(rows, problems=keys, clusters=clusters, scale=scale)
 
     # -- one value per problem ---------------------------------------------------------------
 
@@ -172,11 +174,12 @@ class MetricList:
     def _values(self, entry: MetricEntry) -> tuple[Values, tuple[Note, ...]]:
         scorer = self._run.scorer(entry.scorer)
         reduce = reduction(entry.repeat_aggregation, entry.repeat_options)
+        failure = self._failure(scorer)
         with recorded_equality(scorer) as equality:
             values = {
                 problem.problem.number: reduce(scored.scores, scored.answers, equality.same)
                 for problem in self.problems
-                for scored in [problem.scored(scorer.number, entry.first, self._request.policy)]
+                for scored in [problem.scored(scorer.number, entry.first, failure)]
             }
         votes = entry.repeat_aggregation == "majority"
         return values, equality.notes if votes else ()
@@ -218,7 +221,7 @@ class MetricList:
         from passband.stats.data.outcomes import Outcomes
 
         present = [each for each in problems if values[each.problem.number] is not None]
-        is_score = entry.repeat_aggregation in _OF_ONE_SCALE
+        is_score = entry.repeat_aggregation in OF_ONE_SCALE
         scale = self._run.scale(self._run.scorer(entry.scorer)) if is_score else None
         rows = [[values[each.problem.number]] for each in present]
         return Outcomes.from_array(rows, clusters=_clusters(present), scale=scale)
@@ -228,8 +231,15 @@ class MetricList:
     ) -> list[int]:
         if entry.repeat_aggregation == "first":
             return [1] * len(present)
-        policy = self._request.policy
-        return [len(each.scored(scorer, entry.first, policy).scores) for each in present]
+        failure = self._failure(self._run.scorer(entry.scorer))
+        return [len(each.scored(scorer, entry.first, failure).scores) for each in present]
+
+    def _failure(self, scorer: ScorerRecord) -> float | None:
+        """Return the score of a trial without one; None where such trials are left out."""
+        if self._request.policy != "fail":
+            return None
+        outcomes = self._trials.outcomes(self._run, scorer)
+        return outcomes.failure_score if outcomes.unscored else None
 
     def _unscored(self, scorer: ScorerRecord) -> int:
         return self._trials.outcomes(self._run, scorer).n_unscored
@@ -246,7 +256,7 @@ class MetricList:
                 "a corpus score has a percentile interval over problems, and no other."
             )
         scorer = self._run.scorer(entry.scorer)
-        firsts = self._first_answers(scorer.number)
+        firsts = self._first_answers(scorer)
         present = [self.problems[index] for index in firsts]
         if not present:
             raise NotEnoughData(_NO_SCORE)
@@ -279,15 +289,16 @@ class MetricList:
             ),
         )
 
-    def _first_answers(self, scorer: int) -> dict[int, str]:
+    def _first_answers(self, scorer: ScorerRecord) -> dict[int, str]:
         """Return the first scored answer to each problem that has one, by place of the problem.
 
         No answer is an answer without words: it matches nothing, and its problem counts.
         """
+        failure = self._failure(scorer)
         return {
             index: scored.answers[0] or ""
             for index, problem in enumerate(self.problems)
-            for scored in [problem.scored(scorer, policy=self._request.policy)]
+            for scored in [problem.scored(scorer.number, failure=failure)]
             if scored.scores
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from passband.stats.data.scale import UNSTATED
 from passband.trials.chosen import Choice
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
 
@@ -18,21 +19,18 @@ class ProblemRate(NamedTuple):
     trials: int  #: recorded
     scored: int
     mean: float | None  #: None where no trial has a score
+    ease: float | None = None  #: the mean, mirrored where lower is better
 
 
 def rates_of(trials: Trials, run: RunRecord, scorer: ScorerRecord | None) -> list[ProblemRate]:
     """Return the problems of a run, the easiest first, those without a score last."""
     sums = {} if scorer is None else {p: (n, s) for p, n, s in trials.score_sums(scorer.number)}
     recorded = trials.walk(run, Choice()).matches
+    scale = UNSTATED if scorer is None else run.scale(scorer)
     rates = []
     for key, number in trials.numbers(run.number).items():
         scored, total = sums.get(number, (0, 0.0))
         mean = total / scored if scored else None
-        rates.append(ProblemRate(number, key, recorded.get(number) or 0, scored, mean))
-    falling = scorer is not None and run.scale(scorer).lower_is_better
-    return sorted(rates, key=lambda rate: _hardness(rate, falling))
-
-
-def _hardness(rate: ProblemRate, falling: bool) -> tuple[bool, float]:
-    mean = rate.mean or 0.0
-    return rate.mean is None, mean if falling else -mean
+        ease = scale.mirrored(mean) if scale.lower_is_better and mean is not None else mean
+        rates.append(ProblemRate(number, key, recorded.get(number) or 0, scored, mean, ease))
+    return sorted(rates, key=lambda rate: (rate.ease is None, -(rate.ease or 0.0)))

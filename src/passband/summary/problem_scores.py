@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from passband.stats.data.outcomes import Policy
 from passband.trials.reader import ProblemRecord, RunRecord, Trials
 from passband.trials.rows import Status, TrialRow
 
@@ -47,14 +46,14 @@ class ProblemScores:
         """Return the answer that was scored in each trial; None where there is none."""
         return [answer for _, answer in self.marks.get(scorer, ())]
 
-    def scored(self, scorer: int, first: int | None = None, policy: Policy = "drop") -> Scored:
+    def scored(self, scorer: int, first: int | None = None, failure: float | None = None) -> Scored:
         """Return the trials that count, or the first few of them.
 
-        Trials without a score are left out, or with policy "fail" score 0 and have no answer.
+        Trials without a score have that of a failure and no answer, or are left out.
         """
         marks = self.marks.get(scorer, ())
-        if policy == "fail":
-            marks = [(0.0, None) if value is None else (value, answer) for value, answer in marks]
+        if failure is not None:
+            marks = [(failure, None) if value is None else (value, said) for value, said in marks]
         kept = [(value, answer) for value, answer in marks if value is not None][:first]
         return Scored([value for value, _ in kept], [answer for _, answer in kept])
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from passband.errors import InvalidInput
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate, estimate
+from passband.summary.line_scale import on_line_scale
 from passband.summary.run_summary import RunSummary
 from passband.summary.standing import Standing
 from passband.summary.summary import Group, Line, Request
@@ -109,4 +110,4 @@ def _mean_line(trials: Trials, run: RunRecord) -> Line:
     scale = run.scale(scorer)
     result = estimate(Outcomes.from_array(means, scale=scale), "avg")
     share = scale.is_unit if scale.is_known else None
-    return Line("avg", scorer.name, result, is_share=share)
+    return on_line_scale(Line("avg", scorer.name, result), scale, share)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,9 @@ from passband.readers.recorded_votes import stored_votes
 from passband.readers.runs import scorers_used
 from passband.readers.stored_evidence import stored_outcomes
 from passband.readers.tally import tally_of
+from passband.stats.data.evidence import NOTHING
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import UNSTATED
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.metric.registry import needs_answers
 from passband.summary.answer_notes import answer_notes
@@ -37,6 +38,7 @@ from passband.summary.judged.canaries import canary_notes
 from passband.summary.judged.correction import Correction
 from passband.summary.judged.result import rests_on_labels
 from passband.summary.known_bad import known_bad_notes
+from passband.summary.line_scale import on_line_scale
 from passband.summary.metric_list import EntryResult, MetricList, entries_of
 from passband.summary.name_notes import name_notes
 from passband.summary.programs import programs_of
@@ -65,13 +67,14 @@ def summarize_run(
     models: Sequence[str] = (),
     scorer: str | None = None,
     plan: Plan | None = None,
+    scales: Mapping[str, Scale] | None = None,
 ) -> Summary:
     """Summarize the runs of a directory, or those of some tasks and models.
 
     Without metrics in the request, each task's own metric list is measured, then pass@k and
     pass^k of its main scorer. With metrics, or a scorer, those alone.
     """
-    with Trials(directory) as trials:
+    with Trials(directory, scales=scales) as trials:
         return summarize_trials(
             trials, request, tasks=tasks, models=models, scorer=scorer, plan=plan
         )
@@ -231,10 +234,10 @@ class RunSummary:
         if len(self._run.addresses) > 1:
             moved = notes.moved_server(self._run.addresses)
             group = replace(group, notes=(*group.notes, moved))
-        until = until_result(self._trials, self._run)
+        until = until_result(self._trials, self._run, group.evidence or NOTHING)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = [
-            replace(self._judged_line(line), is_share=self._is_share(line))
+            on_line_scale(self._judged_line(line), self._scale(line), self._is_share(line))
             for line in self._lines(outcomes)
         ]
         if programs is not None:
@@ -276,8 +279,11 @@ class RunSummary:
         outcomes, _ = self._outcomes
         if line.scorer == self._scorer.name:
             return outcomes.is_share
-        scale = UNSTATED if line.scorer is None else self._run.scorer(line.scorer).scale
+        scale = self._scale(line)
         return scale.is_unit if scale.is_known else None
+
+    def _scale(self, line: Line) -> Scale:
+        return UNSTATED if line.scorer is None else self._run.scale(self._run.scorer(line.scorer))
 
     def samples(self, group: Group) -> dict[str, Sample]:
         """Return what each line of the run's group is computed from, by its label."""
@@ -325,7 +331,12 @@ class RunSummary:
     def listed(self) -> list[EntryResult]:
         """The task's metric list, measured; of a task that has none, the mean of every scorer."""
         means = [
-            MetricEntry(scorer.name, scorer.name, repeat_aggregation="mean")
+            MetricEntry(
+                scorer.name,
+                scorer.name,
+                repeat_aggregation="mean",
+                higher_is_better=not self._run.scale(scorer).lower_is_better,
+            )
             for scorer in self._run.scorers
         ]
         return list(map(self._judged_result, self.results or self.metric_list.measure(means)))

@@ -10,8 +10,9 @@ from passband.errors import InvalidInput, UnknownName
 from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.stopping import Stopping, stopping_of
-from passband.stats.interval.estimate import Estimate
+from passband.stats.interval.estimate import Estimate, on_scale
 from passband.stats.metric.names import parse_name
+from passband.stats.metric.registry import parse_metric
 from passband.summary.default_metrics import default_metrics
 from passband.summary.summary import Line, Request
 
@@ -47,7 +48,7 @@ def stopped_lines(
             "own outcome; leave it out, or say stopped_after=0 (in the shell, --stopped-after 0) "
             "if they were not."
         )
-    counted = outcomes.under(request.policy)
+    counted = outcomes.counted(request.policy)
     cap = counted.most_trials() if request.cap is None else request.cap
     rule = StoppingRule(request.stopped_after or 1, cap)
     lines: list[Line] = []
@@ -60,6 +61,7 @@ def stopped_lines(
         except InvalidInput as error:
             lines.append(Line(name, scorer, None, _reason(str(error), stopping)))
         else:
+            result = on_scale(result, parse_metric(name), outcomes)
             found = _notes(result, request, stopping)
             lines.append(Line(name, scorer, replace(result, notes=found)))
     return lines

@@ -16,6 +16,7 @@ from passband.readers.judge_scores import JudgeScores
 from passband.stats.checks import as_level, as_whole, check_over, check_text
 from passband.stats.data.columns import Roles
 from passband.stats.data.outcomes import Outcomes, Policy
+from passband.stats.data.scale import Scale
 from passband.stats.decision.plan.plan import Plan
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.strata.weights import Weights
@@ -30,6 +31,7 @@ from passband.summary.joined import join_summaries
 from passband.summary.judged.correction import Correction
 from passband.summary.judged.prices import read_prices
 from passband.summary.judged.result import rests_on_labels
+from passband.summary.line_scale import on_line_scale
 from passband.summary.name_notes import name_notes
 from passband.summary.run_summary import summarize_run, with_judge
 from passband.summary.summary import Group, Request, Summary
@@ -68,6 +70,7 @@ def summarize(
     judge: str | None = None,
     label: str | None = None,
     prices: Prices | Mapping[str, float] | None = None,
+    scales: Mapping[str, Scale] | None = None,
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
@@ -96,6 +99,9 @@ def summarize(
     they are called the judge's. With `prices` (of a label, vote, trial, problem), what would help
     is put in order of what it brings for its price; see docs/label.md.
 
+    `scales` says by name of a column or scorer what range its scores have, and whether lower ones
+    are better; see docs/direction.md.
+
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
     pass@2 0.75 [0.16, 1.00]
@@ -123,8 +129,9 @@ def summarize(
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
     reading = _Reading(
-        columns, _names(by), _names(task), _names(model), threshold, skip_bad, _plan(plan)
-    )
+        columns, _names(by), _names(task), _names(model), threshold, skip_bad, _plan(plan),
+        scales or {},
+    )  # fmt: skip
     if is_several(source):
         return _summarize_several(source, request, reading)
     return _summarize_one(source, request, reading)
@@ -141,6 +148,7 @@ class _Reading:
     threshold: float | None
     skip_bad: bool
     plan: Plan | None
+    scales: Mapping[str, Scale]
 
     @property
     def takes_runs(self) -> bool:
@@ -159,6 +167,7 @@ def _summarize_one(source: Any, request: Request, reading: _Reading) -> Summary:
             models=reading.models,
             scorer=reading.columns["judge"] or reading.columns["score"],
             plan=reading.plan,
+            scales=reading.scales,
         )
     groups = readers.read(
         source,
@@ -169,6 +178,7 @@ def _summarize_one(source: Any, request: Request, reading: _Reading) -> Summary:
         models=reading.models,
         skip_bad=reading.skip_bad,
         answers=needs_answers(request.metrics),
+        scales=reading.scales,
     )
     return _summarized(groups, request, reading.plan)
 
@@ -202,8 +212,8 @@ def _summarized(groups: Groups, request: Request, plan: Plan | None) -> Summary:
         member = _group(group.outcomes, by, asked, plan, scorer)
         if group.tally is not None:
             member = with_tally(member, group.tally)
-        share = group.outcomes.is_share
-        lines = tuple(replace(line, is_share=share) for line in member.lines)
+        share, scale = group.outcomes.is_share, group.outcomes.scale
+        lines = tuple(on_line_scale(line, scale, share) for line in member.lines)
         member = replace(member, task=group.task, model=group.model, lines=lines)
         members.append(_judged(member, group.judged, asked))
     columns = {} if groups.columns is None else _columns(groups.columns)

@@ -16,6 +16,7 @@ from passband.notes import Note
 from passband.readers import Remark
 from passband.stats.data.evidence import COUNTS_FIXED, Evidence
 from passband.stats.data.outcomes import Policy
+from passband.stats.data.scale import titled
 from passband.stats.interval.estimate import Estimate, Over
 from passband.stats.interval.strata.weights import Weights
 from passband.summary.bracket import Bracket
@@ -95,6 +96,12 @@ class Line:
     reduction: str | None = None  #: how the trials of a problem become one value: "majority"
     #: whether it is a share of 1; None: not known. For tables, and not part of the JSON.
     is_share: bool | None = field(default=None, compare=False)
+    lower_is_better: bool = False
+
+    @property
+    def title(self) -> str:
+        """The label, with the direction of scores of which lower ones are better."""
+        return titled(self.metric, self.lower_is_better)
 
     @property
     def notes(self) -> tuple[Note, ...]:

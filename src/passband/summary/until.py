@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from passband.errors import InvalidInput
 from passband.stats.checks import Over
+from passband.stats.data.evidence import NOTHING, Evidence
 from passband.stats.interval.rounding import rounded
 from passband.trials.reader import RunRecord, Trials
 
@@ -52,6 +53,7 @@ class UntilResult:
     reached: float | None  #: the half-width, not cut to the scale
     needed: int | None  #: rounds that would do, about; problems, where the reason is "floor"
     left_out: int  #: trials of incomplete rounds
+    against: str = ""  #: what is known about the data that forbids the interval
 
     @property
     def statement(self) -> str:
@@ -93,6 +95,8 @@ class UntilResult:
         )
 
     def _guarantee(self) -> str:
+        if self.against:
+            return f"that width means nothing: {self.against}"
         if self.reason != "reached":
             return ""
         is_guarded = self.over == "trials" and self.metric in ("pass@1", "pass^1", "avg")
@@ -113,7 +117,9 @@ class UntilResult:
         return f"{100 * self.level:.10g} %"
 
 
-def until_result(trials: Trials, run: RunRecord) -> UntilResult | None:
+def until_result(
+    trials: Trials, run: RunRecord, evidence: Evidence = NOTHING
+) -> UntilResult | None:
     """Return where a run's rule stands; None if it has none, or none that its scores allow.
 
     A run with scores other than 0 and 1 ended with an error at its first look; its trials are
@@ -128,7 +134,9 @@ def until_result(trials: Trials, run: RunRecord) -> UntilResult | None:
         stop = replay(rule, _rounds(trials, run))
     except InvalidInput:
         return None
-    return _result(rule.as_json(), stop, trials.beyond_rounds(run))
+    found = _result(rule.as_json(), stop, trials.beyond_rounds(run))
+    against = evidence.against(rule.over, rule.k)
+    return found if against is None else replace(found, low=None, high=None, against=against.text)
 
 
 def _result(rule: dict[str, object], stop: Stop | None, left_out: int) -> UntilResult:

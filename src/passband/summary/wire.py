@@ -5,8 +5,8 @@ tests and `certificate` to estimates that have one, and is written only where th
 programs which read version 1 read all others. So are `combined`, `weights`, `population`, and the
 `bracket`, `incomplete` and `programs` of groups. Version 3 adds `judge` to groups and to the
 request, with `label` and `prices`, and is written only where scores are a judge's. Version 4 adds
-`evidence` to groups, `accept` and `first` to the request, and a `severity` to notes that are more
-than remarks, and is written only where there are some.
+`evidence` to groups, `accept` and `first` to the request, `lower_is_better` to lines, and a
+`severity` to notes that are more than remarks, and is written only where there are some.
 
 The schema is in the package as schema.json; ``python -m passband.summary.wire`` prints it.
 """
@@ -119,6 +119,7 @@ class _Line(_Model):
     name: str | None
     filter: str | None
     reduction: str | None
+    lower_is_better: bool = False
 
 
 class _Scorer(_Model):
@@ -171,6 +172,7 @@ class _Until(_Model):
     reached: float | None
     needed: int | None
     left_out: int
+    against: str = ""
 
 
 class _Bracket(_Model):
@@ -312,6 +314,8 @@ def _has_evidence(summary: Summary) -> bool:
     found += [
         note for combined in summary.combined for line in combined.lines for note in line.notes
     ]
+    if any(line.lower_is_better for _, line in summary.lines()):
+        return True
     return any(group.evidence for group in summary.groups) or any(
         note.severity != "remark" for note in found
     )
@@ -377,6 +381,7 @@ def _line_json(line: Line) -> dict[str, Any]:
         "reduction": line.reduction,
         "estimate": None if line.estimate is None else estimate_json(line.estimate),
         "reason": None if line.reason is None else note_json(line.reason),
+        **({"lower_is_better": True} if line.lower_is_better else {}),
     }
 
 

@@ -186,7 +186,7 @@ class _Reading:
                 repeat_aggregation=repeats,
                 repeat_options=plain_json(line.repeat_options),
                 aggregation=self._aggregation(metric, repeats),
-                higher_is_better=self._higher_is_better(metric),
+                higher_is_better=self._higher_is_better(metric, scorer.name),
                 first=reduction.first,
             )
         )
@@ -220,19 +220,24 @@ class _Reading:
         line = metric.line
         if line.hf_evaluate:
             raise UnknownName("metrics of the evaluate package (hf_evaluate) cannot be used.")
+        falls, keeps_all = line.higher_is_better is False, reduction.keeps_all
         if self.results is not None:
             value = metric.value or str(line.metric)
-            return self.results.metric(value, keeps_all=reduction.keeps_all)
+            return self.results.metric(value, keeps_all=keeps_all, falls=falls)
         if isinstance(line.metric, FunctionReference):
             function = self._functions.setdefault(line.metric, MetricFunction(line.metric))
-            return function.metric(metric.value, keeps_all=reduction.keeps_all)
+            return function.metric(metric.value, keeps_all=keeps_all, falls=falls)
         return scorers.get(line.metric)
 
-    def _higher_is_better(self, metric: ListedMetric) -> bool:
+    def _higher_is_better(self, metric: ListedMetric, scorer: str) -> bool | None:
         """Return the direction that a line states, which must be that of a registered scorer."""
         line = metric.line
         if self.results is not None or line.metric not in scorers:
-            return line.higher_is_better is not False
+            others = [one.higher_is_better for one in self.entries if one.scorer == scorer]
+            if any({one, line.higher_is_better} == {True, False} for one in others):
+                message = f"{scorer} is listed as higher_is_better true and false."
+                self.file.report(message, *metric.keys, "higher_is_better")
+            return line.higher_is_better
         own = not scorers.get(str(line.metric)).lower_is_better
         if line.higher_is_better not in (None, own):
             self.file.report(
@@ -273,11 +278,11 @@ class _Reading:
         except PassbandError as error:
             self.file.report(f"repeat_aggregation: {error}", *keys)
             return name
-        if name in _OF_SUCCESSES and self.results is None and line.metric in scorers:
-            best = scorers.get(str(line.metric)).best
-            if best != 1:
-                message = f"{name} counts scores of 1 as correct; the best {line.metric} is "
-                self.file.report(f"{message}{best:g}.", *keys)
+        is_registered = self.results is None and line.metric in scorers
+        best = scorers.get(str(line.metric)).best if is_registered else 1.0
+        if name in _OF_SUCCESSES and (best != 1 or line.higher_is_better is False):
+            shown = f"the best {line.metric} is {best:g}" if best != 1 else "here lower is better"
+            self.file.report(f"{name} counts scores of 1 as correct; {shown}.", *keys)
         if wanted > self.repeats:
             message = f"{name} looks at {wanted} repeats of a problem; repeats is {self.repeats}."
             self.file.warn(message, *keys)

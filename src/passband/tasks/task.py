@@ -28,7 +28,7 @@ class MetricEntry:
     repeat_aggregation: str = "first"  # or mean, majority, pass@8, ...
     repeat_options: Mapping[str, Any] = field(default_factory=dict)
     aggregation: str = "mean"
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None  # None: not stated
     first: int | None = None  # only this many repeats are looked at (take_first_k)
 
 

@@ -32,18 +32,19 @@ class MetricFunction:
         self._function = import_function(code)
         self._last: tuple[Any, Any] = (None, None)
 
-    def metric(self, value: str | None, *, keeps_all: bool) -> ScorerFunction:
+    def metric(self, value: str | None, *, keeps_all: bool, falls: bool = False) -> ScorerFunction:
         """Return the scoring function of its number, or of one of its values.
 
-        Of several targets the best counts.
+        Of several targets the best counts: with `falls`, the one of the lowest score.
         """
+        best = min if falls else max
 
         def score(answer: str, reference: Reference, **options: Any) -> Any:
             prediction = [answer] if keeps_all else answer
             targets: tuple[Any, ...] = reference.targets or (None,)
-            return max(self._one(target, prediction, options, value) for target in targets)
+            return best(self._one(target, prediction, options, value) for target in targets)
 
-        return _scorer_function(self._code, score, value or "")
+        return _scorer_function(self._code, score, value or "", falls=falls)
 
     def _one(self, target: Any, prediction: Any, options: Any, value: str | None) -> float:
         arguments = (target, prediction, options)
@@ -99,7 +100,7 @@ class ResultsFunction:
         self._function = import_function(code)
         self._last: tuple[Any, Any, Mapping[str, Any]] = (None, None, {})
 
-    def metric(self, name: str, *, keeps_all: bool) -> ScorerFunction:
+    def metric(self, name: str, *, keeps_all: bool, falls: bool = False) -> ScorerFunction:
         """Return the scoring function of one of its metrics."""
 
         def score(answer: str, reference: Reference) -> Any:
@@ -110,7 +111,7 @@ class ResultsFunction:
                 )
             return values[name]
 
-        return _scorer_function(self._code, score, name)
+        return _scorer_function(self._code, score, name, falls=falls)
 
     def _values(self, answer: str, reference: Reference, keeps_all: bool) -> Mapping[str, Any]:
         # The metrics of a trial are computed one after another, so one call serves all of them.
@@ -156,11 +157,13 @@ def _step(
 
 
 def _scorer_function(
-    code: FunctionReference, score: Callable[..., Any], metric: str = ""
+    code: FunctionReference, score: Callable[..., Any], metric: str, *, falls: bool
 ) -> ScorerFunction:
     return ScorerFunction(
         name=" ".join(filter(None, [*_identity(code).values(), metric])),  # part of identities
         call=score,
+        best=0.0 if falls else 1.0,
+        worst=None if falls else 0.0,
         takes_target=False,
         takes_reference=True,
         slow=True,  # nothing is known of how long it takes

@@ -29,6 +29,7 @@ from passband.trials.rows import ScoreRow, TrialRow
 __all__ = [
     "EXPORTS",
     "FURTHER",
+    "LOWER_IS_BETTER",
     "Row",
     "column_kinds",
     "export",
@@ -47,6 +48,9 @@ _COLUMNS = (
 )  # fmt: skip
 FURTHER = ("prompt", "target", "detail")
 """Columns that can be asked for; the target is in every export."""
+
+LOWER_IS_BETTER = "lower_is_better"
+"""Column of exports of runs whose lower scores are better; of another scorer, with its name."""
 
 _TIMING = ("latency_ms", "attempts", "request_id")
 _WHOLE = (
@@ -92,10 +96,12 @@ def rows(
         if run.scorers:
             suffixes[run.scorers[0].number] = ""
         prompts = _Prompts(trials, run) if "prompt" in further else None
+        directions = _directions(run)
         for trial in trials.trials(run):
             problem = problems[trial.problem]
             row: dict[str, Any] = dict.fromkeys(names)
             row |= {"task": run.task, "model": run.label, "problem_id": problem.key}
+            row |= directions
             row["target"] = problem.target
             row["cluster"] = problem.cluster
             if run.adaptive is not None:
@@ -185,11 +191,22 @@ def columns(
     """Return the names of the columns; scorers beyond the main one have their own three."""
     others = {scorer.name: None for run in runs for scorer in run.scorers[1:]}
     extra = [f"{part}:{name}" for name in others for part in ("score", "score_status", "answer")]
+    extra += dict.fromkeys(name for run in runs for name in _directions(run))
     reason = [CHOSEN] if any(run.adaptive is not None for run in runs) else []
     more = [name for name in further if name not in _COLUMNS]
     if "detail" in further:
         more += [f"detail:{name}" for name in others]
     return [*_COLUMNS, *extra, *reason, *(_TIMING if timing else ()), *more]
+
+
+def _directions(run: RunRecord) -> dict[str, str]:
+    """Return a column for each scorer whose lower scores are better."""
+    falling = [bool(run.scale(scorer).lower_is_better) for scorer in run.scorers]
+    return {
+        f"{LOWER_IS_BETTER}:{scorer.name}" if place else LOWER_IS_BETTER: "true"
+        for place, scorer in enumerate(run.scorers)
+        if falling[place]
+    }
 
 
 def column_kinds(runs: Sequence[RunRecord], *, timing: bool = False) -> dict[str, Kind]:

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passband.errors import InvalidInput, nearest
+from passband.errors import InvalidInput, UnknownName, nearest
 from passband.frames import Framed, Kind
 from passband.trials.call_totals import CallTotals, read_totals
 from passband.trials.calls import all_calls, calls_of, replies_of
@@ -53,6 +53,7 @@ from passband.trials.walk import Walk
 
 if TYPE_CHECKING:
     from passband.stats.data.outcomes import Outcomes
+    from passband.stats.data.scale import Scale
 
 __all__ = [
     "Coverage",
@@ -84,13 +85,23 @@ class Trials(Framed):
     Close it, or `refresh` it, when you have read: meanwhile the store's log cannot be emptied.
     """
 
-    def __init__(self, directory: str | Path, *, trusted: bool = False) -> None:
+    def __init__(
+        self,
+        directory: str | Path,
+        *,
+        trusted: bool = False,
+        scales: Mapping[str, Scale] | None = None,
+    ) -> None:
+        """`scales` are those that the caller states, by scorer, beside what the store says."""
         self.directory = Path(directory)
+        self._scales = scales or {}
         self._connection = connect_to_read(self.directory / FILE, trusted=trusted)
         self._rows = CheckedRows(self._connection, self.directory / FILE)
         # Others seldom write problems: a reader that stays keeps them as long as they are the same.
         self._outlines: dict[int, tuple[object, list[Place]]] = defaultdict(lambda: (None, []))
         self._begin()
+        for name in self._scales:
+            self._require_name("score", name, [one.name for *_, one in self.all_scorers()])
 
     def close(self) -> None:
         self._connection.close()
@@ -175,6 +186,7 @@ class Trials(Framed):
                     record for run, position, record in scorers
                     if run == number and position is not None
                 ),
+                stated=self._scales,
             )
             for number, name, task, model, spec, config, created, address, source in rows
         ]  # fmt: skip
@@ -225,7 +237,7 @@ class Trials(Framed):
             raise InvalidInput(f"{self.directory}: say which {what}.{has}")
         if name is not None and name not in names:
             hint = nearest(name, names) or has
-            raise InvalidInput(f"{self.directory} has no {what} named {name!r}.{hint}")
+            raise UnknownName(f"{self.directory} has no {what} named {name!r}.{hint}")
 
     def all_scorers(self) -> list[tuple[int, int | None, ScorerRecord]]:
         """Return (run, position, scorer) by run and position; one without is no longer used."""

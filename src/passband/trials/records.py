@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput, nearest
-from passband.stats.data.scale import Scale
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.trials.identity import addresses_of
 from passband.trials.imported import Imported, is_imported
 
@@ -54,7 +54,9 @@ class ScorerRecord:
         """The scale of the scores, as far as the scorer states it."""
         spec = self.spec or {}
         low, high = spec.get("bounds") or (None, None)
-        return Scale(low, high, spec.get("lower_is_better", False))
+        # A registered function states which of its scores is the best, of old only if the lowest.
+        stated = False if self.is_rebuildable else None
+        return Scale(low, high, spec.get("lower_is_better", stated))
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class RunRecord:
     source: int | None
     scorers: tuple[ScorerRecord, ...]  # the main one first
     label: str = ""  # what tables call its model: the name given to a checkpoint, or the model
+    stated: Mapping[str, Scale] = field(default_factory=dict)  # scales that the caller states
 
     @property
     def is_imported(self) -> bool:
@@ -159,19 +162,13 @@ class RunRecord:
 
     def scale(self, scorer: ScorerRecord) -> Scale:
         """Return the scale of a scorer, whose direction the task may state."""
-        stated = {
-            entry["higher_is_better"]
-            for entry in self.config.get("metrics") or ()
-            if entry.get("scorer") == scorer.name and "higher_is_better" in entry
-        }
-        if scorer.scale.lower_is_better:
-            stated.add(False)
-        if len(stated) == 2:
-            raise InvalidInput(
-                f"{self.task}: higher scores of {scorer.name} are better by one statement and "
-                "lower ones by another, of its metric list and the scorer itself."
-            )
-        return replace(scorer.scale, lower_is_better=stated == {False})
+        scale = scorer.scale
+        for entry in self.config.get("metrics") or ():
+            higher = entry.get("higher_is_better")
+            if entry.get("scorer") == scorer.name and higher is not None:
+                listed = Scale(lower_is_better=not higher)
+                scale = scale.joined(listed, f"{self.task}: {scorer.name}", "its metric list")
+        return scale.joined(self.stated.get(scorer.name, UNSTATED), f"{self.task}: {scorer.name}")
 
     def scorer(self, name: str | None = None) -> ScorerRecord:
         """Return the scorer of that name, or the main one."""

@@ -24,6 +24,7 @@ class Written:
     """A line of estimates as it is shown; `bar` is None where the axis is not that of shares."""
 
     metric: str
+    title: str
     value: str
     interval: str
     bar: Html | None
@@ -36,6 +37,7 @@ def written_lines(numbers: RunNumbers, width: int = _WIDE) -> list[Written]:
     return [
         Written(
             line.metric,
+            line.title,
             rounding.value(estimate.value),
             rounding.interval(estimate.low, estimate.high),
             bar_of(line, numbers.inner, rounding, width),

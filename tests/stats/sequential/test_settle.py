@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from passband import Outcomes, compare
+from passband import Outcomes, Scale, compare
 from passband.errors import InvalidInput
 from passband.stats.sequential.settle import LookPlan, geometric_looks, plan_looks, take_look
 
 PLAN = plan_looks(8, tolerance=0.1)
+ERRORS = Scale(0.0, 1.0, lower_is_better=True)
 
 
 def sides(a: list[int], b: list[int], rounds: int) -> tuple[Outcomes, Outcomes]:
@@ -52,10 +53,17 @@ def test_the_interval_of_a_look_is_that_of_compare() -> None:
     ],
 )
 def test_verdicts(a: list[int], b: list[int], tolerance: float, verdict: str) -> None:
-    plan = plan_looks(8, tolerance=tolerance)
+    plan = plan_looks(8, tolerance=tolerance, metric="avg", comparisons=3)
     result = take_look(plan, len(plan.looks), *sides(a, b, 8))
     assert result.verdict == verdict
     assert not result.is_early
+    errors = [
+        Outcomes.from_counts([8 - count for count in counts] * 20, 8, scale=ERRORS)
+        for counts in (a, b)
+    ]
+    mirrored = take_look(plan, len(plan.looks), *errors)
+    assert mirrored.verdict == verdict
+    assert (mirrored.low, mirrored.high) == pytest.approx((-result.high, -result.low))
 
 
 def test_a_last_look_before_its_time_spends_what_is_left() -> None:

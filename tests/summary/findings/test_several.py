@@ -1,5 +1,6 @@
 """The values of a report on several models are those of `compare` and `compare_all`."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,8 +49,13 @@ def test_two_models_have_differences_for_both_targets(
     assert [task.task for task in pair.tasks] == ["sums", "zeros"]
     assert [one.metric for one in sums.metrics] == ["pass@1", "pass@4", "pass^4"]
     a, b = (read(path, tasks=["sums"]).groups[0].outcomes for path in runs[:2])
-    assert sums.first.comparison == compare(a, b, "pass@1", settle=True)
-    assert sums.first.again == compare(a, b, "pass@1", over="trials")
+    alone = compare(a, b, "pass@1", settle=True)
+    adjusted = sums.first.comparison
+    assert adjusted is not None
+    assert replace(adjusted, p_adjusted=None, family=1) == alone
+    assert sums.first.again is not None
+    assert sums.first.again.p_value == compare(a, b, "pass@1", over="trials").p_value
+    assert sums.first.again.family == adjusted.family == 6
     both = {"low": a, "high": b}
     assert sums.first.ranking == compare_all(both, "pass@1")
     assert sums.first.repeated == compare_all(both, "pass@1", over="trials")
@@ -58,8 +64,9 @@ def test_two_models_have_differences_for_both_targets(
 
 def test_p_values_are_adjusted_for_all_comparisons_of_the_report(pair: ComparedFindings) -> None:
     rows = [one for task in pair.tasks for one in task.metrics]
-    plain = [one.comparison.p_value for one in rows if one.comparison]
-    assert [one.p_holm for one in rows] == holm([p for p in plain if p is not None])
+    found = [one.comparison for one in rows if one.comparison]
+    plain = [one.p_value for one in found if one.p_value is not None]
+    assert [one.p_adjusted for one in found] == holm(plain)
     assert pair.n_comparisons == 6
     assert pair.sure("better") == 1  # the first metric of sums; that of zeros is undecided
     assert pair.sure("worse") == 0
@@ -95,7 +102,11 @@ def test_three_models_are_ranked_where_all_were_asked(runs: list[Path]) -> None:
     assert found.pair is None
     assert found.models == ("low", "high", "other")
     models = {path.name: read(path, tasks=["sums"]).groups[0].outcomes for path in runs}
-    assert sums.first.ranking == compare_all(models, "pass@1")
+    assert sums.first.ranking.family == 3
+    alone = compare_all(models, "pass@1", family=3)
+    assert sums.first.ranking.standings == alone.standings
+    assert [one.low for one in sums.first.ranking.pairs] == [one.low for one in alone.pairs]
+    assert [one.p_holm for one in sums.first.ranking.pairs] > [one.p_holm for one in alone.pairs]
     assert sums.first.comparison is None
     assert sums.changes is None
     assert zeros.models == ("low", "high")

@@ -84,7 +84,7 @@ def _group(
         if plan.threshold is not None and number not in tallies.graded:
             outcomes = outcomes.binarize(plan.threshold)  # which refuses one that makes no sense
     task, model = names_of_labels(dict(zip(split, key, strict=True)) | dict(constants))
-    return Group(key, outcomes, task=task, model=model)
+    return Group(key, outcomes, task, model, plan.roles.score)
 
 
 def _unscored(number: int, keys: Ints, tallies: Tallies) -> dict[str, Any]:

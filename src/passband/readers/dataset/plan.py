@@ -18,6 +18,7 @@ from passband.stats.data.columns import (
     require_column,
     score_columns,
 )
+from passband.trials.export import LOWER_IS_BETTER
 
 __all__ = ["NotCounted", "Plan", "plan_of", "reason_against"]
 
@@ -82,7 +83,10 @@ def reason_against(schema: Schema, options: Options) -> str | None:
         or "label" in options.columns,
         "clusters of problems are read row by row": "cluster" in options.columns
         or any(name in names and not schema.is_empty(name) for name in clusters if name),
+        "scores of which lower ones are better are cut row by row": options.threshold is not None
+        and any(scale.lower_is_better for scale in options.scales.values()),
         "there is no column of scores with one row per trial": score is None,
+        f"column {LOWER_IS_BETTER} says which scores are better": LOWER_IS_BETTER in names,
         "the responses of a sample log (column resps) are read row by row": "resps" in names,
         f"column {CHOSEN} marks an adaptive test": CHOSEN in names and not schema.is_empty(CHOSEN),
     }

@@ -38,6 +38,7 @@ class DifferenceForest(Chart):
     rounding: Rounding | None = None
     title: str = "Differences"
     name: str = "differences"
+    falls: Sequence[bool] = ()  #: for each bar, whether lower values are better
 
     @property
     def written(self) -> Rounding:
@@ -55,7 +56,11 @@ class DifferenceForest(Chart):
     def caption(self) -> str:
         """What the bars, the line and the stripe mean."""
         base, new = short(self.base), short(self.new)
-        words = f"{new} minus {base}: to the right of the line at zero {new} is better. "
+        side = "left" if self.falls and all(self.falls) else "right"
+        words = f"{new} minus {base}: to the {side} of the line at zero {new} is better"
+        if any(self.falls) and side == "right":
+            words += ", or to the left of it where lower is better"
+        words += ". "
         words += bars_caption(self.bars, self.level).replace("estimate", "difference")
         if self.tolerance is not None:
             low, high = (tick_text(end) for end in self.tolerance)

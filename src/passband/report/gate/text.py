@@ -8,6 +8,7 @@ from passband.report.gate.words import headline, line_texts, p_text, roundings, 
 from passband.report.layout import interval_head
 from passband.report.render import Cell, Row, printable, render
 from passband.report.style import PLAIN, Style
+from passband.stats.data.scale import titled
 from passband.stats.interval.rounding import Rounding
 from passband.summary.gate.result import GateLine, GateResult
 
@@ -33,7 +34,7 @@ def gate_row(result: GateResult, line: GateLine, rounding: Rounding) -> dict[str
 
     return {
         "task": line.task,
-        "metric": line.metric,
+        "metric": titled(line.metric, line.lower_is_better),
         "tier": line.tier,
         "base": number(line.base),
         "new": number(line.new),

@@ -99,9 +99,10 @@ def _sentences(run: RunText) -> Iterator[str]:
     elif run.counts_successes and words == "solved in one try":
         yield "of problems like these are solved in one try. "
     elif words == "mean score of one try":
-        yield "is the mean score of one try at problems like these. "
+        direction = "; lower is better" if line.lower_is_better else ""
+        yield f"is the mean score of one try at problems like these{direction}. "
     else:
-        yield f"is {escape(line.metric)}{f': {escape(words)}' if words else ''}. "
+        yield f"is {escape(line.title)}{f': {escape(words)}' if words else ''}. "
     outer = run.between(line.estimate)
     inner = run.inner(line)
     again = None if inner is None else run.between(inner)
@@ -194,7 +195,7 @@ def _row(run: RunText, one: TableLine, rounding: Rounding) -> str:
     else:
         words = f"no value: {one.line.reason}"
     return (
-        f'<tr><td class="metric" dir="auto">{escape(one.line.metric)}</td>'
+        f'<tr><td class="metric" dir="auto">{escape(one.line.title)}</td>'
         f'<td class="value number">{escape(value)}</td><td class="interval number">'
         f'{escape(interval)}</td><td class="bar">{bar}</td>'
         f'<td class="words" dir="auto">{escape(words)}</td></tr>'

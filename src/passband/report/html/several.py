@@ -154,7 +154,7 @@ def _difference_row(several: SeveralText, label: str, metric: ComparedMetric) ->
         rounding.value(one.value),
         _interval(rounding, one.low, one.high),
         _p(one.p_value),
-        _p(metric.p_holm),
+        _p(one.p_adjusted),
         "–" if one.improved is None else f"{one.improved:,}",
         "–" if one.worsened is None else f"{one.worsened:,}",
         f"{one.n_problems:,}",
@@ -197,21 +197,23 @@ def _changed(several: SeveralText, task: ComparedTask, place: int) -> str:
         f'<div class="panel" id="panel-{place}" hidden></div>'
         f"{caption(_change_caption(changes))}"
     )
-    finding = _change_finding(changes, a, b)
+    finding = _change_finding(changes, a, b, falls=task.first.ranking.lower_is_better)
     if task.judge:
         finding = f"By the verdicts of {task.judge}: {finding[:1].lower()}{finding[1:]}"
     return section(f"Flipped problems{where}", finding, body)
 
 
-def _change_finding(changes: Changes, a: str, b: str) -> str:
+def _change_finding(changes: Changes, a: str, b: str, *, falls: bool) -> str:
     up, down = changes.flipped_up, changes.flipped_down
     is_graded = any(one.a.right is None for one in changes.most)
-    low, high = ("low scores", "high ones") if is_graded else ("mostly wrong", "mostly right")
+    low, high = ("high scores", "low ones") if falls else ("low scores", "high ones")
+    low, high = (low, high) if is_graded else ("mostly wrong", "mostly right")
     text = f"{up:,} {_went(up)} from {low} by {a} to {high} by {b}, {down:,} the other way"
     if not up and not down:
         text = f"No problem goes from {low} by one model to {high} by the other"
-    better = "score higher" if is_graded else "are solved more often"
-    worse = "lower" if is_graded else "less often"
+    better, worse = ("score lower", "higher") if falls else ("score higher", "lower")
+    if not is_graded:
+        better, worse = "are solved more often", "less often"
     counts = f"{changes.improved:,} {better} by {b}, {changes.worsened:,} {worse}"
     return f"{text}; of {changes.n_problems:,}, {counts}."
 

@@ -12,6 +12,7 @@ from passband.report.charts.chart import Chart
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.html.elements import sentence
+from passband.stats.data.scale import titled
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking
 from passband.stats.decision.ranking.ranking import Pair
@@ -38,6 +39,11 @@ class Difference:
     def numbers(self) -> tuple[float, float | None, float | None]:
         """The difference and the ends of its interval."""
         return self.outer.value, self.outer.low, self.outer.high
+
+    @property
+    def falls(self) -> bool:
+        """Whether lower values are better."""
+        return self.metric.ranking.lower_is_better
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class SeveralText:
         """Return the label of a row: what the rows do not share."""
         parts = [] if len(self.findings.tasks) == 1 else [one.task.task or "all problems"]
         if len({each.metric.metric for each in self.differences}) > 1 or self.findings.pair:
-            parts.append(one.metric.metric)
+            parts.append(titled(one.metric.metric, one.falls))
         if self.findings.pair is None:
             parts.append(f"{isolated(one.b)} − {isolated(one.a)}")
         return " · ".join(parts)
@@ -91,6 +97,7 @@ class SeveralText:
             None if margin is None else (-margin, margin),
             self.findings.contest.level,
             self.rounding,
+            falls=[one.falls for one in self.differences],
         )
 
     def _bar(self, one: Difference) -> Bar:
@@ -165,7 +172,8 @@ class SeveralText:
         else:
             side = "above" if value > 0 else "below"
             metric = "The mean score" if comparison.metric == "avg" else comparison.metric
-            text = f"{metric} of {b} is {amount} {side} that of {a}"
+            better = " (lower is better)" if comparison.lower_is_better else ""
+            text = f"{metric} of {b} is {amount} {side} that of {a}{better}"
         if low is None or high is None:
             return f"{text}; there are too few data for an interval"
         if low > 0 or high < 0:
@@ -309,7 +317,7 @@ def _verdict(one: Difference) -> str:
     low, high = one.outer.low, one.outer.high
     if low is None or high is None:
         return "open"
-    if one.task.first.ranking.lower_is_better:
+    if one.falls:
         low, high = -high, -low
     return "better" if low > 0 else "worse" if high < 0 else "open"
 

@@ -27,7 +27,8 @@ def comparison_html(value: Comparison) -> str:
     bar = Bar(value.metric, value.value, outer, inner, hue_of(value.metric), verdict)
     margin = value.decision.margin
     tolerance = None if margin is None else (-margin, margin)
-    chart = DifferenceForest((bar,), "a", "b", tolerance, value.level)
+    falls = (value.lower_is_better,)
+    chart = DifferenceForest((bar,), "a", "b", tolerance, value.level, falls=falls)
     words = caption(
         _verdict(value), _sides(value, chart), chart.caption, notes=note_texts(value.notes)
     )

@@ -15,9 +15,10 @@ __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "F
 VERSION = 1  #: of the JSON
 COUNTS_FIXED = ("stopped-by-outcome", "trials-related", "stopped-by-results")
 CODES = (
-    *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "order-unknown", "identical-answers",
-    "greedy-decoding", "copied-problems", "failures-related", "rare-credit", "unasked-problems",
-    "gone-problems", "looks-wrong", "looks-misread", "other-extraction", "different-targets",
+    *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "copied-draws", "order-unknown",
+    "identical-answers", "greedy-decoding", "copied-problems", "failures-related", "rare-credit",
+    "unasked-problems", "gone-problems", "looks-wrong", "looks-misread",
+    "other-extraction", "different-targets", "model-accuracy",
 )  # fmt: skip
 BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
 

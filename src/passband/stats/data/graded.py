@@ -67,10 +67,11 @@ class GradedScores(ArrayValue):
         """Return the scores with each changed alike, as by mirroring them on their scale."""
         return GradedScores(change(self.values), self.offsets)
 
-    def problem_with(self, score: float) -> int:
-        """Return the first problem with a trial of this score."""
-        (places,) = (self.values == score).nonzero()
-        return int(np.searchsorted(self.offsets, places[0], side="right")) - 1
+    def place_of(self, score: float) -> tuple[int, int]:
+        """Return the first problem with a trial of this score, and the number of that trial."""
+        place = int((self.values == score).argmax())
+        problem = int(np.searchsorted(self.offsets, place, side="right")) - 1
+        return problem, place - int(self.offsets[problem])
 
     @cached_property
     def groups(self) -> list[ScoreGroup]:

@@ -43,6 +43,7 @@ from passband.stats.data.pooling import (
     ranked,
     split_columns,
 )
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.stats.data.votes import Votes
 from passband.types import Floats, Ints
 
@@ -80,6 +81,7 @@ class Layout:
     by: tuple[str, ...]
     unfolded: str = ""  #: in words, where the rows were made from columns, counts or lists
     rivals: tuple[str, ...] = ()  #: columns that could have been the score
+    scale: Scale = UNSTATED  #: of the scores, as far as the caller states it
 
     def groups(self) -> list[TableGroup]:
         """Return the outcomes of each group, in order of rows."""
@@ -158,7 +160,15 @@ class Layout:
 
     @cached_property
     def _scores(self) -> Floats:
-        return parse_scores(self.roles.score, self.columns[self.roles.score])
+        scores = parse_scores(self.roles.score, self.columns[self.roles.score])
+        for extreme in () if np.isnan(scores).all() else (np.nanmin(scores), np.nanmax(scores)):
+            if not self.scale.holds(extreme):
+                row = int((scores == extreme).argmax()) + 1
+                raise InvalidInput(
+                    f"column {self.roles.score} has a score of {extreme:g} in row {row}, outside "
+                    f"its scale, {self.scale}."
+                )
+        return scores
 
     @cached_property
     def _trial_of(self) -> tuple[Ints, list[str]] | None:
@@ -203,7 +213,7 @@ class Layout:
         if self._answer_of is not None:
             answers = self._answer_of[rows][scored]
             votes = Votes.of_trials(problem_of[scored], answers, scores[scored], len(names))
-        return Outcomes(names, trials, successes, graded, clusters, unscored, votes)
+        return Outcomes(names, trials, successes, graded, clusters, unscored, votes, self.scale)
 
     def _unscored(self, rows: Ints, problem_of: Ints, count: int) -> dict[str, Ints]:
         """Count the rows without a score per problem, by their status."""
@@ -274,10 +284,11 @@ def lay_out(
     unfolded: str = "",
     *,
     answers: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> Layout:
     """Decide the role of each column and the columns to split by, in a table of trials.
 
-    With `answers`, the column of answers is guessed too.
+    With `answers`, the column of answers is guessed too. `scales` are those of columns of scores.
     """
     roles = find_roles(columns, chosen)
     if answers and roles.answer is None:
@@ -285,7 +296,9 @@ def lay_out(
     named = tuple(dict.fromkeys(require_column(columns, "--by", name) for name in by))
     rivals = [name for name in score_columns(columns) if name != roles.score]
     split = split_columns(columns, roles, named)
-    return Layout(columns, roles, split, unfolded, () if chosen.get("score") else tuple(rivals))
+    scale = (scales or {}).get(roles.score, UNSTATED)
+    shown = () if chosen.get("score") else tuple(rivals)
+    return Layout(columns, roles, split, unfolded, shown, scale)
 
 
 @contextmanager

@@ -96,10 +96,10 @@ class Outcomes(ArrayValue):
         if self.graded is not None and len(self.graded.values):
             for extreme in self.graded.extremes:
                 if not self.scale.holds(extreme):
-                    problem = self.problems[self.graded.problem_with(extreme)]
+                    number, trial = self.graded.place_of(extreme)
                     raise InvalidInput(
-                        f"problem {problem!r} has a score of {extreme:g}, outside its scale, "
-                        f"{self.scale}."
+                        f"problem {self.problems[number]!r} has a score of {extreme:g} in its "
+                        f"scored trial {trial}, outside its scale, {self.scale}."
                     )
 
     # -- ways in ---------------------------------------------------------------------------
@@ -185,6 +185,7 @@ class Outcomes(ArrayValue):
         same: Same | None = None,
         problems: Sequence[object] | None = None,
         clusters: Sequence[object] | None = None,
+        scale: Scale | None = None,
     ) -> Outcomes:
         """Take the answers to each problem, with their scores or with the right answers.
 
@@ -197,11 +198,11 @@ class Outcomes(ArrayValue):
         from passband.stats.data.answers import scored_answers
 
         scored = scored_answers(answers, scores, targets, same)
-        outcomes = cls.from_array(scored.scores, problems=problems, clusters=clusters)
+        outcomes = cls.from_array(scored.scores, problems=problems, clusters=clusters, scale=scale)
         return replace(outcomes, votes=scored.votes)
 
     @classmethod
-    def from_table(cls, table: Any, **roles: str | None) -> Outcomes:
+    def from_table(cls, table: Any, *, scale: Scale | None = None, **roles: str | None) -> Outcomes:
         """Take a table with one row per trial; see `passband.stats.data.tables.Table.of`.
 
         Columns are guessed from their names, or given as ``problem=``, ``trial=``, ``score=``,
@@ -213,19 +214,25 @@ class Outcomes(ArrayValue):
         """
         from passband.stats.data.tables import Table
 
-        return Table.of(table).outcomes(**roles)
+        return Table.of(table).outcomes(scale=scale, **roles)
 
     @classmethod
-    def from_file(cls, path: str | Path, **roles: str | None) -> Outcomes:
+    def from_file(
+        cls, path: str | Path, *, scale: Scale | None = None, **roles: str | None
+    ) -> Outcomes:
         """Read a file of trials or of a matrix, or a run directory; see `passband.read`.
 
         A file of several models or tasks is refused; `passband.read` gives the outcomes of each.
+        A `scale` that contradicts what the file says of its scores is refused.
         """
         # By name: the readers know about files and stores, the statistics do not.
         outcomes: Outcomes = import_module("passband.readers").outcomes_of(
             Path(path), columns=roles
         )
-        return outcomes
+        try:
+            return outcomes if scale is None else outcomes.stating(scale, str(path))
+        except InvalidInput as error:  # of a score that is not on it
+            raise InvalidInput(f"{path}: {str(error).removeprefix(f'{path} ')}") from None
 
     # -- contents ---------------------------------------------------------------------
 
@@ -302,6 +309,11 @@ class Outcomes(ArrayValue):
         if self.graded is None or self.scale.is_unit or not self.scale.is_bounded:
             return self
         return replace(self, graded=self.graded.mapped(self.scale.share_of), votes=None, scale=UNIT)
+
+    def stating(self, scale: Scale, source: str) -> Outcomes:
+        """Return the outcomes on the scale that they have, and that `scale` says they have."""
+        joined = self.scale.joined(scale, source)
+        return self if joined == self.scale else replace(self, scale=joined)
 
     def knowing(self, findings: Iterable[Finding]) -> Outcomes:
         """Return the outcomes with further findings about them."""
@@ -440,7 +452,7 @@ class Outcomes(ArrayValue):
                 f"{self._unscored_text()} without a score, and the policy is 'error'."
             )
         absent = np.sum(list(self.unscored.values()), axis=0)
-        worst = self._worst()
+        worst = self.failure_score
         successes = None if self.successes is None else self.successes + int(worst) * absent
         graded = None if self.graded is None else self.graded.padded(absent, worst)
         votes = None if self.votes is None else self.votes.padded(absent, worst)
@@ -453,8 +465,9 @@ class Outcomes(ArrayValue):
             votes=votes,
         )
 
-    def _worst(self) -> float:
-        """Return the worst score there can be, 0 if scores without a scale are not below it."""
+    @property
+    def failure_score(self) -> float:
+        """The score of a failure: the worst; of scores without a scale 0, if none is below it."""
         worst = self.range.worst
         if worst is None and not self.scale.is_known and not self.scale.lower_is_better:
             worst = 0.0 if self.required_graded().extremes[0] >= 0.0 else None
@@ -487,13 +500,16 @@ class Outcomes(ArrayValue):
         return f" ({self._unscored_text()})" if self.unscored else ""
 
     def _not_binary(self) -> str:
-        seen = np.unique(self.required_graded().values)
+        seen = self.required_graded().values
+        lowered = self.scale.is_mirrored
+        seen = np.unique(self.range.mirrored(seen) if lowered else seen) + 0.0  # -0 is 0
         more = f" and {len(seen) - 5} more" if len(seen) > 5 else ""
         shown = ", ".join(f"{value:g}" for value in seen[:5]) + more
         middle = seen[0] / 2 + seen[-1] / 2
         return (
-            f"this metric needs scores of 0 or 1; got {shown}. Choose the lowest score that counts "
-            f"as a success: .binarize({middle:g}) or, in the shell, --threshold {middle:g}."
+            f"this metric needs scores of 0 or 1; got {shown}. Choose the "
+            f"{'highest' if lowered else 'lowest'} score that counts as a success: "
+            f".binarize({middle:g}) or, in the shell, --threshold {middle:g}."
         )
 
 
@@ -504,24 +520,27 @@ def on_one_scale(sides: Mapping[str, Outcomes]) -> dict[str, Outcomes]:
     no side states them and only some have all scores from 0 to 1, there are no common ends.
     """
     stated = {name: side.scale for name, side in sides.items() if side.scale != UNSTATED}
-    directions = {scale.lower_is_better for scale in stated.values()}
     if not stated:
         return dict(sides)
-    if len(directions) == 1:
-        common = _common_scale(list(sides.values()), set(stated.values()), directions.pop())
-        return {
-            name: side if side.scale == common else replace(side, scale=common)
-            for name, side in sides.items()
-        }
-    said = ", and ".join(f"{name} has scores of {scale}" for name, scale in stated.items())
-    raise InvalidInput(f"scores of two directions cannot be put together: {said}.")
+    directed = {n: scale for n, scale in stated.items() if scale.lower_is_better is not None}
+    directions = {scale.lower_is_better for scale in directed.values()}
+    if len(directions) > 1:
+        said = ", and ".join(f"{name} has scores of {scale}" for name, scale in directed.items())
+        raise InvalidInput(f"scores of two directions cannot be put together: {said}.")
+    direction = next(iter(directions), None)
+    scales = {scale.directed(direction) for scale in stated.values()}
+    common = _common_scale(list(sides.values()), scales, direction)
+    return {
+        name: side if side.scale == common else replace(side, scale=common)
+        for name, side in sides.items()
+    }
 
 
-def _common_scale(sides: Sequence[Outcomes], stated: set[Scale], lower_is_better: bool) -> Scale:
+def _common_scale(sides: Sequence[Outcomes], stated: set[Scale], direction: bool | None) -> Scale:
     known = {scale for scale in stated if scale.is_known}
-    known = known or {replace(side.range, lower_is_better=lower_is_better) for side in sides}
+    known = known or {side.range.directed(direction) for side in sides}
     fitting = [scale for scale in known if all(map(partial(_fits, scale), sides))]
-    return fitting[0] if len(known) == len(fitting) == 1 else Scale(None, None, lower_is_better)
+    return fitting[0] if len(known) == len(fitting) == 1 else Scale(None, None, direction)
 
 
 def _fits(scale: Scale, outcomes: Outcomes) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from passband.errors import InvalidInput
 
-__all__ = ["UNIT", "UNSTATED", "Scale"]
+__all__ = ["CALLER", "UNIT", "UNSTATED", "Scale", "titled"]
 
 T = TypeVar("T", bound=Any)  # a number, or an array of them
+#: Who states a scale, as messages name it, if it is not the source of the scores.
+CALLER = "scales= (in the shell, --lower-is-better)"
+_STATEMENTS = ("low", "high", "lower_is_better")
 _SLACK = 1e-9  # of rounding: sacrebleu's best BLEU is a little above 100
 
 
@@ -17,13 +20,16 @@ _SLACK = 1e-9  # of rounding: sacrebleu's best BLEU is a little above 100
 class Scale:
     """The ends of a score's range, None where it has none or it is not known, and its direction.
 
+    Where no direction is stated, higher scores are better.
+
     >>> Scale(0.0, None, lower_is_better=True).is_right(0.3)
     False
     """
 
     low: float | None = None
     high: float | None = None
-    lower_is_better: bool = False
+    lower_is_better: bool | None = None  #: None: not stated
+    is_mirrored: bool = False  #: whether lower scores were better before they were mirrored
 
     def __post_init__(self) -> None:
         if self.low is not None and self.high is not None and self.low >= self.high:
@@ -102,10 +108,27 @@ class Scale:
     @property
     def upright(self) -> Scale:
         """The scale of mirrored scores, of which higher ones are better."""
-        if self.low is None or self.high is None:
-            low, high = (None if end is None else -end for end in (self.high, self.low))
-            return Scale(low, high)
-        return Scale(self.low, self.high)
+        low, high = self.low, self.high
+        if low is None or high is None:
+            low, high = (None if end is None else -end for end in (high, low))
+        return Scale(low, high, is_mirrored=True)
+
+    def joined(self, other: Scale, name: str, other_name: str = CALLER) -> Scale:
+        """Return what either of two statements on the same scores says; refuse a contradiction.
+
+        >>> print(Scale(0.0).joined(Scale(lower_is_better=True), "a.csv: ter"))
+        0 to inf, lower is better
+        """
+        pairs = [(getattr(self, each), getattr(other, each)) for each in _STATEMENTS]
+        if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+            raise InvalidInput(
+                f"{name} has scores of {self}, and {other_name} says {other}; one must be wrong."
+            )
+        return Scale(*(one if two is None else two for one, two in pairs))
+
+    def directed(self, lower_is_better: bool | None) -> Scale:
+        """Return the same ends with this direction."""
+        return replace(self, lower_is_better=lower_is_better)
 
     @property
     def direction(self) -> str:
@@ -113,15 +136,25 @@ class Scale:
         return "lower is better" if self.lower_is_better else "higher is better"
 
     def __str__(self) -> str:
-        """Format the ends and the direction.
+        """Format the ends, and the direction if it is stated.
 
         >>> print(Scale(0.0, None, lower_is_better=True))
         0 to inf, lower is better
         """
         low = "-inf" if self.low is None else f"{self.low:g}"
         high = "inf" if self.high is None else f"{self.high:g}"
-        return f"{low} to {high}, {self.direction}"
+        ends = f"{low} to {high}" if self.is_known else "unknown ends"
+        return ends if self.lower_is_better is None else f"{ends}, {self.direction}"
 
 
-UNIT = Scale(0.0, 1.0)
+def titled(metric: str, lower_is_better: bool) -> str:
+    """Return the name of a metric, with its direction if lower values are better.
+
+    >>> titled("avg", True), titled("pass@1", False)
+    ('avg (lower is better)', 'pass@1')
+    """
+    return f"{metric} (lower is better)" if lower_is_better else metric
+
+
+UNIT = Scale(0.0, 1.0, lower_is_better=False)
 UNSTATED = Scale()

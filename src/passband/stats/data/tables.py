@@ -14,7 +14,7 @@ unfolded first. `Table.layout` decides once what every column is and which rows 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from passband.stats.data.coded import CodedColumn
 from passband.stats.data.columns import ROLES, Roles, find_roles, matching, refuse_chosen
 from passband.stats.data.layout import Layout, lay_out
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.data.unfold import unfold
 
 __all__ = ["ROLES", "Roles", "Table"]
@@ -83,22 +84,30 @@ class Table:
         return self if unfolded is None else Table(*unfolded)
 
     def layout(
-        self, *, by: Sequence[str] = (), answers: bool = False, **columns: str | None
+        self,
+        *,
+        by: Sequence[str] = (),
+        answers: bool = False,
+        scales: Mapping[str, Scale] | None = None,
+        **columns: str | None,
     ) -> Layout:
         """Decide what every column is, and which rows belong together.
 
-        With `answers`, the column of answers is guessed too, which only votes need.
+        With `answers`, the column of answers is guessed too, which only votes need. `scales` are
+        those of columns of scores.
         """
         refuse_chosen(self.columns)
         table = self.long(**columns)
-        return lay_out(table.columns, columns, by, table.unfolded, answers=answers)
+        return lay_out(table.columns, columns, by, table.unfolded, answers=answers, scales=scales)
 
-    def outcomes(self, **columns: str | None) -> Outcomes:
+    def outcomes(self, *, scale: Scale | None = None, **columns: str | None) -> Outcomes:
         """Return the outcomes of all rows; refuse a table that holds several groups.
 
         A column that is pooled though it looks like a condition is named in a warning.
         """
-        layout = self.layout(by=(), answers=False, **columns)
+        layout = self.layout(by=(), answers=False, scales=None, **columns)
+        if scale is not None:
+            layout = replace(layout, scale=scale)
         groups = layout.groups()
         if len(groups) > 1:
             raise InvalidInput(layout.refusal())

@@ -12,10 +12,11 @@ import numpy as np
 from passband.notes import ONE_TRIAL, UNEVEN_TRIALS, ZERO_FACTOR_UNPAIRED, Note, of_side
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.decision.paired import Ends, Paired, Tested
+from passband.stats.decision.paired import Ends, Paired, Tested, Unseen
 from passband.stats.decision.pairing import (
     changes,
     common_range,
+    effective_units,
     linear_values,
     shared_units,
 )
@@ -31,6 +32,7 @@ class Contrast(Protocol):
     """The difference of two sides, with an interval at any level."""
 
     value: float
+    unseen: Unseen | None
 
     @property
     def notes(self) -> tuple[Note, ...]: ...
@@ -50,6 +52,14 @@ class Contrast(Protocol):
 
     def tail(self, at: float) -> float | None:
         """Return half of 1 - L, with L the level at which the near end of the interval is `at`."""
+        ...
+
+    def guarded_ends(self, level: float) -> Ends | None:
+        """Return ends that allow for problems of a kind that was not drawn."""
+        ...
+
+    def guarded_tail(self, at: float) -> float | None:
+        """Return the tail at which the nearer of the guarded ends is `at`."""
         ...
 
 
@@ -97,6 +107,7 @@ class Uneven(Tested):
     def __init__(self, paired: Paired, noise: Independent) -> None:
         self.paired, self._noise = paired, noise
         self.value, self.se, self.notes = paired.value, paired.se, paired.notes
+        self.unseen = paired.unseen
 
     def tail(self, at: float) -> float | None:
         tails = [tail for side in (self.paired, self._noise) if (tail := side.tail(at)) is not None]
@@ -137,6 +148,9 @@ class Independent(Tested):
             self.se = float(np.hypot(first.se, second.se)) or None
         sides = [*(of_side("a", n) for n in first.notes), *(of_side("b", n) for n in second.notes)]
         self.notes = (*sides, *notes)
+        if over == "problems":
+            low, high = common_range((a, b), metric)
+            self.unseen = Unseen(min(map(_units, (a, b))), high - low) if high > low else None
 
     def _sides(self, level: float) -> tuple[Estimate, Estimate]:
         first, second = (
@@ -159,6 +173,14 @@ class Independent(Tested):
 
     def tail(self, at: float) -> float | None:
         return _tail(self.value, self.ends, at)
+
+
+def _units(outcomes: Outcomes) -> float:
+    """Return the number of problems, or of clusters, that outcomes amount to."""
+    unit = shared_units((outcomes,))
+    if unit is None:
+        return float(outcomes.n_problems)
+    return effective_units(np.bincount(unit).astype(np.float64))
 
 
 _FARTHEST = 6.0  # standard deviations; beyond, no interval here is worth being believed

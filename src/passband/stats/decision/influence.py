@@ -78,7 +78,7 @@ def influence_of(
     change = paired.change
     if len(change) < 2:
         return None
-    verdict = verdict_of(paired.ends(level), margin)
+    verdict = verdict_of(paired, level, margin)
     away = _alike(np.abs(change - paired.value))
     order = np.argsort(-away, kind="stable")
     named = order[: min(NAMED, int(np.count_nonzero(away)))]
@@ -86,7 +86,7 @@ def influence_of(
     for index in named.tolist():
         rest = paired.without(np.array([index]))
         value_a, value_b = (float(side[index]) for side in values)
-        left = verdict_of(rest.ends(level), margin)
+        left = verdict_of(rest, level, margin)
         problems.append(Influential(names[index], value_a, value_b, rest.value, left))
     tied = _tied(away, away[named])
     tried = min(MOST_DROPPED, max(1, len(change) // 5))
@@ -121,7 +121,7 @@ def _fewest(
         ends.append(order)
 
     def without(dropped: Ints) -> Verdict:
-        return verdict_of(paired.without(dropped).ends(level), margin)
+        return verdict_of(paired.without(dropped), level, margin)
 
     best: tuple[Ints, Verdict | None] = order[:0], None
     for end in ends:

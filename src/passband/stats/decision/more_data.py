@@ -11,6 +11,7 @@ from typing import Literal
 from passband.errors import InvalidInput, NotEnoughData
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.decision.difference import Contrast
 from passband.stats.decision.variance import spread_of
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.metric.metric import Metric
@@ -70,8 +71,7 @@ def goal_of(value: float, margin: float | None) -> tuple[Goal, float]:
 
 
 def more_data(
-    value: float,
-    se: float | None,
+    contrast: Contrast,
     sides: tuple[Outcomes, Outcomes],
     metric: Metric,
     *,
@@ -84,7 +84,9 @@ def more_data(
     That takes a standard error of distance / (z_{alpha/2} + z_{0.8}), the distance being that of
     the observed difference from the border (0 or -margin). The variance of the difference is split
     into the sampling of either side and the rest: trials reduce the one, problems divide both.
+    Where problems of a kind that was not drawn keep it open, only problems help.
     """
+    value, se = contrast.value, contrast.se
     goal, distance = goal_of(value, margin)
     if se is None:
         return MoreData(None, POWER, None, None, "no-spread")
@@ -95,6 +97,12 @@ def more_data(
     problems = None
     if over == "problems":
         problems = max(1, math.ceil(most * (se**2 / wanted - 1.0)))
+        unseen = 0
+        if goal == "no-worse" and margin is not None and contrast.unseen is not None:
+            factor = contrast.unseen.needed(value, -margin, (1.0 - level) / 2.0)
+            unseen = math.ceil(most * (factor - 1.0))
+        if unseen > 0:
+            return MoreData(goal, POWER, None, max(problems, unseen), "between-problems")
     noise = _noise(sides, metric)
     if isinstance(noise, str):
         return MoreData(goal, POWER, None, problems, noise)

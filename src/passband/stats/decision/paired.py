@@ -32,12 +32,12 @@ from passband.notes import (
     few_clusters,
     one_cluster,
 )
-from passband.stats.decision.pairing import sums_by
+from passband.stats.decision.pairing import effective_units, sums_by
 from passband.stats.decision.sign_flips import sign_flip_p_value
 from passband.stats.interval.default.wilson import student_quantile
 from passband.types import Floats, Ints
 
-__all__ = ["Ends", "Paired", "Permuted", "Tested"]
+__all__ = ["Ends", "Paired", "Permuted", "Tested", "Unseen"]
 
 Ends = tuple[float, float]
 
@@ -48,10 +48,62 @@ _FLOOR = 0.5  # least share of the variance without clusters that is left with t
 _LEAST = NormalDist().cdf(-6.0)  # six standard deviations; no interval here is surer
 
 
+class Unseen(NamedTuple):
+    """How far problems of a kind that was not drawn could move a difference.
+
+    Of M problems drawn, none is of a kind that makes up a share q with probability (1 - q)^M.
+    """
+
+    units: float  # problems, or clusters
+    span: float  # the largest difference that a problem can make
+
+    def ends(self, value: float, tail: float) -> Ends:
+        """Return how far the mean could be off if a share of the units, missed so far, differs."""
+        missed = 1.0 - tail ** (1.0 / self.units)
+        return value - missed * (self.span + value), value + missed * (self.span - value)
+
+    def tail(self, value: float, at: float) -> float:
+        """Return the chance of missing all of the share that moves the mean to `at`."""
+        return float(min(0.5, max((1.0 - self._missed(value, at)) ** self.units, _LEAST)))
+
+    def needed(self, value: float, at: float, tail: float) -> float:
+        """Return how many times as many units bring that chance down to `tail`."""
+        missed = self._missed(value, at)
+        return math.log(tail) / math.log1p(-missed) / self.units if 0.0 < missed < 1.0 else 1.0
+
+    def _missed(self, value: float, at: float) -> float:
+        room = self.span + (value if value > at else -value)
+        return min(abs(value - at) / room, 1.0) if room > 0.0 else 0.0
+
+
 class Tested:
     """A difference whose p-value and confidence are read from its interval."""
 
     value: float
+    unseen: Unseen | None = None  # None where there are no other problems than these
+
+    def ends(self, level: float) -> Ends | None:
+        """Return the interval; None where the data do not allow one."""
+        raise NotImplementedError
+
+    def guarded_ends(self, level: float) -> Ends | None:
+        """Return ends that allow for problems of a kind that was not drawn.
+
+        A few problems lost entirely show in no spread before one of them is drawn, so that a claim
+        that no loss matters must not rest on the spread alone.
+        """
+        ends = self.ends(level)
+        if ends is None or self.unseen is None:
+            return ends
+        low, high = self.unseen.ends(self.value, (1.0 - level) / 2.0)
+        return min(ends[0], low), max(ends[1], high)
+
+    def guarded_tail(self, at: float) -> float | None:
+        """Return the tail at which the nearer of the guarded ends is `at`."""
+        tail = self.tail(at)
+        if tail is None or self.unseen is None:
+            return tail
+        return max(tail, self.unseen.tail(self.value, at))
 
     def tail(self, at: float) -> float | None:
         """Return the one-sided p-value of the difference being beyond `at`.
@@ -99,6 +151,7 @@ class Paired(Tested):
         self.change, self._unit, self._span = change, unit, span
         self._permuted, self._given_notes = permuted, notes
         self.value = float(change.mean())
+        self.unseen = Unseen(self._units, span) if span > 0.0 else None
 
     def without(self, dropped: Ints) -> Paired:
         """Return the difference on the other problems."""
@@ -157,9 +210,9 @@ class Paired(Tested):
 
     def ends(self, level: float) -> Ends | None:
         if self._is_flat:
-            if self._span == 0.0:
+            if self.unseen is None:
                 return None
-            low, high = self._bound((1.0 - level) / 2.0)
+            low, high = self.unseen.ends(self.value, (1.0 - level) / 2.0)
         else:
             low, high = self._moments.ends(level)
         return (
@@ -168,24 +221,13 @@ class Paired(Tested):
         )
 
     def tail(self, at: float) -> float | None:
-        gap = self.value - at
         if not self._is_flat:
-            return self._moments.tail(gap)
-        if self._span == 0.0:
-            return None
-        room = self._span + (self.value if gap > 0.0 else -self.value)
-        missed = min(abs(gap) / room, 1.0) if room > 0.0 else 0.0
-        return float(min(0.5, max((1.0 - missed) ** self._units, _LEAST)))
+            return self._moments.tail(self.value - at)
+        return None if self.unseen is None else self.unseen.tail(self.value, at)
 
     @property
     def _units(self) -> float:
         return float(len(self.change)) if self._unit is None else self._clusters.effective
-
-    def _bound(self, tail: float) -> Ends:
-        """Return how far the mean could be off if a share of the units, missed so far, differs."""
-        missed = 1.0 - tail ** (1.0 / self._units)
-        m = self.value
-        return m - missed * (self._span + m), m + missed * (self._span - m)
 
 
 @dataclass(frozen=True)
@@ -267,12 +309,12 @@ class _Clusters:
     """The sizes of clusters, and the number of clusters of equal size that they amount to."""
 
     sizes: Floats
-    effective: float  # Kish's number: (sum of sizes)^2 / sum of their squares
+    effective: float  # Kish's number
 
     @staticmethod
     def of(unit: Ints) -> _Clusters:
         sizes = np.bincount(unit).astype(np.float64)
-        return _Clusters(sizes, float(sizes.sum() ** 2 / (sizes @ sizes)))
+        return _Clusters(sizes, effective_units(sizes))
 
     def note(self) -> Note:
         if len(self.sizes) == 1:

@@ -19,6 +19,7 @@ __all__ = [
     "Match",
     "changes",
     "common_range",
+    "effective_units",
     "linear_values",
     "match_problems",
     "shared_units",
@@ -112,6 +113,11 @@ def _clash(problems: Sequence[str], first: Sequence[str], second: Sequence[str])
     )
 
 
+def effective_units(sizes: Floats) -> float:
+    """Return the number of clusters of equal size that some amount to, by Kish's formula."""
+    return float(sizes.sum() ** 2 / (sizes @ sizes))
+
+
 def sums_by(unit: Ints, values: Floats) -> Floats:
     """Add up the values of each unit."""
     return np.bincount(unit, weights=values).astype(np.float64)
@@ -138,15 +144,17 @@ def _linear_values(outcomes: Outcomes, metric: Metric) -> Floats | None:
 
 
 def common_range(sides: Sequence[Outcomes], metric: Metric) -> tuple[float, float]:
-    """Return the smallest and largest possible value, or of graded scores the observed ones."""
-    low, high = metric.bounds
-    graded = [side.required_graded().values for side in sides if not side.is_binary]
-    if not graded:
-        return low, high
-    seen = np.concatenate(graded)
-    if len(graded) < len(sides):
-        seen = np.append(seen, [low, high])
-    return float(seen.min()), float(seen.max())
+    """Return the smallest and largest possible value; where no scale says, the observed ones."""
+    ends = [metric.bounds if side.is_binary else _range_of_scores(side) for side in sides]
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _range_of_scores(outcomes: Outcomes) -> tuple[float, float]:
+    seen, scale = outcomes.required_graded().values, outcomes.scale
+    return (
+        float(seen.min()) if scale.low is None else scale.low,
+        float(seen.max()) if scale.high is None else scale.high,
+    )
 
 
 def changes(a: Floats, b: Floats) -> Floats:

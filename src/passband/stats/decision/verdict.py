@@ -11,16 +11,28 @@ Schuirmann (1987), Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 from passband.errors import InvalidInput
+from passband.notes import Note, rare_loss
 from passband.stats.checks import as_positive
 from passband.stats.decision.difference import Contrast
 from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.paired import Ends
 
-__all__ = ["Decision", "Verdict", "as_margin", "decide", "not_comparable", "verdict_of"]
+__all__ = [
+    "Decision",
+    "Verdict",
+    "as_margin",
+    "decide",
+    "in_margin",
+    "not_comparable",
+    "rare_losses",
+    "ruled",
+    "verdict_of",
+]
 
 Verdict = Literal[
     "better", "worse", "equivalent", "no-worse", "no-better", "undecided", "not-comparable"
@@ -33,7 +45,7 @@ class Decision:
 
     verdict: Verdict
     margin: float | None  #: the largest difference that does not matter; None if none was given
-    within_margin: bool | None  #: whether the whole interval lies within +-margin
+    within_margin: bool | None  #: whether the interval, unseen problems allowed for, is in +-margin
     p_no_worse: float | None  #: one-sided, of b being worse than a by the margin or more
     p_no_better: float | None  #: one-sided, of b being better than a by the margin or more
     p_equivalent: float | None = None  #: of the two one-sided tests: the larger of the two
@@ -72,18 +84,27 @@ def as_margin(margin: object, span: float | None) -> float:
     return number
 
 
-def verdict_of(ends: Ends | None, margin: float | None) -> Verdict:
-    """Return the verdict that an interval of b - a allows.
+def verdict_of(contrast: Contrast, level: float, margin: float | None) -> Verdict:
+    """Return the verdict that an interval of b - a allows."""
+    return ruled(contrast.ends(level), contrast.guarded_ends(level), margin)
 
-    >>> verdict_of((0.01, 0.05), None), verdict_of((-0.01, 0.05), 0.02)
+
+def ruled(ends: Ends | None, guarded: Ends | None, margin: float | None) -> Verdict:
+    """Return the verdict of an interval, and of the ends that allow for unseen problems.
+
+    >>> ruled((0.01, 0.05), None, None), ruled((-0.01, 0.05), (-0.015, 0.05), 0.02)
     ('better', 'no-worse')
     """
     if ends is None:
         return "undecided"
-    low, high = ends
-    if low > 0.0 or high < 0.0:
-        return "better" if low > 0.0 else "worse"
-    no_worse, no_better = (margin is not None and gap < margin for gap in (-low, high))
+    if ends[0] > 0.0 or ends[1] < 0.0:
+        return "better" if ends[0] > 0.0 else "worse"
+    within = [margin is not None and gap < margin for gap in _gaps(guarded)]
+    return in_margin(*within)
+
+
+def in_margin(no_worse: bool, no_better: bool) -> Verdict:
+    """Return the verdict where neither side is shown to be better."""
     if no_worse and no_better:
         return "equivalent"
     return "no-worse" if no_worse else "no-better" if no_better else "undecided"
@@ -92,19 +113,43 @@ def verdict_of(ends: Ends | None, margin: float | None) -> Verdict:
 def decide(
     contrast: Contrast, level: float, margin: float | None, p_value: float | None
 ) -> Decision:
-    """Return the verdict of an interval; better and worse need any other p-value to agree."""
-    ends = contrast.ends(level)
+    """Return the verdict of an interval; better and worse need any other p-value to agree.
+
+    A verdict about a margin allows for problems of a kind that was not drawn: of M problems none
+    shows what happens to a share q with probability (1 - q)^M. So it needs the ends of
+    `Contrast.guarded_ends` within the margin, and its p-values are those of
+    `Contrast.guarded_tail`.
+    """
+    ends, guarded = contrast.ends(level), contrast.guarded_ends(level)
     if ends is not None and p_value is not None and p_value >= 1.0 - level:
         ends = min(ends[0], 0.0), max(ends[1], 0.0)  # a stricter test than the interval's
-    verdict = verdict_of(ends, margin)
+    verdict = ruled(ends, guarded, margin)
     if margin is None:
         return Decision(verdict, None, None, None, None)
-    within = None if ends is None else -margin < ends[0] and ends[1] < margin
+    within = None if guarded is None else max(_gaps(guarded)) < margin
     below, above = _beyond(contrast, -margin), _beyond(contrast, margin)
     if below is None or above is None:
         return Decision(verdict, margin, within, None, None)
     no_better = 1.0 - above
     return Decision(verdict, margin, within, below, no_better, max(below, no_better))
+
+
+def rare_losses(contrast: Contrast, level: float, margin: float | None) -> tuple[Note, ...]:
+    """Return the note on a margin that the interval keeps, but unseen problems need not."""
+    unseen, ends = contrast.unseen, contrast.ends(level)
+    if margin is None or unseen is None:
+        return ()
+    if ruled(ends, ends, margin) == verdict_of(contrast, level, margin):
+        return ()
+    tail = (1.0 - level) / 2.0
+    missed = 1.0 - tail ** (1.0 / unseen.units)
+    at = math.copysign(margin, -contrast.value)
+    return (rare_loss(missed, margin, unseen.needed(0.0, at, tail) * unseen.units),)
+
+
+def _gaps(ends: Ends | None) -> Ends:
+    """Return how far an interval reaches below 0, and above."""
+    return (math.inf, math.inf) if ends is None else (-ends[0], ends[1])
 
 
 def not_comparable(margin: float | None) -> Decision:
@@ -114,5 +159,5 @@ def not_comparable(margin: float | None) -> Decision:
 
 def _beyond(contrast: Contrast, at: float) -> float | None:
     """Return the one-sided p-value of the difference being `at` or less."""
-    tail = contrast.tail(at)
+    tail = contrast.guarded_tail(at)
     return None if tail is None else tail if contrast.value > at else 1.0 - tail

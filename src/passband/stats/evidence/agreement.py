@@ -3,8 +3,8 @@
 Given how often each value occurs among a problem's n trials, which trials have which is for chance
 to decide if the trials are independent and alike. Of e pairs of neighbours, the number A that agree
 has then the mean e P_2 / n_(2), where P_r is the sum over the values, which occur m times, of the
-falling power m_(r) = m (m - 1) ... (m - r + 1). With h ordered pairs of pairs that have one trial in
-common, E[A^2] = e P_2 / n_(2) + h P_3 / n_(3) + (e^2 - e - h) (P_2^2 - 4 P_3 - 2 P_2) / n_(4).
+falling power m_(r) = m (m - 1) ... (m - r + 1). With h ordered pairs of pairs that have one trial
+in common, E[A^2] = e P_2 / n_(2) + h P_3 / n_(3) + (e^2 - e - h) (P_2^2 - 4 P_3 - 2 P_2) / n_(4).
 """
 
 from __future__ import annotations

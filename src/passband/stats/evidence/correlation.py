@@ -12,7 +12,7 @@ from passband.types import Floats, Ints
 __all__ = ["Correlation", "correlation_of", "variances_of"]
 
 _LARGE = 0.1
-_FAR_BEYOND_CHANCE = 3.3  # standard errors
+_FAR_BEYOND_CHANCE = 3.1  # standard errors: 1 in 500
 _HALF = 0.5
 
 
@@ -26,34 +26,45 @@ class Correlation:
 
     @property
     def is_clear(self) -> bool:
-        """Whether it is above .1, more than 3.3 standard errors, and not made by one problem.
+        """Whether it is above .1, more than 3.1 standard errors, and not made by one problem.
 
         One problem with a thousand trials among some with two would correlate with anything.
         """
         is_far = abs(self.value) > _LARGE and abs(self.z) > _FAR_BEYOND_CHANCE
-        return is_far and self.largest_part <= _HALF
+        return is_far and not self.is_of_one
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether one problem makes most of it."""
+        return self.largest_part > _HALF
 
 
-def correlation_of(x: Floats, y: Floats, weights: Ints, variances: Floats) -> Correlation:
-    """Correlate two numbers; each pair belongs to `weights` problems.
+def correlation_of(
+    x: Floats, y: Floats, weights: Ints | None = None, variances: Floats | None = None
+) -> Correlation:
+    """Correlate two numbers; each pair belongs to one problem, or to `weights` of them.
 
     z is r sqrt(M - 1) over M problems, or less: with deviations u and v from the means, and
-    variances s^2 of y that may depend on x and have the mean of v^2, that is multiplied by
-    (sum(u^2) mean(s^2) / sum(u^2 s^2))^(1/2) if it is below 1.
+    variances s^2 of y that depend on x, that is multiplied by (sum(u^2) sum(v^2) / (M sum(u^2
+    s^2)))^(1/2) if it is below 1.
 
     >>> x, y = np.array([0.0, 0.0, 9.0]), np.array([0.5, 0.4, 1.0])
-    >>> one = correlation_of(x, y, np.array([9, 9, 1]), np.ones(3))
+    >>> one = correlation_of(x, y, np.array([9, 9, 1]))
     >>> round(one.value, 2), round(one.z, 2), round(one.largest_part, 2), one.is_clear
     (0.93, 3.94, 0.95, False)
     """
+    weights = np.ones(len(x), dtype=np.int64) if weights is None else weights
     problems = int(weights.sum())
     u, v = x - float(weights @ x) / problems, y - float(weights @ y) / problems
-    products, squares = u * v, float(weights @ u**2)
-    total, scale = float(weights @ products), math.sqrt(squares * float(weights @ v**2))
+    products = u * v
+    total, squares = float(weights @ products), float(weights @ u**2) * float(weights @ v**2)
+    scale = math.sqrt(squares)
     if scale <= 0.0 or total == 0.0:
         return Correlation(0.0, 0.0, 0.0)
-    even = squares * float(weights @ variances) / problems
-    narrower = math.sqrt(min(even / float(weights @ (u**2 * variances)), 1.0))
+    narrower = 1.0
+    if variances is not None:
+        expected = problems * float(weights @ (u**2 * variances))
+        narrower = math.sqrt(squares / max(expected, squares))
     value = total / scale
     z = value * math.sqrt(problems - 1) * narrower
     return Correlation(value, z, float((products / total).max()))
@@ -62,19 +73,18 @@ def correlation_of(x: Floats, y: Floats, weights: Ints, variances: Floats) -> Co
 def variances_of(counts: Ints, n: Ints, weights: Ints) -> Floats:
     """Return the variance of counts / n that each n makes, if nothing but chance depends on n.
 
-    It is B + W / n: W is the mean of counts (n - counts) / (n (n - 1)), B the rest of the variance
-    of all. Shares of few trials scatter more, which by itself is no correlation.
+    It is B + W / n: W is the sum of counts (n - counts) / n over that of n - 1, B the rest of the
+    variance of all. Shares of few trials scatter more, which by itself is no correlation.
 
-    >>> variances_of(np.array([1, 4, 0]), np.array([2, 4, 4]), np.array([4, 1, 1])).round(3).tolist()
-    [0.167, 0.083, 0.083]
+    >>> counts, n, weights = np.array([1, 4, 0]), np.array([2, 4, 4]), np.array([4, 1, 1])
+    >>> variances_of(counts, n, weights).round(3).tolist()
+    [0.1, 0.05, 0.05]
     """
-    shares, size = counts / n, n.astype(np.float64)
-    several = n > 1
-    problems = float(weights.sum())
-    within = 0.0
-    if several.any():
-        noise = shares[several] * (1.0 - shares[several]) * size[several] / (size[several] - 1.0)
-        within = float(weights[several] @ noise) / float(weights[several].sum())
+    size = n.astype(np.float64)
+    shares = counts / size
+    problems, freedom = float(weights.sum()), float(weights @ (size - 1.0))
+    noise = float(weights @ (counts * (1.0 - shares)))
+    within = noise / freedom if freedom > 0.0 else 0.0
     total = float(weights @ (shares - float(weights @ shares) / problems) ** 2) / problems
     between = max(total - within * float(weights @ (1.0 / size)) / problems, 0.0)
     return between + within / size

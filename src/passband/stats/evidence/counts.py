@@ -52,7 +52,7 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
     Three tests, of problems with any trial:
 
     - *until the first success*: see `passband.stats.data.stopping`;
-    - *correlation* of log n with c/n over the problems: |r| > .1, and beyond 3.3 standard errors;
+    - *correlation* of log n with c/n over the problems: |r| > .1, and beyond 3.1 standard errors;
     - *extremes*: of the problems with m trials, the share with c = 0, with c = m, or either,
       against its expectation if m trials had been drawn of each larger problem: C(n - c, m) /
       C(n, m) and C(c, m) / C(n, m). The shares of two groups of at least five differ by more than
@@ -71,7 +71,9 @@ def count_findings(trials: Ints, successes: Ints) -> tuple[Finding, ...]:
         return ()
     first, rule = pairs.ns[0], rule_named(pairs)
     n, c, problems = pairs.trials, pairs.successes, pairs.problems
-    related = correlation_of(np.log(n), c / n, problems, variances_of(c, n, problems))
+    sizes: Floats = np.log(n)
+    rates: Floats = c / n
+    related = correlation_of(sizes, rates, problems, variances_of(c, n, problems))
     extremes = max(_extremes(pairs), key=lambda one: one.z, default=None)
     if extremes is not None and not (related.is_clear and abs(related.z) > extremes.z):
         numbers = {"size": extremes.size, "share": extremes.share, "expected": extremes.expected}
@@ -109,9 +111,7 @@ def graded_count_findings(trials: Ints, means: Floats) -> tuple[Finding, ...]:
     counts = trials[asked]
     if not len(counts) or counts.min() == counts.max():
         return ()
-    size, score = (np.unique(each, return_inverse=True)[1] for each in (counts, means[asked]))
-    ones = np.ones(len(counts), dtype=np.int64)
-    related = correlation_of(size * 1.0, score * 1.0, ones, ones * 1.0)
+    related = correlation_of(_ranks(counts), _ranks(means[asked]))
     return _if_clear(related, "scored", "by some rule that looked at scores", int(counts.min()))
 
 
@@ -124,10 +124,15 @@ def first_of_each(first: int) -> str:
     )
 
 
+def _ranks(values: Floats | Ints) -> Floats:
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)
+
+
 def _if_clear(related: Correlation, verb: str, rule: str, first: int) -> tuple[Finding, ...]:
     if not related.is_clear:
         return ()
-    how = ("more" if related.value > 0.0 else "less") + (" often" if verb == "succeeded" else "")
+    words = ("more often", "less often") if verb == "succeeded" else ("better", "worse")
+    how = words[related.value < 0.0]
     what = f"problems with more trials {verb} {how} (correlation {related.value:+.2f})"
     numbers = {"correlation": related.value}
     return (_finding("trials-related", what, rule, first, numbers),)

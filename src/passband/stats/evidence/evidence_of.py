@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.evidence import Evidence, Finding
-from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.outcomes import MISSING, Outcomes
 from passband.stats.evidence.counts import (
     count_findings,
     graded_count_findings,
@@ -17,8 +18,16 @@ from passband.stats.evidence.counts import (
 )
 from passband.stats.evidence.failures import failure_findings
 from passband.stats.evidence.left_out import left_out_notes
+from passband.stats.evidence.rare import rare_findings
+from passband.types import Floats, Ints
 
-__all__ = ["data_notes", "evidence_of", "evidence_of_all", "evidence_of_strata"]
+__all__ = [
+    "data_notes",
+    "evidence_of",
+    "evidence_of_all",
+    "evidence_of_strata",
+    "require_claims",
+]
 
 
 def evidence_of(outcomes: Outcomes) -> Evidence:
@@ -27,6 +36,15 @@ def evidence_of(outcomes: Outcomes) -> Evidence:
         outcomes.memo["evidence"] = outcomes.found.joined(_of_counts(outcomes))
     evidence: Evidence = outcomes.memo["evidence"]
     return evidence
+
+
+def require_claims(what: str, outcomes: Outcomes, over: Over, k: int) -> None:
+    """Refuse outcomes whose data forbid an interval for a target, unless that is accepted."""
+    finding = evidence_of(outcomes).against(over, k)
+    if finding is not None:
+        raise InvalidInput(
+            f"{what}: {finding.text} (to go on all the same, accept {finding.code!r})"
+        )
 
 
 def data_notes(outcomes: Outcomes, k: int, over: Over) -> tuple[Note, ...]:
@@ -54,14 +72,36 @@ def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:
     return Evidence().joined(findings).accepting(accepted)
 
 
-def _of_counts(outcomes: Outcomes) -> Iterable[Finding]:
-    if outcomes.successes is None:
-        graded = outcomes.required_graded()
-        has_any = outcomes.trials > 0
-        means = (
-            np.add.reduceat(graded.values, graded.offsets[:-1][has_any]) / outcomes.trials[has_any]
-        )
-        yield from graded_count_findings(outcomes.trials[has_any], means)
+def _of_counts(outcomes: Outcomes) -> Iterator[Finding]:
+    """Find what numbers of trials, failed trials and mean scores show by themselves."""
+    asked = outcomes.trials > 0
+    if not asked.any():
         return
-    yield from count_findings(outcomes.trials, outcomes.successes)
-    yield from failure_findings(outcomes.trials, outcomes.successes, outcomes.unscored)
+    trials, failed = outcomes.trials[asked], _failed(outcomes)[asked]
+    means = _means(outcomes)
+    is_planned = failed.any() and np.ptp(trials + failed) == 0  # failures made the numbers differ
+    if outcomes.successes is None:
+        if not is_planned:
+            yield from graded_count_findings(trials, means)
+        scale = outcomes.range
+        if scale.low is not None and scale.high is not None:
+            yield from rare_findings(means, scale.low, scale.high)
+    elif not is_planned:
+        yield from count_findings(trials, outcomes.successes[asked])
+    yield from failure_findings(failed, trials, means)
+
+
+def _failed(outcomes: Outcomes) -> Ints:
+    """Return how many trials of each problem were asked and have no score."""
+    kinds = [counts for status, counts in outcomes.unscored.items() if status != MISSING]
+    return np.sum(kinds, axis=0) if kinds else np.zeros_like(outcomes.trials)
+
+
+def _means(outcomes: Outcomes) -> Floats:
+    """Return the mean score of each problem that has any."""
+    asked = outcomes.trials > 0
+    if outcomes.successes is not None:
+        return outcomes.successes[asked] / outcomes.trials[asked]
+    graded = outcomes.required_graded()
+    sums: Floats = np.add.reduceat(graded.values, graded.offsets[:-1][asked])
+    return sums / outcomes.trials[asked]

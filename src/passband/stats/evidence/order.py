@@ -26,7 +26,8 @@ from passband.types import Bools, Floats, Ints
 
 __all__ = ["order_findings"]
 
-# Standard errors; all tests together, with those of counts, are to alarm in less than 1 % of fair data.
+# Standard errors; all tests together, with those of counts, are to alarm in less than 1 % of fair
+# data sets.
 _FAR = 3.3  # of the last trial, of a trend
 _FAR_COPIES = 3.1  # in one direction
 _FAR_ROUNDS = 2.9
@@ -42,16 +43,16 @@ _SORTED = Finding(
 def order_findings(sequence: Sequence, counts_explained: bool = False) -> tuple[Finding, ...]:
     """Find what the order of trials says against them.
 
-    - *stopped-by-results*: the last trial of problems with fewer trials than the most is a success
+    - *stopped-by-results*: the last trial of problems with fewer trials than the most scores 1
       more often than c/n, or less often. Not asked if `counts_explained`: a plan that saw no
       result fixed the numbers of trials.
     - *drift*: scores rise or fall with the index of the trial.
     - *unlike-round*: a round is unlike the others, or rounds scatter more than their trials do.
     - *copied-trials*: successive trials agree more often than any two of a problem.
 
-    Each alarms at about three standard errors. If results decided the numbers of trials, as the last
-    trials or `count_findings` show, the others are looked for in the first trials of each problem,
-    as many as all have: those were asked whatever the rule.
+    Each alarms at about three standard errors. If results decided the numbers of trials, as the
+    last trials or `count_findings` show, the others are looked for in the first trials of each
+    problem, as many as all have: those were asked whatever the rule.
 
     >>> rows = [[0, 0, 1], [1], [0, 1], [0, 0, 0, 0], [0, 0, 0, 1]] * 8
     >>> tried = Sequence(np.concatenate(rows), np.cumsum([0, *map(len, rows)]))
@@ -120,10 +121,10 @@ def _stopped_by_results(table: _Table) -> Finding | None:
         return None
     first = int(n.min())
     text = (
-        f"of {problems} problems with fewer than {cap} trials, the last trial is "
-        f"{'a success' if table.is_binary else 'above the mean'} in {share:.0%}, where it would be "
-        f"in {expected:.0%} by chance, as if results decided when to stop; no interval is right for "
-        f"that. {first_of_each(first)}"
+        f"of {problems} problems with fewer than {cap} trials, the last trial "
+        f"{'scores 1' if table.is_binary else 'is above the mean'} in {share:.0%}, where it would "
+        f"in {expected:.0%} by chance, as if results decided when to stop; no interval is right "
+        f"for that. {first_of_each(first)}"
     )
     numbers = {"share": share, "expected": expected, "first": first}
     return Finding("stopped-by-results", "invalid", text, numbers=numbers)
@@ -148,16 +149,16 @@ def _rounds(table: _Table) -> Rounds:
     keep = table.is_mixed
     n, rates = table.n[keep], table.c[keep] / table.n[keep]
     position = np.arange(int(n.sum())) - np.repeat(np.cumsum(n) - n, n)
-    deviations = table.bits[np.repeat(keep, table.n)] - np.repeat(rates, n)
+    deviations: Floats = table.bits[np.repeat(keep, table.n)] - np.repeat(rates, n)
     return rounds_of(deviations, position, n, rates * (1.0 - rates) * n / (n - 1))
 
 
 def _drift(table: _Table, rounds: Rounds) -> Finding:
     early, late = _halves(table)
     text = (
-        f"later trials score {'higher' if late > early else 'lower'}: {early:.2f} on average in the "
-        f"first half of the trials of a problem, {late:.2f} in the second; if the model, the server "
-        "or the prompt changed meanwhile, the estimate is of none of them"
+        f"later trials score {'higher' if late > early else 'lower'}: {early:.2f} on average in "
+        f"the first half of the trials of a problem, {late:.2f} in the second; if the model, the "
+        "server or the prompt changed meanwhile, the estimate is of none of them"
     )
     numbers = {"early": early, "late": late, "z": rounds.trend, "inflation": rounds.inflation}
     return Finding("drift", "weak", text, numbers=numbers)
@@ -181,8 +182,8 @@ def _unlike_round(table: _Table, rounds: Rounds) -> Finding:
         has = table.n > position
         mean = float(values[(np.cumsum(table.n) - table.n)[has] + position].mean())
         what = (
-            f"round {rounds.round} of asking is unlike the others: its mean score is {mean:.2f}, and "
-            f"that of all {float(values.mean()):.2f}"
+            f"round {rounds.round} of asking is unlike the others: its mean score is {mean:.2f}, "
+            f"and that of all {float(values.mean()):.2f}"
         )
         numbers["round"] = rounds.round
     text = (

@@ -2,9 +2,9 @@
 
 Given the scores of a problem, any order of them is as likely as any other if its trials are alike.
 D_t is the sum over problems of the score in round t less the problem's mean; with n_i trials of
-problem i, and v_i the variance of its scores, Cov(D_s, D_t) is the sum of v_i ([s = t] - 1/n_i) over
-the problems that have both. The trend, sum of t D_t, is one direction among them; what is left of
-D' C^- D without it is chi-square with a degree of freedom less.
+problem i, and v_i the variance of its scores, Cov(D_s, D_t) is the sum of v_i ([s = t] - 1/n_i)
+over the problems that have both. The trend, sum of t D_t, is one direction among them; what is left
+of D' C^- D without it is chi-square with a degree of freedom less.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _totals(
 ) -> tuple[Floats, Floats]:
     """Return D and its covariance, of the first rounds that several problems have."""
     rounds = min(int((_from(np.bincount(n)) >= _SEVERAL).sum()), _MOST_ROUNDS)
-    totals = np.bincount(position, deviations, minlength=rounds)[:rounds]
+    totals = np.bincount(position, deviations, minlength=rounds)[:rounds].astype(np.float64)
     own = _from(np.bincount(n, variances))[:rounds]
     shared = _from(np.bincount(n, variances / n))
     later = np.maximum.outer(np.arange(rounds), np.arange(rounds))
@@ -84,4 +84,4 @@ def _deviate(chi_square: float, freedom: int) -> float:
     if freedom < 1:
         return 0.0
     spread = 2.0 / (9.0 * freedom)
-    return ((chi_square / freedom) ** (1.0 / 3.0) - 1.0 + spread) / math.sqrt(spread)
+    return (float(np.cbrt(chi_square / freedom)) - 1.0 + spread) / math.sqrt(spread)

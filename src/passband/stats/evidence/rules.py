@@ -35,17 +35,20 @@ def rule_named(pairs: Histogram) -> str:
 
 def _until_first(n: Ints, c: Ints) -> Bools:
     """Fit c = 1 below N, and c <= 1 at N."""
-    return np.where(n < n.max(), c == 1, c <= 1)
+    fits: Bools = np.where(n < n.max(), c == 1, c <= 1)
+    return fits
 
 
 def _some_until_first(n: Ints, c: Ints) -> Bools:
     """Fit c >= 1 at a, c = 1 between a and N, and c <= 1 at N."""
-    return np.where(n == n.min(), c >= 1, _until_first(n, c))
+    fits: Bools = np.where(n == n.min(), c >= 1, _until_first(n, c))
+    return fits
 
 
 def _gave_up(n: Ints, c: Ints) -> Bools:
     """Fit c = 0 at a, c >= 1 at N, and no other n."""
-    return np.where(n == n.min(), c == 0, (n == n.max()) & (c >= 1))
+    fits: Bools = np.where(n == n.min(), c == 0, (n == n.max()) & (c >= 1))
+    return fits
 
 
 def _run(n: Ints, c: Ints) -> Bools:
@@ -56,17 +59,20 @@ def _run(n: Ints, c: Ints) -> Bools:
     """
     least, failures = n.min(), n - c
     ended = (failures >= least) & (failures - least <= c * (least - 1))
-    return ended | ((n == n.max()) & (failures <= (c + 1) * (least - 1)))
+    fits: Bools = ended | ((n == n.max()) & (failures <= (c + 1) * (least - 1)))
+    return fits
 
 
 def _disagreed(n: Ints, c: Ints) -> Bools:
     """Fit c = 0 or c = a at a, 0 < c < N at N, and no other n."""
-    return np.where(n == n.min(), (c == 0) | (c == n), (n == n.max()) & (c > 0) & (c < n))
+    fits: Bools = np.where(n == n.min(), (c == 0) | (c == n), (n == n.max()) & (c > 0) & (c < n))
+    return fits
 
 
 def _agreed(n: Ints, c: Ints) -> Bools:
     """Fit max(c, f) = a, with n < 2 a."""
-    return (np.maximum(c, n - c) == n.min()) & (n < 2 * n.min())
+    fits: Bools = (np.maximum(c, n - c) == n.min()) & (n < 2 * n.min())
+    return fits
 
 
 def _mirrored(fits: Callable[[Ints, Ints], Bools]) -> Callable[[Ints, Ints], Bools]:

@@ -1,7 +1,54 @@
-from typing import Any
+"""Problems of a task that have not been asked yet, and results of problems that it has no more."""
 
+from __future__ import annotations
+
+from passband.notes import Severity
 from passband.stats.data.evidence import Finding
 
+__all__ = ["unasked_findings"]
 
-def unasked_findings(*args: Any, **kw: Any) -> tuple[Finding, ...]:
-    return ()
+_LARGE = 0.1  # of all problems of the task
+
+
+def unasked_findings(
+    asked: int, not_asked: int, gone: int = 0, shuffled: bool = False
+) -> tuple[Finding, ...]:
+    """Find what a run has not asked of its task, and what it holds beyond it.
+
+    The problems asked first are like the others if they were `shuffled`. In the order of a file,
+    which may be that of difficulty or subject, they are not: over problems that is invalid where
+    more than a tenth of the task is missing, else weak.
+
+    >>> (finding,) = unasked_findings(73, 127)
+    >>> finding.severity_for("problems", 1), finding.severity_for("trials", 1)
+    ('invalid', 'remark')
+    >>> print(finding.text)
+    127 of 200 problems have not been asked: the results are of the first 73 in the order of the \
+file, and those may be unlike the others
+    """
+    return (*_unasked(asked, not_asked, shuffled), *_gone(gone))
+
+
+def _unasked(asked: int, not_asked: int, shuffled: bool) -> tuple[Finding, ...]:
+    if not asked or not not_asked:
+        return ()
+    total = asked + not_asked
+    text = f"{not_asked} of {total} problems {_have(not_asked)} not been asked: the results are of "
+    numbers = {"asked": asked, "not_asked": not_asked}
+    if shuffled:
+        text += f"{asked} in a random order, which are like the others"
+        return (Finding("unasked-problems", "remark", text, {}, numbers),)
+    text += f"the first {asked} in the order of the file, and those may be unlike the others"
+    severity: Severity = "invalid" if not_asked > _LARGE * total else "weak"
+    return (Finding("unasked-problems", severity, text, {"problems": 1}, numbers),)
+
+
+def _gone(gone: int) -> tuple[Finding, ...]:
+    if not gone:
+        return ()
+    text = f"the results are also of {gone} problem{'s' * (gone > 1)} that the task no longer has"
+    return (Finding("gone-problems", "remark", text, {}, {"gone": gone}),)
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"

@@ -1,9 +1,10 @@
-"""Accuracy over a whole bank of which only some items were asked.
+"""Expected accuracy on a whole bank of which only some items were asked.
 
 The mean over items that were chosen for an ability says little about the bank. Two other numbers
-do. `bank_accuracy` takes the seen items as they were seen, and the rest as the model expects them:
-precise, and as right as the model is. `stratum_accuracy` uses items that were drawn at random with
-known probabilities, and nothing else: less precise, and right whatever the model.
+do; both are of the accuracy to expect if every item was asked, over and over. `bank_accuracy` takes
+all items as the model expects them: precise, and as right as the model is, which the scores of a
+test hardly show. `stratum_accuracy` uses items that were drawn at random with known probabilities,
+and nothing else: less precise, and right whatever the model.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LEAST_SPREAD = 0.02  # of a score, in judging the fit
 
 @dataclass(frozen=True)
 class BankAccuracy:
-    """Expected accuracy on every item of a bank."""
+    """Expected accuracy on all items of a bank."""
 
     value: float
     low: float
@@ -48,13 +49,11 @@ class BankAccuracy:
 
 
 def bank_accuracy(posterior: Posterior, *, level: float = 0.95) -> BankAccuracy:
-    """Return the mean score over the bank, one trial of each item, through the model.
+    """Return the expected accuracy on the bank through the model.
 
-    Items that were asked count with the mean of their trials, the others with the expected score,
-    averaged over the posterior of the ability. The interval has the uncertainty of the ability,
-    and the noise of the scores that were not seen (of graded ones, an upper bound): it is for the
-    mean that asking the rest of the bank would give. A note says so if the scores seen do not fit
-    the model.
+    It is the mean over all items of the expected score at the ability, averaged over the posterior;
+    its ends are those means at the ends of the interval of the ability. So it holds as far as the
+    model does. A note says so if the scores seen do not fit the model; most misfits go unseen.
 
     >>> from passband.stats.irt.evidence import Evidence
     >>> from passband.stats.irt.items import Items
@@ -63,48 +62,26 @@ def bank_accuracy(posterior: Posterior, *, level: float = 0.95) -> BankAccuracy:
     >>> posterior.extend([Evidence(0, 1.0), Evidence(1, 0.0)])
     >>> found = bank_accuracy(posterior)
     >>> round(found.value, 3), round(found.low, 2), round(found.high, 2)
-    (0.5, 0.25, 0.75)
+    (0.5, 0.16, 0.84)
     """
-    from scipy.special import ndtri
-
     level = as_level(level)
-    items, size = posterior.grid.items, len(posterior.grid.items)
-    seen_sum, unseen = _seen(posterior)
-    rest = items.take(np.flatnonzero(unseen)) if unseen.any() else None
-    value, variance = seen_sum, 0.0
-    if rest is not None:
-        nodes, chance = posterior.density()
-        mean = expected_scores(rest, nodes)
-        total = mean.sum(axis=0)
-        value += float(chance @ total)
-        noise = (rest.phi[:, None] * mean * (1.0 - mean)).sum(axis=0)
-        variance = float(chance @ noise + chance @ (total - chance @ total) ** 2)
-    se = float(np.sqrt(variance)) / size
-    half, centre = float(ndtri(0.5 + level / 2.0)) * se, value / size
-    low, high = seen_sum / size, (seen_sum + float(unseen.sum())) / size
+    items = posterior.grid.items
+    nodes, chance = posterior.density()
+    means = expected_scores(items, nodes).mean(axis=0)
+    value = float(chance @ means)
+    ends = np.array(posterior.interval(level))
+    low, high = expected_scores(items, ends).mean(axis=0).tolist()
     return BankAccuracy(
-        value=centre,
-        low=max(centre - half, low),
-        high=min(centre + half, high),
-        se=se,
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        se=float(np.sqrt(chance @ (means - value) ** 2)),
         level=level,
         method="model",
-        n_items=size,
-        n_seen=int(size - unseen.sum()),
-        notes=(*((MODEL_ACCURACY,) if unseen.any() else ()), *_misfit(posterior)),
+        n_items=len(items),
+        n_seen=len({one.item for one in posterior.evidence}),
+        notes=(MODEL_ACCURACY, *_misfit(posterior)),
     )
-
-
-def _seen(posterior: Posterior) -> tuple[float, Floats]:
-    """Return the sum of the mean scores of seen items, and which are unseen."""
-    unseen = np.ones(len(posterior.grid.items), dtype=bool)
-    scores: dict[int, list[float]] = {}
-    for one in posterior.evidence:
-        total = scores.setdefault(one.item, [0.0, 0.0])
-        total[0] += one.score * one.trials
-        total[1] += one.trials
-    unseen[list(scores)] = False
-    return sum(score / trials for score, trials in scores.values()), unseen
 
 
 def _misfit(posterior: Posterior) -> tuple[Note, ...]:
@@ -138,18 +115,21 @@ def stratum_accuracy(
     probabilities: ArrayLike,
     n_items: int,
     *,
+    trials: int = 1,
     level: float = 0.95,
 ) -> BankAccuracy:
-    """Return the mean score over the bank from items that were drawn at random.
+    """Return the expected accuracy on the bank from items that were drawn at random.
 
-    `probabilities` are those with which each of the items was drawn, above 0 for every item of
-    the bank. Hájek's estimate Σ y/π / Σ 1/π does not depend on any model of the scores. Its
-    interval is Wilson's, with as many trials as the weights leave of the items,
-    (Σ 1/π)² / Σ 1/π², more for the part of the bank that was seen.
+    `scores` are the means of `trials` trials of each item, and `probabilities` those with which
+    each was drawn, above 0 for every item of the bank. Hájek's estimate Σ y/π / Σ 1/π does not
+    depend on any model of the scores. Its interval is Wilson's, with as many trials as the weights
+    leave of the items, (Σ 1/π)² / Σ 1/π². Having seen a share of the bank takes that share away
+    of the variance between items, but not of that of their trials; with one trial of each the two
+    cannot be told apart, and all is taken for the latter.
 
     >>> found = stratum_accuracy([1, 1, 0, 1, 1, 0, 1, 1, 1, 0], [0.1] * 10, 100)
     >>> round(found.value, 2), round(found.low, 2), round(found.high, 2)
-    (0.7, 0.37, 0.9)
+    (0.7, 0.36, 0.91)
     """
     from scipy.special import stdtrit
 
@@ -159,18 +139,26 @@ def stratum_accuracy(
     weight /= weight.sum()
     value = float(y[0] if (y == y[0]).all() else weight @ y)  # exactly 1 where all are right
     effective = float(1.0 / (weight @ weight))
-    left = max(0.0, 1.0 - len(y) / size)  # of the variance, once a part of the bank is seen
-    if left == 0.0:
-        return BankAccuracy(value, value, value, 0.0, level, "stratum", size, len(y))
     bell = value * (1.0 - value)
     design = float(weight**2 @ (y - value) ** 2) * len(y) / max(len(y) - 1, 1)
+    noise = float(weight**2 @ _noise(y, as_whole("trials", trials)))
+    seen = 0.0 if design == 0.0 else len(y) / size * (1.0 - min(1.0, noise / design))
+    left = 1.0 - seen
     ratio = min(1.0, design * effective / bell) if bell > 0.0 else 1.0
-    trials = effective / left / max(ratio, 0.05)
+    count = effective / left / max(ratio, 0.05)
     z = float(stdtrit(len(y) - 1, 0.5 + level / 2.0))
-    low, high = _wilson(value, trials, z)
+    low, high = _wilson(value, count, z)
     se = float(np.sqrt(design * left))
     notes = (FEW_RANDOM,) if len(y) < _FEW else ()
     return BankAccuracy(value, low, high, se, level, "stratum", size, len(y), notes)
+
+
+def _noise(y: Floats, trials: int) -> Floats:
+    """Return the variance of each mean score that its trials bring, at most."""
+    if trials == 1:
+        return np.full(len(y), np.inf)
+    rate = (y * trials + 0.5) / (trials + 1.0)  # half a trial of either kind added
+    return rate * (1.0 - rate) / (trials - 1.0)
 
 
 def _wilson(value: float, trials: float, z: float) -> tuple[float, float]:

@@ -18,8 +18,8 @@ from passband.errors import InvalidInput, NotEnoughData
 from passband.notes import NO_SPREAD, TRIALS_AS_PROBLEMS, Note, of_side
 from passband.stats.checks import Over, as_level, check_over, check_text
 from passband.stats.decision.compare import Comparison, compare
-from passband.stats.decision.paired import Ends, Tested
-from passband.stats.decision.verdict import as_margin, decide
+from passband.stats.decision.paired import Ends, Tested, Unseen
+from passband.stats.decision.verdict import as_margin, decide, rare_losses
 from passband.stats.interval.default.wilson import student_quantile
 from passband.stats.judged.judged import Judged
 from passband.stats.judged.matching import Matched, match_judged
@@ -87,7 +87,8 @@ def _compared(
     contrast = JudgedContrast(*sides, over)
     spans = [side.limits[1] - side.limits[0] for side in sides]
     span = max(spans) if np.isfinite(spans).all() else None
-    decision = decide(contrast, level, None if margin is None else as_margin(margin, span), None)
+    margin = None if margin is None else as_margin(margin, span)
+    decision = decide(contrast, level, margin, None)
     ends = contrast.ends(level)
     labels = [
         of_side(name, n)
@@ -122,7 +123,7 @@ def _compared(
         influence=None,
         policy="drop",
         seed=None,
-        notes=(*contrast.notes, *labels),
+        notes=(*contrast.notes, *rare_losses(contrast, level, margin), *labels),
     )
 
 
@@ -141,6 +142,9 @@ class JudgedContrast(Tested):
         divisor = noise**2 / (labelled - 2.0) + rest**2 / (a.n_problems - 1.0)
         self._freedom = variance**2 / divisor if divisor > 0.0 else labelled - 2.0
         self.se = variance**0.5 or None
+        span = max(self._limits)
+        if over == "problems" and 0.0 < span < np.inf:
+            self.unseen = Unseen(float(a.n_problems), span)
         self.notes = notes if self.se else (*notes, NO_SPREAD)
 
     def ends(self, level: float) -> Ends | None:

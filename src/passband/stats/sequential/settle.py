@@ -241,16 +241,21 @@ def take_look(
     level = _level(plan, number, plan.alpha, is_last)
     strict = _level(plan, number, plan.alpha / plan.comparisons, is_last)
     result = compare(a, b, plan.metric, over=plan.over, level=level, policy=policy)
-    high = result.high
+    wide = result
     if strict != level:
-        high = compare(a, b, plan.metric, over=plan.over, level=strict, policy=policy).high
+        wide = compare(a, b, plan.metric, over=plan.over, level=strict, policy=policy)
+    low, high = result.low, wide.high
+    verdict = _verdict(low, high, plan.tolerance)
+    if result.lower_is_better:
+        low, high = wide.low, result.high
+        verdict = _verdict(_negative(high), _negative(low), plan.tolerance)
     return LookResult(
-        verdict=_verdict(result.low, high, plan.tolerance),
+        verdict=verdict,
         number=number,
         looks=len(plan.looks),
         rounds=rounds,
         value=result.value,
-        low=result.low,
+        low=low,
         high=high,
         level=level,
         regression_level=strict,
@@ -262,6 +267,10 @@ def _level(plan: LookPlan, number: int, alpha: float, is_last: bool) -> float:
     if is_last and number < len(plan.looks):
         return plan.level_if_last(number, alpha)
     return plan.levels(alpha)[number - 1]
+
+
+def _negative(end: float | None) -> float | None:
+    return None if end is None else -end
 
 
 def _verdict(low: float | None, high: float | None, tolerance: float) -> Verdict:

@@ -174,7 +174,7 @@ class _Measured:
 
     def findings(self) -> Findings:
         """Return the findings with all that the outcomes allow."""
-        order = by_ease(self._outcomes)
+        order = by_ease(self._outcomes.upright)
         keys = dict.fromkeys(self._outcomes.problems[place] for place in order)
         tried = self._trials.recorded(self._run.number)
         unscored = [key for key in self._outcomes.problems if self._numbers[key] in tried]
@@ -189,7 +189,7 @@ class _Measured:
             self._found,
             inner=self._inner(),
             tries=tries_of(self._outcomes, self._request.summary),
-            strip=strip_of(self._outcomes, self._numbers, scan.marks),
+            strip=strip_of(self._outcomes.upright, self._numbers, scan.marks),
             uncertainty=self._uncertainty(),
             kinds=self._kinds(),
             agreement=agreement,

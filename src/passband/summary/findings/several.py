@@ -13,12 +13,13 @@ from passband.notes import Note
 from passband.readers import Remark
 from passband.readers.folders import expand_sources
 from passband.readers.judge_scores import JudgeScores
+from passband.stats.checks import Over
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking, compare_all
-from passband.stats.decision.ranking.adjusted import holm
 from passband.stats.metric.registry import expand_metrics
-from passband.summary.compare import compare_contestants
+from passband.summary.compare import TaskComparison, compare_contestants
 from passband.summary.contest import Contest
 from passband.summary.contestants import Contestants, read_contestants, refuse_same
 from passband.summary.default_metrics import default_metrics
@@ -37,6 +38,8 @@ __all__ = [
     "compared_sources",
 ]
 
+_TARGETS: tuple[tuple[Over, bool], ...] = (("problems", True), ("trials", False))
+
 
 @dataclass(frozen=True)
 class ComparedMetric:
@@ -47,7 +50,6 @@ class ComparedMetric:
     repeated: Ranking  #: the same for these very problems, the models sampled again
     comparison: Comparison | None = None  #: of two models; `ranking.pairs` holds those of more
     again: Comparison | None = None  #: the same for these very problems
-    p_holm: float | None = None  #: adjusted for all comparisons of the report
 
 
 @dataclass(frozen=True)
@@ -111,15 +113,8 @@ class ComparedFindings:
 
     def sure(self, verdict: str) -> int:
         """Return on how many tasks the first metric has a verdict, all comparisons together."""
-        alpha = 1.0 - self.contest.level
-        firsts = [task.first for task in self.tasks]
-        return sum(
-            one.comparison is not None
-            and one.comparison.decision.verdict == verdict
-            and one.p_holm is not None
-            and one.p_holm < alpha
-            for one in firsts
-        )
+        firsts = [task.first.comparison for task in self.tasks]
+        return sum(one is not None and one.decision.verdict == verdict for one in firsts)
 
 
 def compared_findings(
@@ -130,6 +125,7 @@ def compared_findings(
     models: Sequence[str] = (),
     columns: Mapping[str, str | None] | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
     transcripts: int = 400_000,
 ) -> ComparedFindings:
     """Compare the models of sources for a report; raises what `compare_sources` raises.
@@ -139,17 +135,21 @@ def compared_findings(
     of bytes that texts of changed problems may take; with 0 there are none.
     """
     contestants = read_contestants(
-        sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad
-    )
+        sources, contest, tasks=tasks, models=models, columns=columns, skip_bad=skip_bad,
+        scales=scales,
+    )  # fmt: skip
     budget = transcripts // (2 * len(contestants.tasks))
-    found = [
-        _task(contestants, task, outcomes, contest, budget)
-        for task, outcomes in contestants.tasks.items()
+    metrics = {task: _metrics(contestants, task, contest) for task in contestants.tasks}
+    both = [
+        compare_contestants(contestants, replace(contest, over=over, settle=settle), metrics).tasks
+        for over, settle in _TARGETS
     ]
-    adjusted = list(_adjusted(found))
-    names = dict.fromkeys(name for task in adjusted for name in task.models)
-    count = sum(one.comparison is not None for task in adjusted for one in task.metrics)
-    return ComparedFindings(contest, tuple(names), tuple(adjusted), contestants.remarks, count)
+    found = [
+        _task(contestants, one, again, contest, budget) for one, again in zip(*both, strict=True)
+    ]
+    names = dict.fromkeys(name for task in found for name in task.models)
+    count = sum(one.comparison is not None for task in found for one in task.metrics)
+    return ComparedFindings(contest, tuple(names), tuple(found), contestants.remarks, count)
 
 
 def compared_sources(
@@ -214,19 +214,13 @@ def _shared_tasks(found: Sequence[SourceFindings]) -> list[str]:
 
 def _task(
     contestants: Contestants,
-    task: str | None,
-    models: Mapping[str, Outcomes],
+    summary: TaskComparison,
+    repeated: TaskComparison,
     contest: Contest,
     budget: int,
 ) -> ComparedTask:
-    judges = contestants.judges.get(task, {})
-    names = tuple(contest.metrics) or _metrics(models, contest)
-    if judges and not contest.metrics:
-        names = names[:1]  # labels of single trials determine one try
-    own = Contestants({task: models}, shares=contestants.shares, judges=contestants.judges)
-    wanted = replace(contest, metrics=names, settle=True)
-    summary = compare_contestants(own, wanted).tasks[0]
-    repeated = compare_contestants(own, replace(wanted, over="trials", settle=False)).tasks[0]
+    task = summary.task
+    models, judges = contestants.tasks[task], contestants.judges.get(task, {})
     metrics = [
         ComparedMetric(one.metric, *_rankings(models, one, contest, judges), one, again)
         for one, again in zip(summary.comparisons, repeated.comparisons, strict=True)
@@ -264,7 +258,15 @@ def _rankings(
     return first, second
 
 
-def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> tuple[str, ...]:
+def _metrics(contestants: Contestants, task: str | None, contest: Contest) -> tuple[str, ...]:
+    """Return the metrics of a task; of a judge's scores one, as labels determine one try."""
+    if contest.metrics:
+        return tuple(contest.metrics)
+    names = _usual_metrics(contestants.tasks[task], contest)
+    return names[:1] if contestants.judges.get(task) else names
+
+
+def _usual_metrics(models: Mapping[str, Outcomes], contest: Contest) -> tuple[str, ...]:
     """Return the default metrics: one try, then any and all of as many as every problem has."""
     counted = [outcomes.counted(contest.policy) for outcomes in models.values()]
     fewest = min(counted, key=lambda one: int(one.trials.min()))
@@ -274,25 +276,6 @@ def _metrics(models: Mapping[str, Outcomes], contest: Contest) -> tuple[str, ...
     if not all(one.is_binary for one in counted):
         names = ["avg", *(name for name in names if name.startswith("max@"))]
     return tuple(dict.fromkeys(names))
-
-
-def _adjusted(tasks: Sequence[ComparedTask]) -> Iterator[ComparedTask]:
-    """Yield the tasks with p-values adjusted for all comparisons of two models."""
-    p_values = [
-        one.comparison.p_value
-        for task in tasks
-        for one in task.metrics
-        if one.comparison is not None and one.comparison.p_value is not None
-    ]
-    adjusted = iter(holm(p_values))
-    for task in tasks:
-        metrics = [
-            replace(one, p_holm=next(adjusted))
-            if one.comparison is not None and one.comparison.p_value is not None
-            else one
-            for one in task.metrics
-        ]
-        yield replace(task, metrics=tuple(metrics))
 
 
 def _asked(contestants: Contestants, model: str, outcomes: Outcomes) -> Asked:

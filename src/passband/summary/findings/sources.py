@@ -14,6 +14,7 @@ from passband.readers.folders import expand_sources, require_path
 from passband.readers.open_trials import opened_trials
 from passband.readers.options import Options
 from passband.stats.checks import as_level
+from passband.stats.data.scale import Scale
 from passband.summary.findings.findings import ReportRequest, SourceFindings, source_findings
 from passband.trials.reader import is_run_directory
 
@@ -30,6 +31,7 @@ def read_findings(
     models: Sequence[str] = (),
     columns: Mapping[str, str | None] | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> list[SourceFindings]:
     """Return the findings on each source; those without such tasks or models are left out.
 
@@ -49,7 +51,7 @@ def read_findings(
         path = require_path(path, "a report shows")
         _refuse_summaries(path)
         own = (list(tasks), list(models)) if isinstance(chosen, str) else chosen
-        options = Options.of(columns, (), *own, skip_bad=skip_bad)
+        options = Options.of(columns, (), *own, skip_bad=skip_bad, scales=scales)
         with opened_trials(path, options) as trials:
             asked = _of_scorer(request, path, options)
             found.append(source_findings(trials, asked, tasks=own[0], models=own[1]))

@@ -51,7 +51,8 @@ def _open(line: GateLine, family: int, policy: GatePolicy) -> str:
         return "the data allow no interval"
     if line.p_worse <= policy.error:
         return f"worse on its own, but not after allowing for {family} comparisons"
-    return "the data allow both no loss and a loss beyond the tolerance"
+    rare = next((note.text for note in line.notes if note.code == "rare-loss"), None)
+    return rare or "the data allow both no loss and a loss beyond the tolerance"
 
 
 def _more(

@@ -12,6 +12,7 @@ from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.outcomes import Outcomes
+from passband.stats.data.scale import Scale
 from passband.stats.metric.registry import needs_answers
 from passband.summary.compare_remarks import (
     different_scorers,
@@ -42,6 +43,7 @@ class Reading:
     skip_bad: bool = False
     base_model: str | None = None  #: of a source that holds several
     new_model: str | None = None
+    scales: Mapping[str, Scale] = field(default_factory=dict)  #: by name of a column or scorer
 
 
 def gate_sources(
@@ -105,7 +107,7 @@ def _side(
     readings = [
         read(
             path, columns=reading.columns, threshold=reading.threshold, skip_bad=reading.skip_bad,
-            targets=True, answers=answers,
+            targets=True, answers=answers, scales=reading.scales,
         )
         for path in paths
     ]  # fmt: skip

@@ -75,7 +75,7 @@ class MetricRule:
     """How a metric is passed, and whether more of it is better."""
 
     threshold: float | None = None
-    higher_is_better: bool = True
+    higher_is_better: bool | None = None  #: None: not stated
     is_excluded: bool = False  #: from pass@k
 
 
@@ -273,18 +273,20 @@ class _Reader:
             message = f"threshold must be a number; got {threshold!r:.60}."
             self.file.report(message, *place, "threshold")
             threshold = None
-        flags = {"higher_is_better": True, "exclude_from_pass_at_k": False}
-        for flag, usual in flags.items():
-            value = fields.get(flag, usual)
-            if not isinstance(value, bool):
+        flags: dict[str, bool | None] = {"higher_is_better": None, "exclude_from_pass_at_k": False}
+        for flag in flags:
+            value = fields.get(flag, flags[flag])
+            if flag in fields and not isinstance(value, bool):
                 message = f"{flag} must be true or false; got {value!r}."
                 self.file.report(message, *place, flag)
-            flags[flag] = value is True
-        if threshold is not None and not flags["higher_is_better"]:
+            flags[flag] = value
+        if threshold is not None and flags["higher_is_better"] is False:
             message = "scores at or above a threshold pass, so lower cannot be better."
             self.file.report(message, *place, "threshold")
         threshold = None if threshold is None else float(threshold)
-        return MetricRule(threshold, flags["higher_is_better"], flags["exclude_from_pass_at_k"])
+        return MetricRule(
+            threshold, flags["higher_is_better"], bool(flags["exclude_from_pass_at_k"])
+        )
 
     def _tolerance(self, value: Any) -> float:
         if _is_number(value) and 0 <= value < 1:

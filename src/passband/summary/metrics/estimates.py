@@ -117,7 +117,7 @@ class Estimates:
 
     def _threshold(self, metric: str) -> float | None:
         rule = self.composites.rule(metric)
-        if rule.is_excluded or not rule.higher_is_better:
+        if rule.is_excluded or self.scales[metric].lower_is_better:
             return None
         if rule.threshold is not None:
             return rule.threshold
@@ -128,13 +128,12 @@ class Estimates:
     # -- metrics ---------------------------------------------------------------------------
 
     def _metric(self, name: str, column: Column) -> MetricEntry:
-        outcomes = self._outcomes(name, column)
-        outcomes = replace(outcomes, scale=self._scale(name))
+        outcomes = replace(self._outcomes(name, column), scale=self.scales[name])
         mean = self._mean([name], outcomes)
         values = [score.value for score in column if score.value is not None]
         counts = status_counts(column, sum(self.run.missing.values()))
         sums = _by_kind(counts)
-        rule = self.composites.rule(name)
+        rises = not self.scales[name].lower_is_better
         fields = aggregates(values, mean.value, sums, _exact)
         fields |= {"skipped_count": sums["skipped"], "total_records": self.total}
         fields["statuses"] = counts
@@ -142,13 +141,11 @@ class Estimates:
             fields["per_turn_coverage"] = coverage
         fields |= mean.fields("mean")
         fields["mean_ci_n_scenarios"] = mean.estimate.n_problems if mean.estimate else 0
-        fields["higher_is_better"] = rule.higher_is_better
+        fields["higher_is_better"] = rises
         threshold = self.thresholds[name]
         if self.k > 1 and threshold is not None:
             fields["pass_k"] = self._pass_k(column, self._passes(threshold), threshold)
-        parts = sub_metrics_of(
-            column, self.total, rule.higher_is_better, self._mean_of_part, _exact
-        )
+        parts = sub_metrics_of(column, self.total, rises, self._mean_of_part, _exact)
         if parts:
             fields["sub_metrics"] = parts
         fields["notes"] = entries_of([*mean.notes, *self._on_trials(outcomes, mean)])
@@ -192,8 +189,9 @@ class Estimates:
         return entries | ({"pass_k": blocks} if blocks else {})
 
     def _composite(self, composite: Composite, column: Column) -> CompositeEntry:
-        outcomes = self._outcomes(composite.name, column)
-        mean = self._mean([] if composite.is_binary else composite.components, outcomes)
+        scale = UNSTATED if composite.is_binary else Scale(lower_is_better=self._falls(composite))
+        outcomes = replace(self._outcomes(composite.name, column), scale=scale)
+        mean = self._mean(composite.components, outcomes)
         sums = _by_kind(status_counts(column, sum(self.run.missing.values())))
         fields: dict[str, Any] = {
             "mean": mean.value,
@@ -204,7 +202,7 @@ class Estimates:
             "skipped_count": sums["skipped"],
             "total_records": self.total,
         }
-        if mean.value is not None:
+        if mean.value is not None and not scale.lower_is_better:
             fields["success_rate"] = self._success_rate(composite, column, mean)
         fields |= mean.fields("mean")
         fields["mean_ci_n_scenarios"] = mean.estimate.n_problems if mean.estimate else 0
@@ -229,28 +227,46 @@ class Estimates:
                 raise InvalidInput(f"{self.run.name}: {name}: {error}") from None
         return outcomes
 
+    @cached_property
+    def scales(self) -> dict[str, Scale]:
+        """The scale of each metric, whose direction the composites may state."""
+        return {name: self._scale(name) for name in self.run.metrics}
+
     def _scale(self, metric: str) -> Scale:
-        """Return the scale of a metric, whose direction the composites state."""
-        rule = self.composites.rule(metric)
         scale = self.run.scales.get(metric, UNSTATED)
-        return scale if rule.higher_is_better else replace(scale, lower_is_better=True)
+        higher = self.composites.rule(metric).higher_is_better
+        stated = Scale(lower_is_better=None if higher is None else not higher)
+        return scale.joined(stated, f"{self.run.name}: {metric}", "the file of composites")
+
+    def _falls(self, composite: Composite) -> bool:
+        """Return whether lower values of a mean are better; refuse one of both directions."""
+        means = {one.name: one for one in self.composites.composites if not one.is_binary}
+        falls = {
+            name: self._falls(means[name])
+            if name in means
+            else bool(self.scales.get(name, UNSTATED).lower_is_better)
+            for name in composite.components
+        }
+        if len(set(falls.values())) > 1:
+            both = [", ".join(n for n in falls if falls[n] is way) for way in (False, True)]
+            raise InvalidInput(
+                f"{composite.name}: a mean of scores of which higher ones are better ({both[0]}) "
+                f"and of which lower ones are ({both[1]}) says nothing.",
+                place=composite.place,
+            )
+        return True in falls.values()
 
     def _mean(self, metrics: Sequence[str], outcomes: Outcomes) -> _Value:
-        """Return the mean; none where failed trials should count as 0, and 0 is no failure."""
-        is_padded = self.request.policy == "fail" and outcomes.n_unscored > 0
-        reason = self._no_failing_score(metrics, outcomes) if is_padded else None
-        if reason is None:
-            return self._estimate(outcomes, "avg")
-        return _Value(None, (notes.no_failing_score(_unscored(outcomes), reason),))
-
-    def _no_failing_score(self, metrics: Sequence[str], outcomes: Outcomes) -> str | None:
-        """Return why 0 is not the worst score of these metrics; None where it may be."""
-        falling = [name for name in metrics if not self.composites.rule(name).higher_is_better]
-        if falling:
-            return f"lower is better for {', '.join(falling)}"
-        if outcomes.graded is not None and (outcomes.graded.values < 0).any():
-            return "some scores are below 0"
-        return None
+        """Return the mean; none where failed trials should count as failures that have no score."""
+        if self.request.policy == "fail" and outcomes.n_unscored:
+            try:
+                _ = outcomes.failure_score
+            except InvalidInput:
+                falls = outcomes.scale.lower_is_better
+                named = f"lower is better for {', '.join(metrics)}"
+                why = named if falls else "some scores are below 0"
+                return _Value(None, (notes.no_failing_score(_unscored(outcomes), why),))
+        return self._estimate(outcomes, "avg")
 
     def _estimate(self, outcomes: Outcomes, metric: str) -> _Value:
         """Return the value and its interval; a method that does not apply leaves the value."""

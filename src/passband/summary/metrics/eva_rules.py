@@ -116,10 +116,12 @@ class EvaRules:
         if (coverage := coverage_of(column, _rounded)) is not None:
             fields["per_turn_coverage"] = coverage
         fields |= mean_ci_fields(means, seed=self.seed)
-        fields["higher_is_better"] = rule.higher_is_better
+        fields["higher_is_better"] = rule.higher_is_better is not False
         if draws := self.metric_draws(name):
             fields["pass_k"] = self._block(draws)
-        parts = sub_metrics_of(column, self.total, rule.higher_is_better, _mean, _rounded)
+        parts = sub_metrics_of(
+            column, self.total, rule.higher_is_better is not False, _mean, _rounded
+        )
         if parts:
             fields["sub_metrics"] = parts
         return MetricEntry(**fields)

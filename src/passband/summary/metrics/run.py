@@ -28,7 +28,7 @@ from passband.readers.sources import read_content
 from passband.stats.data.columns import ROLES
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
-from passband.stats.data.scale import Scale
+from passband.stats.data.scale import UNSTATED, Scale
 from passband.summary.metrics.composed import Column
 from passband.trials.reader import RunRecord, Trials, is_run_directory
 from passband.trials.rows import STATUSES, ScoreRow
@@ -80,6 +80,16 @@ class Run:
         """As many trials as were planned, or else as every scenario with any trial has."""
         fewest = min(Counter(record.scenario for record in self.records).values(), default=1)
         return fewest if self.planned is None else self.planned
+
+    def stating(self, scales: Mapping[str, Scale]) -> Run:
+        """Return the run with what is stated of the scales of its metrics."""
+        stated = {
+            metric: self.scales.get(metric, UNSTATED).joined(
+                scales.get(metric, UNSTATED), f"{self.name}: {metric}"
+            )
+            for metric in self.metrics
+        }
+        return replace(self, scales=stated)
 
     def column(self, metric: str) -> list[MetricScore]:
         """Return the scores that a metric gave to the records."""
@@ -147,7 +157,8 @@ def runs_of(source: Any, options: Options | None = None) -> list[Run]:
         runs = [run for run in runs if not names or getattr(run, noun) in names]
     if not runs:
         raise InvalidInput(f"{source} has no trials of that task by that model.")
-    return runs
+    options.require_scores(source, [metric for run in runs for metric in run.metrics])
+    return [run.stating(options.scales) for run in runs]
 
 
 def _runs(source: Any, options: Options) -> Iterator[Run]:
@@ -207,7 +218,7 @@ def _of_eva(run: EvaRun) -> Run:
 
 
 def _of_directory(path: Path, options: Options) -> Iterator[Run]:
-    with Trials(path) as trials:
+    with Trials(path, scales=options.scales) as trials:
         chosen = trials.chosen_runs(options.tasks, options.models)
         chosen = [run for run in chosen if trials.statuses(run.number)]
         if not chosen:

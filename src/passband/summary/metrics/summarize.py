@@ -14,6 +14,7 @@ from passband.readers.eva.run import MOST_TRIALS
 from passband.readers.options import Options
 from passband.stats.checks import as_level, check_over, check_text
 from passband.stats.data.outcomes import Policy
+from passband.stats.data.scale import Scale
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.methods import methods
 from passband.stats.interval.seeds import seed_of
@@ -79,6 +80,7 @@ def metrics_summaries(
     model: str | Sequence[str] = (),
     columns: Mapping[str, str | None] | None = None,
     skip_bad: bool = False,
+    scales: Mapping[str, Scale] | None = None,
 ) -> list[MetricsSummary]:
     """Return the metrics summary of each run of a source.
 
@@ -87,10 +89,11 @@ def metrics_summaries(
     of trials that were planned for a problem, or else that every problem has. `method` names the
     interval method, as in `estimate`; "eva" follows EVA's rules throughout. `seed` defaults to the
     name of the run. `policy` decides what becomes of trials without a score; skipped ones are left
-    out whatever the policy, since there was nothing to score.
+    out whatever the policy, since there was nothing to score. `scales` says by name of a metric
+    what range its scores have, and whether lower ones are better.
     """
     _check(method, over, level, policy, k)
-    options = Options.of(columns, (), _names(task), _names(model), skip_bad=skip_bad)
+    options = Options.of(columns, (), _names(task), _names(model), skip_bad=skip_bad, scales=scales)
     request = Request((), over, method, level, policy, seed)
     return [_summary(run, request, composites, k) for run in runs_of(source, options)]
 
@@ -158,7 +161,7 @@ def _on_run(run: Run, made: Estimates) -> list[Note]:
         if made.k > 1
         and made.thresholds[name] is None
         and not made.composites.rule(name).is_excluded
-        and made.composites.rule(name).higher_is_better
+        and not made.scales[name].lower_is_better
     ]
     return [notes.no_threshold(unscaled)] if unscaled else []
 

@@ -60,7 +60,7 @@ def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
     """Return the difference by the first metric in a sentence, and what would settle it."""
     first, rounding = task.comparisons[0], _roundings(summary, task)[0]
     values = [rounding.value(value) for value in (first.value_a, first.value_b, first.value)]
-    text = f"{first.metric} goes from {values[0]} to {values[1]}: {_signed(values[2])}"
+    text = f"{first.title} goes from {values[0]} to {values[1]}: {_signed(values[2])}"
     if first.low is not None and first.high is not None:
         low, high = rounding.value(first.low), rounding.value(first.high)
         text += f", between {_signed(low)} and {_signed(high)}"
@@ -98,7 +98,8 @@ def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
     ]
     level = task.comparisons[0].level
     base, new = task.models
-    chart = DifferenceForest(bars, base, new, level=level, rounding=roundings[0])
+    falls = [one.lower_is_better for one in task.comparisons]
+    chart = DifferenceForest(bars, base, new, level=level, rounding=roundings[0], falls=falls)
     heads = tag("tr", tag("th", "metric"), [tag("th", name(model)) for model in task.models],
                 tag("th", "difference"), tag("th", f"{100 * level:g} % interval"),
                 tag("th", "verdict"))  # fmt: skip
@@ -116,7 +117,7 @@ def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
 def _row(one: Comparison, rounding: Rounding) -> Html:
     return tag(
         "tr",
-        tag("td", name(one.metric), class_="metric"),
+        tag("td", name(one.title), class_="metric"),
         tag("td", rounding.value(one.value_a)),
         tag("td", rounding.value(one.value_b)),
         tag("td", _signed(rounding.value(one.value)), class_="value"),

@@ -118,7 +118,7 @@ def _estimate(line: Written, has_bars: bool) -> Html:
     bar = tag("td", line.bar, data_live=f"bar {line.metric}", class_="wide-bar")
     return tag(
         "tr",
-        tag("td", name(line.metric), class_="metric"),
+        tag("td", name(line.title), class_="metric"),
         tag("td", line.value, data_live=f"value {line.metric}", class_="value"),
         tag("td", line.interval, data_live=f"interval {line.metric}", class_="interval"),
         bar if has_bars else None,

@@ -21,10 +21,10 @@ _TALL = 100  # units of height; the outline is of rates, not of trials
 
 def strip_section(here: Here, rates: Sequence[ProblemRate], *, graded: bool = False) -> Html | None:
     """Return the strip of a run with more than one problem, and a link to the table of them."""
-    scored = [rate for rate in rates if rate.mean is not None]
+    scored = [rate for rate in rates if rate.ease is not None]
     if len(scored) < 2:
         return None
-    levels = [rate.mean or 0.0 for rate in scored]
+    levels = [rate.ease or 0.0 for rate in scored]
     is_share = all(0.0 <= level <= 1.0 for level in levels)
     table = tag("a", "Every problem in a table", href=here.run.problems())
     if not is_share:
@@ -32,6 +32,8 @@ def strip_section(here: Here, rates: Sequence[ProblemRate], *, graded: bool = Fa
     chart = ProblemStrip(tuple(r.key for r in scored), ("0" * _TALL,) * len(scored), levels)
     strip = tag("div", Html(chart.strip_svg("stacked")), _links(here, scored), class_="strip nav")
     ends = ("highest score", "lowest score") if graded else chart.ends
+    if graded and (scored[0].mean or 0.0) < (scored[-1].mean or 0.0):
+        ends = ends[::-1]  # lower is better
     under = tag("div", tag("span", ends[0]), tag("span", "problems, easiest first"),
                 tag("span", ends[1]), class_="under")  # fmt: skip
     words = f"{counted(len(scored), 'problem')} by their mean scores" if graded else ""

@@ -298,7 +298,12 @@ def test_other_nonsense() -> None:
         detectable(Outcomes.from_array([[0.5, 0.5]] * 3), "avg")
 
 
-def test_a_pilot_whose_trials_ended_with_a_success_is_said() -> None:
+def test_a_pilot_whose_trials_ended_with_a_success_is_refused_unless_accepted() -> None:
     stopped = Outcomes.from_counts([1] * 12, [1, 1, 2, 3, 1, 5, 8, 1, 2, 2, 4, 1])
-    for found in (plan_width(0.2, pilot=stopped), detectable(stopped, "pass@1")):
+    with pytest.raises(InvalidInput, match="the pilot allows no plan: every problem with fewer"):
+        plan_width(0.2, pilot=stopped)
+    with pytest.raises(InvalidInput, match="these trials tell no difference: every problem"):
+        detectable(stopped, "pass@1")
+    known = stopped.accepting(["stopped-by-outcome"])
+    for found in (plan_width(0.2, pilot=known), detectable(known, "pass@1")):
         assert "stopped-by-outcome" in [note.code for note in found.notes]

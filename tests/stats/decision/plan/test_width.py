@@ -1,5 +1,6 @@
 """Widths: the printed interval inverted, the promise kept, and the corners defined."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 
 from passband import InvalidInput, NotEnoughData, Outcomes, estimate
 from passband.errors import WrongType
-from passband.stats.decision.plan.plan import Plan, plan_difference, plan_width
+from passband.stats.data.evidence import BOTH, Evidence, Finding
+from passband.stats.decision.plan.plan import Plan, detectable, plan_difference, plan_width
 from passband.stats.interval.default.wilson import student_quantile
 
 PILOT = Outcomes.from_counts([0, 1, 3, 5, 8, 8, 2, 7] * 10, 8)
@@ -19,6 +21,26 @@ def half_width(outcomes: Outcomes, metric: str, over: Any = "problems") -> float
     assert result.low is not None
     assert result.high is not None
     return (result.high - result.low) / 2.0
+
+
+def test_a_pilot_whose_data_allow_no_interval_makes_no_plan() -> None:
+    copied = Finding("copied-trials", "invalid", "pairs of trials agree", {"trials": 1})
+    pilot = replace(PILOT, found=Evidence((copied,)))
+    said = "the pilot allows no plan: pairs of trials agree .*accept 'copied-trials'"
+    with pytest.raises(InvalidInput, match=said):
+        plan_width(0.05, pilot=pilot, over="trials")
+    assert plan_width(0.05, pilot=pilot).options == plan_width(0.05, pilot=PILOT).options
+    both = replace(PILOT, found=Evidence((replace(copied, targets=BOTH),)))
+    for refused in (
+        lambda: plan_width(0.05, pilot=both),
+        lambda: plan_difference(0.05, pilot=both),
+        lambda: detectable(both, "pass@1"),
+    ):
+        with pytest.raises(InvalidInput, match="pairs of trials agree"):
+            refused()
+    accepted = both.accepting(["copied-trials"])
+    assert plan_width(0.05, pilot=accepted).problems == plan_width(0.05, pilot=PILOT).problems
+    assert detectable(accepted, "pass@1").delta == detectable(PILOT, "pass@1").delta
 
 
 # -- assumed variances -----------------------------------------------------------------------------
@@ -202,10 +224,13 @@ def test_assurance_must_be_a_number() -> None:
         plan_width(0.1, pilot=PILOT, assurance="high")  # type: ignore[arg-type]
 
 
-def test_a_pilot_that_stopped_at_successes_is_told_of() -> None:
+def test_a_pilot_that_stopped_at_successes_is_refused_unless_accepted() -> None:
     pilot = Outcomes.from_counts([1, 1, 1, 1, 1, 0] * 7, [1, 2, 3, 4, 5, 5] * 7)
-    for plan in (plan_width(0.1, pilot=pilot), plan_difference(0.1, pilot=pilot)):
-        assert "stopped-by-outcome" in {note.code for note in plan.notes}
+    for plan in (plan_width, plan_difference):
+        with pytest.raises(InvalidInput, match="accept 'stopped-by-outcome'"):
+            plan(0.1, pilot=pilot)
+        known = plan(0.1, pilot=pilot.accepting(["stopped-by-outcome"]))
+        assert "stopped-by-outcome" in {note.code for note in known.notes}
 
 
 def test_votes_are_not_planned() -> None:

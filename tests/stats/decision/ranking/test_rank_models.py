@@ -1,9 +1,12 @@
 """Abilities: recovery from different problems, notes, edges, nonsense."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from passband import InvalidInput, Outcomes, compare_all, rank_models
+from passband.stats.data.evidence import Evidence, Finding
 
 
 def asked(
@@ -139,6 +142,25 @@ def test_graded_scores_have_winners_but_no_odds() -> None:
     assert rank_models(models, "avg", model="bradley-terry").abilities[0].model == "b"
     with pytest.raises(InvalidInput, match="needs scores of 0 or 1"):
         rank_models(models, "avg")
+
+
+def test_data_that_allow_no_claim_leave_the_values_alone() -> None:
+    copied = Finding("copied-trials", "invalid", "pairs of trials agree", {"trials": 1})
+    models = {
+        "x": Outcomes.from_counts([3, 5, 2, 7] * 5, 8),
+        "y": Outcomes.from_counts([5, 6, 4, 7] * 5, 8),
+    }
+    odd = {**models, "y": replace(models["y"], found=Evidence((copied,)))}
+    plain, found = (rank_models(one, "pass@1", over="trials") for one in (models, odd))
+    assert [one.value for one in found.abilities] == [one.value for one in plain.abilities]
+    for one in found.abilities:
+        assert (one.low, one.high, one.p_best, one.rank_low, one.rank_high) == (*[None] * 3, 1, 2)
+    assert (found.pairs[0].p_value, found.pairs[0].value) == (None, plain.pairs[0].value)
+    assert ("copied-trials", "y: pairs of trials agree") in [note[:2] for note in found.notes]
+    assert (
+        rank_models(odd, "pass@1").pairs[0].p_value
+        == rank_models(models, "pass@1").pairs[0].p_value
+    )
 
 
 def test_nonsense_is_refused() -> None:

@@ -35,6 +35,7 @@ from passband.stats.decision.plan.width import (
     widths_of,
 )
 from passband.stats.decision.variance import spread_of
+from passband.stats.evidence.evidence_of import require_claims
 from passband.stats.interval.default.wilson import normal_quantile
 from passband.stats.metric.registry import parse_metric
 
@@ -266,6 +267,7 @@ def detectable(
     scored = outcomes.counted(policy)
     wanted = parse_metric(metric, max(1, scored.most_trials()))
     scored.require(wanted.k)
+    require_claims("these trials tell no difference", scored, "problems", wanted.k)
     spread = spread_of(scored, wanted)
     if spread.total is None or spread.is_flat:
         raise NotEnoughData(f"the variance of {wanted.name} is unknown: {joined(spread.notes)}.")

@@ -10,6 +10,7 @@ from passband.notes import Note, assumed_correlation, joined
 from passband.stats.checks import Over, as_correlation, as_variance, check_outcomes
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.decision.variance import spread_of
+from passband.stats.evidence.evidence_of import require_claims
 from passband.stats.metric.metric import Metric
 from passband.stats.metric.registry import parse_metric
 from passband.types import Floats
@@ -72,6 +73,7 @@ def pair_of_pilot(
     """Return the variances of a difference to a model like that of the pilot."""
     shared = as_correlation(CORRELATION if correlation is None else correlation)
     one = from_pilot(pilot, metric, policy)
+    require_claims("the pilot allows no plan", pilot.counted(policy), "problems", one.fewest)
     notes = (*one.notes, assumed_correlation(shared))
     between = 2.0 * (1.0 - shared) * one.between
     return Assumed(between, lambda n: one.noise(n) * 2, one.fewest, notes, shared)

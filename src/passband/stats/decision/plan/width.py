@@ -27,6 +27,7 @@ from passband.stats.decision.plan.moments import MomentWidths, moment_widths
 from passband.stats.decision.plan.search import least
 from passband.stats.decision.plan.simulated import SimulatedWidths, simulated_widths
 from passband.stats.decision.plan.variances import Assumed, from_numbers, refuse_votes
+from passband.stats.evidence.evidence_of import require_claims
 from passband.stats.interval.default.wilson import normal_quantile, student_quantile
 from passband.stats.interval.fit.coarse import is_coarsened
 from passband.stats.metric.registry import parse_metric
@@ -123,6 +124,7 @@ def widths_of(
     wanted = parse_metric(metric, max(1, scored.most_trials()))
     refuse_votes(wanted)
     scored.require(wanted.k)
+    require_claims("the pilot allows no plan", scored, over, wanted.k)
     options = {} if share is None else {"share": share}
     alone = int((scored.trials >= max(wanted.k, 1)).sum()) == 1
     if alone and over == "problems":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from passband.display import Displayed
@@ -49,6 +49,18 @@ class Abilities(Displayed):
     policy: Policy
     seed: int
     notes: tuple[Note, ...] = ()
+
+    def without_claims(self) -> Abilities:
+        """Return the values alone, for data that allow no claim about their differences."""
+        worst = len(self.abilities)
+        return replace(
+            self,
+            abilities=tuple(
+                replace(one, low=None, high=None, se=None, p_best=None, rank_low=1, rank_high=worst)
+                for one in self.abilities
+            ),
+            pairs=tuple(one.without_claims() for one in self.pairs),
+        )
 
     def pair(self, a: str, b: str) -> Pair:
         """Return the difference b - a of two abilities.

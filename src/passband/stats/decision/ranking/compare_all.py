@@ -11,6 +11,7 @@ from passband.notes import Note, of_side, unscored_by_model
 from passband.stats.checks import (
     Over,
     as_level,
+    as_whole,
     check_outcomes,
     check_over,
     check_text,
@@ -24,7 +25,7 @@ from passband.stats.interval.seeds import seed_of
 from passband.stats.metric.registry import parse_metric
 from passband.types import Ints
 
-__all__ = ["check_models", "compare_all", "unscored_notes"]
+__all__ = ["allow_claims", "check_models", "compare_all", "notes_on_data", "unscored_notes"]
 
 
 def compare_all(
@@ -35,6 +36,7 @@ def compare_all(
     level: float = 0.95,
     policy: Policy = "drop",
     seed: int | str | None = None,
+    family: int = 1,
 ) -> Ranking:
     """Compare every model with every other on the problems that all of them have.
 
@@ -56,6 +58,9 @@ def compare_all(
     values, and never exceeds the smallest confidence of the model against another. For two models
     it is that confidence. It adds up to 1 unless the pairs contradict each other, which a note
     says. The seed, if none is given, comes from the names of the models.
+
+    `family` is the number of rankings that are made, by other metrics or on other tasks: intervals
+    and `p_adjusted` allow for it after Bonferroni, and so hold in all of them together.
 
     Hothorn, Bretz, Westfall (2008), Biometrical Journal 50, 346-363; Holm (1979), Scandinavian
     Journal of Statistics 6, 65-70; Benjamini, Hochberg (1995), JRSS B 57, 289-300.
@@ -81,7 +86,7 @@ def compare_all(
     shared, sides = _shared(scored, wanted.k)
     start = seed_of(",".join(sorted(models)) if seed is None else seed)
     assert start is not None
-    all_models = Field(sides, wanted, over, level, start)
+    all_models = Field(sides, wanted, over, level, start, as_whole("family", family))
     pairs = all_models.pairs()
     ranking = Ranking(
         metric=wanted.name,
@@ -97,13 +102,14 @@ def compare_all(
         ),
         policy=policy,
         seed=start,
+        family=family,
         notes=(
             *all_models.notes(),
-            *_data_notes(scored, wanted.k, over),
+            *notes_on_data(scored, wanted.k, over),
             *unscored_notes(models, policy),
         ),
     )
-    if any(evidence_of(one).against(over, wanted.k) for one in scored.values()):
+    if not allow_claims(scored, wanted.k, over):
         ranking = ranking.without_claims()
     first = next(iter(models.values()))
     if not (wanted.is_score and first.scale.lower_is_better):
@@ -124,7 +130,12 @@ def unscored_notes(models: Mapping[str, Outcomes], policy: Policy) -> tuple[Note
     return (unscored_by_model(unscored, policy),) if unscored else ()
 
 
-def _data_notes(models: Mapping[str, Outcomes], k: int, over: Over) -> tuple[Note, ...]:
+def allow_claims(models: Mapping[str, Outcomes], k: int, over: Over) -> bool:
+    """Return whether the data of all models allow claims about a target."""
+    return not any(evidence_of(one).against(over, k) for one in models.values())
+
+
+def notes_on_data(models: Mapping[str, Outcomes], k: int, over: Over) -> tuple[Note, ...]:
     """Return what is known about the data of each model."""
     return tuple(
         of_side(name, note)

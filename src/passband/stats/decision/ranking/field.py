@@ -34,10 +34,16 @@ class Field:
     """Models on the same problems in the same order."""
 
     def __init__(
-        self, sides: Mapping[str, Outcomes], metric: Metric, over: Over, level: float, seed: int
+        self,
+        sides: Mapping[str, Outcomes],
+        metric: Metric,
+        over: Over,
+        level: float,
+        seed: int,
+        family: int = 1,
     ) -> None:
         self._sides, self._metric, self._over = list(sides.values()), metric, over
-        self._names = list(sides)
+        self._names, self._family = list(sides), family
         self.n_problems = self._sides[0].n_problems
         self._alone = [estimate(side, metric.name, over=over, level=level) for side in self._sides]
         self._contrasts = self._made_contrasts()
@@ -45,7 +51,7 @@ class Field:
         root = self._root()
         self._errors = drawn_errors(np.eye(len(sides)) if root is None else root, seed)
         self._largest = Largest.of(None if root is None else self._errors, len(sides))
-        self.reach = self._largest.reach(level)
+        self.reach = self._largest.reach(1.0 - (1.0 - level) / family)
         self._best = self._best_confidences()
 
     def _made_contrasts(self) -> dict[tuple[int, int], Contrast]:
@@ -130,7 +136,7 @@ class Field:
             p_value=p_value,
             p_holm=p_holm,
             p_bh=p_bh,
-            p_adjusted=None if np.isnan(z) else self._largest.p_value(z),
+            p_adjusted=None if np.isnan(z) else min(1.0, self._family * self._largest.p_value(z)),
             confidence=contrast.confidence,
         )
 

@@ -25,7 +25,12 @@ from passband.stats.decision.ranking.adjusted import benjamini_hochberg, holm
 from passband.stats.decision.ranking.answers import Answers
 from passband.stats.decision.ranking.best import best_confidences
 from passband.stats.decision.ranking.bradley_terry import BradleyTerry
-from passband.stats.decision.ranking.compare_all import check_models, unscored_notes
+from passband.stats.decision.ranking.compare_all import (
+    allow_claims,
+    check_models,
+    notes_on_data,
+    unscored_notes,
+)
 from passband.stats.decision.ranking.conditional_logit import ConditionalLogit
 from passband.stats.decision.ranking.field import rank_intervals
 from passband.stats.decision.ranking.likelihood import Fit, Likelihood, fitted
@@ -110,13 +115,12 @@ def rank_models(
     answers = Answers.of(scored)
     table = _Table(answers, wanted, model, over, level, start)
     pairs = table.pairs()
-    return Abilities(
+    abilities = table.abilities(pairs)
+    shown = {one.model: wanted.on_scale(models[one.model], one.plain)[0] for one in abilities}
+    ranked = Abilities(
         model=model,
         metric=wanted.name,
-        abilities=tuple(
-            replace(one, plain=wanted.on_scale(models[one.model], one.plain)[0])
-            for one in table.abilities(pairs)
-        ),
+        abilities=tuple(replace(one, plain=shown[one.model]) for one in abilities),
         pairs=pairs,
         level=level,
         over=over,
@@ -125,8 +129,13 @@ def rank_models(
         n_units=table.fit.units,
         policy=policy,
         seed=start,
-        notes=(*table.notes(pairs), *unscored_notes(models, policy)),
+        notes=(
+            *table.notes(pairs, shown),
+            *notes_on_data(scored, wanted.k, over),
+            *unscored_notes(models, policy),
+        ),
     )
+    return ranked if allow_claims(scored, wanted.k, over) else ranked.without_claims()
 
 
 def _check_model(model: str, metric: Metric, over: Over) -> None:
@@ -272,7 +281,7 @@ class _Table:
     def _counted(self, index: int) -> int:
         return int((self._answers.sides[index].trials >= max(self._metric.k, 1)).sum())
 
-    def notes(self, pairs: tuple[Pair, ...]) -> tuple[Note, ...]:
+    def notes(self, pairs: tuple[Pair, ...], shown: Mapping[str, float]) -> tuple[Note, ...]:
         """Return notes on abilities without a bound, and on an order that plain averages turn."""
         notes: list[Note] = []
         if not self._is_known:
@@ -285,9 +294,9 @@ class _Table:
             above = names[~self.fit.bounded[group].all(axis=0)].tolist()
             below = names[~self.fit.bounded[:, group].all(axis=1)].tolist()
             notes.append(unbounded_abilities(above, below))
-        return (*notes, *self._turned(pairs))
+        return (*notes, *self._turned(pairs, shown))
 
-    def _turned(self, pairs: tuple[Pair, ...]) -> tuple[Note, ...]:
+    def _turned(self, pairs: tuple[Pair, ...], shown: Mapping[str, float]) -> tuple[Note, ...]:
         """Return a note on the pair of models furthest apart whose plain averages contradict it."""
         plain = {
             name: self._metric.value(side)
@@ -308,7 +317,7 @@ class _Table:
             self._metric.name,
             (most.b, most.a),
             most.value,
-            (plain[most.b], plain[most.a]),
+            (shown[most.b], shown[most.a]),
             len(turned) - 1,
             same_problems=np.array_equal(np.sort(rows[0]), np.sort(rows[1])),
         )

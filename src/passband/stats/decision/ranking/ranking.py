@@ -10,6 +10,7 @@ from passband.errors import InvalidInput, nearest
 from passband.notes import Note
 from passband.stats.checks import Over
 from passband.stats.data.outcomes import Policy
+from passband.stats.data.scale import titled
 
 __all__ = ["Pair", "Ranking", "Standing", "found_pair"]
 
@@ -29,6 +30,10 @@ class Pair:
     p_bh: float | None  #: adjusted: the share of false ones among the findings
     p_adjusted: float | None = None  #: at most 1 - level exactly where the interval leaves out 0
     confidence: float | None = None  #: that b is better, of this pair alone
+
+    def without_claims(self) -> Pair:
+        """Return the value alone."""
+        return Pair(self.a, self.b, self.value, *[None] * 6)
 
     def mirrored(self) -> Pair:
         """Return the same difference of scores of which lower ones are better."""
@@ -84,6 +89,12 @@ class Ranking(Displayed):
     seed: int
     notes: tuple[Note, ...] = ()
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
+    family: int = 1  #: rankings whose intervals of pairs hold together
+
+    @property
+    def title(self) -> str:
+        """The metric, with its direction if lower values are better."""
+        return titled(self.metric, self.lower_is_better)
 
     def without_claims(self) -> Ranking:
         """Return the values alone, for data that allow no claim about their differences."""
@@ -94,7 +105,7 @@ class Ranking(Displayed):
                 replace(one, low=None, high=None, rank_low=1, rank_high=worst, p_best=None)
                 for one in self.standings
             ),
-            pairs=tuple(Pair(one.a, one.b, one.value, *[None] * 6) for one in self.pairs),
+            pairs=tuple(one.without_claims() for one in self.pairs),
         )
 
     def mirrored(self, scored: Callable[[float], float]) -> Ranking:
