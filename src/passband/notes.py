@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 __all__ = [
+    "ACCEPTED",
     "ADAPTIVE_ITEMS",
     "ADAPTIVE_RESCORED",
     "ADAPTIVE_UNFINISHED",
@@ -204,6 +205,8 @@ __all__ = [
 
 RELIABLE_CLUSTERS = 20  #: below this many clusters, an interval is indicative only
 
+
+ACCEPTED = " (accepted)"  #: ends a note on a finding that shall not count
 
 #: "invalid": the claim cannot be made; "weak": the interval may be too short; "remark": to know.
 Severity = Literal["invalid", "weak", "remark"]
@@ -1642,7 +1645,7 @@ WARNED = frozenset(
     {
         "unscored", "scored-incomplete", "scorer-errors", "task-errors", "looks-wrong",
         "looks-misread", "many-flaky-verdicts", "missing-modules", "one-shard", "shards-missing",
-        "shards-waiting", "unsafe-code",
+        "shards-waiting", "unsafe-code", "unscored-trials",
     }
 )  # fmt: skip
 

@@ -38,7 +38,11 @@ def test_two_files(two: tuple[Path, Path]) -> None:
     assert second.startswith("pass@4")
     assert "paired by problem" in done.err
     assert "95% intervals are for problems like these" in done.err
-    assert "30 problems count" in done.err
+    assert "2 comparisons; p (Holm), and with it the verdict, counts all of them." in done.err
+    assert "30 problems count" not in done.err
+    detailed = run("compare", *two, "-m", "pass@1,4", "--details")
+    assert detailed.out == done.out
+    assert "pass@4: 30 problems count" in detailed.err
 
 
 def test_json_holds_the_comparison_in_full(two: tuple[Path, Path]) -> None:
@@ -192,10 +196,10 @@ def test_what_a_pilot_detects(two: tuple[Path, Path]) -> None:
 
 
 def test_models_named_like_columns_keep_their_own(tmp_path: Path) -> None:
-    p, better = write(tmp_path / "p.csv", 0.0, 1), write(tmp_path / "better.csv", 0.2, 2)
-    done = run("compare", p, better, "-m", "pass@1")
+    p, verdict = write(tmp_path / "p.csv", 0.0, 1), write(tmp_path / "verdict.csv", 0.2, 2)
+    done = run("compare", p, verdict, "-m", "pass@1")
     assert "p (model)" in done.out
-    assert "better (model)" in done.out
+    assert "verdict (model)" in done.out
 
 
 def test_the_same_file_twice_is_refused(two: tuple[Path, Path]) -> None:

@@ -132,7 +132,7 @@ def test_a_tolerance_that_lets_everything_pass_is_refused(base: Path, tmp_path: 
         ({"wins": WINS[:40]}, (), "40 of 80 problems of BASE are not compared (40 not in NEW)"),
         ({"wins": [0] * 80, "n": 0, "failed": 8}, (), "no trial of NEW has a score (640 timeout)"),
         ({"wins": WINS, "failed": 1}, (), "80 of 720 trials of NEW have no score (80 timeout)"),
-        ({"wins": WINS}, ("-m", "pass@16"), "pass@16 needs 16 trials of a problem"),
+        ({"wins": WINS}, ("-m", "pass@16"), "pass@16: needs 16 trials of a problem"),
     ],
 )
 def test_what_cannot_be_judged_is_not_certified(
@@ -141,7 +141,7 @@ def test_what_cannot_be_judged_is_not_certified(
     done = run("gate", base, table(tmp_path / "new.csv", **new), *options)  # type: ignore[arg-type]
     assert done.code == 4
     assert done.out.startswith("NOT CERTIFIED")
-    assert words in done.err
+    assert words in done.out
 
 
 @pytest.mark.parametrize(("wins", "n"), [([5], 8), ([1, 0] * 20, 1), ([8] * 40, 8), ([0] * 40, 8)])
@@ -173,7 +173,7 @@ def test_sides_that_do_not_mean_the_same_are_not_certified(tmp_path: Path) -> No
     ):
         done = run("gate", tmp_path / "base", tmp_path / name, "--tolerance", "0.3")
         assert (done.code, done.out[:13]) == (4, "NOT CERTIFIED")
-        assert words in done.err
+        assert words in done.out
 
 
 def test_shares_against_percentages_are_not_certified(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_shares_against_percentages_are_not_certified(tmp_path: Path) -> None:
     paths = [tmp_path / "shares.csv", tmp_path / "percents.csv"]
     done = run("gate", *paths, "--tolerance", "0.02")
     assert (done.code, done.out[:13]) == (4, "NOT CERTIFIED")
-    assert "scores of NEW go beyond 0 to 1" in done.err
+    assert "scores of NEW go beyond 0 to 1" in done.out
     assert "go beyond 0 to 1" in run("compare", *paths, "-m", "avg").err
 
 
@@ -201,7 +201,8 @@ def test_tasks_of_run_directories(tmp_path: Path) -> None:
         lock.release()
     assert done.code == 4
     assert done.out.startswith(
-        "NOT CERTIFIED: the runs allow no verdict on words pass@1\nbase tiny"
+        "NOT CERTIFIED: the runs allow no verdict on words pass@1\n"
+        "words / pass@1: required, but missing in NEW\n"
     )
     assert "still being written, by process" in done.err
     assert "only in NEW, and not compared: more" in done.err

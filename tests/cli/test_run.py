@@ -216,7 +216,9 @@ def test_the_summary_counts_and_bounds_them(folder: Path) -> None:
     lines = f"{MEAN}\n- {{metric: exact_match, repeat_aggregation: majority}}"
     write_task(folder, lines, dict.fromkeys("abcd", "1"))
     (folder / "cut.py").write_text(CUT)
-    done = run("run", "t.yaml", "--model", "python:cut:model", "-n", 4, "--concurrency", 1)
+    done = run(
+        "run", "t.yaml", "--model", "python:cut:model", "-n", 4, "--concurrency", 1, "--notes"
+    )
     # a 2 of 3, b 2 of 4, c none of none, d 1 of 3; one, none, four and one have no score.
     value = (2 / 3 + 2 / 4 + 1 / 3) / 3
     wrong, right = (2 / 4 + 2 / 4 + 0 + 1 / 4) / 4, (3 / 4 + 2 / 4 + 4 / 4 + 2 / 4) / 4

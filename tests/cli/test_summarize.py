@@ -31,7 +31,7 @@ def test_standard_output(tmp_path: Path) -> None:
 
 
 def test_the_numbers_of_eva(tmp_path: Path) -> None:
-    done = command("summarize", example(tmp_path), "--method", "eva")
+    done = command("summarize", example(tmp_path), "--method", "eva", "--notes")
     entry = json.loads(done.out)["per_metric"]["m"]
     assert (entry["mean"], entry["pass_k"]["pass_at_1"]) == (0.5714, 0.3333)
     assert "mean pools all records" in done.err

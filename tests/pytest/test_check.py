@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from passband.errors import InvalidInput
@@ -103,3 +104,16 @@ def test_results_that_are_there_are_looked_at_once() -> None:
 def test_a_result_travels_as_text() -> None:
     result = assert_pass_rate(coin(0.99), at_least=0.8)
     assert RateResult.from_property(result.as_property()[1]) == result
+
+
+def test_results_that_are_copies_of_each_other_allow_no_verdict() -> None:
+    rng = np.random.default_rng(4)
+    drawn = (rng.random(100) < 0.8).tolist()
+    alone = assert_pass_rate(drawn, at_least=0.5)
+    assert (alone.verdict, alone.refused) == ("pass", "")
+    copied = [one for one in drawn for _ in range(2)]
+    result = assert_pass_rate(copied, at_least=0.5, undecided="pass")
+    assert result.verdict == "undecided"
+    assert "No verdict: scores of successive trials agree in" in result.message()
+    with pytest.raises(AssertionError, match="as if answers were copied or cached"):
+        assert_pass_rate(copied, at_least=0.5, undecided="fail")

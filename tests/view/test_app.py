@@ -403,3 +403,30 @@ def test_estimates_without_bars_have_no_words_for_them(tmp_path: Path) -> None:
         words = viewer.ask("runs/a/1").page.words
     assert "11.0" in words
     assert "Line: the estimate" not in words
+
+
+def test_other_questions_under_the_same_ids_have_no_verdict(tmp_path: Path) -> None:
+    for folder, target in (("a", "42"), ("b", "43")):
+        with writing(tmp_path / folder) as store:
+            run = store.begin("sums", "tiny", spec={}, config={"metrics": []}, name=folder)
+            store.add_problems(run, [problem(at, target=target) for at in range(30)])
+            (scorer,) = store.set_scorers(run, [ScorerEntry("exact", "exact")])
+            score = [ScoreRow(scorer, float(folder == "b"), "ok", "1", "x")]
+            store.append(run, [TrialRow(at, 0, "ok", "1", scores=score) for at in range(30)])
+    with viewing(tmp_path) as viewer:
+        page = viewer.ask("compare?a=a/1&b=b/1").page
+    reason = page.words.index("30 of 30 problems have one id but different targets")
+    assert reason < page.words.index("Not comparable, for the reason above")
+    assert "none: different-targetsnot comparable" in page.words
+
+
+def test_two_runs_of_one_task_are_proposed(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        for task in ("sums", "words"):
+            filled(tmp_path / folder, WINS[:6], task=task)
+    with viewing(tmp_path) as viewer:
+        text = viewer.ask("").text
+    chosen = re.findall(r"<option value=\"?([^\s\">]+)\"? selected", text)
+    assert len(chosen) == 2
+    assert len({one.partition("/")[2] for one in chosen}) == 1
+    assert len({one.partition("/")[0] for one in chosen}) == 2

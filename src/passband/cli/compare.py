@@ -18,6 +18,7 @@ from passband.cli.options import (
     Level,
     LowerIsBetter,
     Metrics,
+    Notes,
     Over,
     Percent,
     Policies,
@@ -88,6 +89,13 @@ def compare(
     digits: Digits = None,
     percent: Percent = False,
     json: JsonOption = False,
+    notes: Notes = False,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details", help="Say which problems carry each difference, and what would settle it."
+        ),
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare models, task by task, with intervals, p-values and verdicts. Problems are paired."""
@@ -122,11 +130,11 @@ def compare(
     for remark in summary.remarks:
         if remark.important or not quiet:
             typer.echo(printable(str(remark)), err=True)
-    style = Style(digits, percent)
+    style = Style(digits, percent, notes=notes)
     tables = (full_rows if format is Format.csv else rows)(summary, style)
     if format is not Format.csv and (pairs := pair_rows(summary, style)):
         tables.append(pairs)
     typer.echo("\n".join(render(table, format.value) for table in tables), nl=False)
     print_notes(warning_lines(summary))
     if not quiet:
-        print_notes(["", *explanation(summary, style)])
+        print_notes(["", *explanation(summary, style, details=details)])

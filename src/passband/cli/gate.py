@@ -17,6 +17,7 @@ from passband.cli.options import (
     LabelColumn,
     LowerIsBetter,
     Metrics,
+    Notes,
     Percent,
     ProblemColumn,
     Quiet,
@@ -120,6 +121,7 @@ def gate(
     digits: Digits = None,
     percent: Percent = False,
     json: JsonOption = False,
+    notes: Notes = False,
     quiet: Quiet = False,
 ) -> None:
     """Say whether a new model may replace a base: pass, regression (exit 3) or undecided (4)."""
@@ -148,7 +150,7 @@ def gate(
     else:
         _refuse_without_settle(max_cost, max_rounds, prices, dry_run or None)
         result = gate_sources(base, new, rules, reading)
-    style = Style(digits, percent)
+    style = Style(digits, percent, notes=notes)
     _print(result, style, json=json, quiet=quiet)
     _write(result, style, markdown, junit, step_summary=step_summary)
     raise typer.Exit(result.exit_code)

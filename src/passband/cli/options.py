@@ -39,6 +39,7 @@ __all__ = [
     "Level",
     "LowerIsBetter",
     "Metrics",
+    "Notes",
     "NumFewshot",
     "Over",
     "Percent",
@@ -242,6 +243,9 @@ Percent = Annotated[bool, typer.Option("--percent", help="Print shares of 1 as p
 LayoutOption = Annotated[
     Layouts,
     typer.Option("--layout", help="A row for each metric (long), or a column (wide)."),
+]
+Notes = Annotated[
+    bool, typer.Option("--notes", help="Print every note below the table, not the first two.")
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print only the result and warnings, no notes.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from passband.cli.options import LowerIsBetter, Target, scales_of
+from passband.cli.options import LowerIsBetter, Notes, Target, scales_of
 from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def plan(
         Path | None, typer.Option(help="Write the plan to this file, for passband stats --plan.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON.")] = False,
+    notes: Notes = False,
 ) -> None:
     """Compute the problems and trials needed, or what a pilot detects."""
     from passband.report.plan import plan_text
@@ -97,7 +98,7 @@ def plan(
 
         typer.echo(dumps(result.as_json(), indent=2))
         return
-    typer.echo(plan_text(result), nl=False)
+    typer.echo(plan_text(result, every=notes), nl=False)
     if out is not None:
         shown = printable(str(out))
         typer.echo(f"written to {shown}; check a run against it with passband stats --plan {shown}")

@@ -135,11 +135,10 @@ def report(
         transcripts=request.transcripts // 4,
     )
     size = write_report(target, report_page(found, title=title, compared=compared))
-    if not quiet:
-        from passband.cli.output import print_notes
-        from passband.report.html.report import sampled_text
+    from passband.cli.output import print_notes
+    from passband.report.html.report import refused_lines, sampled_text
 
-        print_notes([sampled_text(found)])
+    print_notes([*refused_lines(found, compared), *([] if quiet else [sampled_text(found)])])
     typer.echo(f"{target} ({size / 1000:,.0f} kB)")
     if charts is not None:
         _write_charts(charts, charts_by_folder(found, compared), quiet=quiet)

@@ -32,6 +32,7 @@ from passband.cli.options import (
     Layouts,
     Level,
     Metrics,
+    Notes,
     NumFewshot,
     Percent,
     Policies,
@@ -226,6 +227,7 @@ def run(
         Engine, typer.Option(help="Who executes tasks of Inspect: auto, inspect, light.")
     ] = Engine.auto,
     json: Annotated[bool, typer.Option("--json", help="Print JSON events, a line each.")] = False,
+    notes: Notes = False,
     quiet: Quiet = False,
 ) -> None:
     """Ask every problem of a task n times and print metrics. Every trial is recorded."""
@@ -287,7 +289,7 @@ def run(
             ),
         )
         study.check(metrics, level, chosen)
-        options = TableOptions(metrics, level, chosen, layout.value, digits, percent)
+        options = TableOptions(metrics, level, chosen, layout.value, digits, percent, notes)
         if dry_run:
             print_plans(study, json)
         elif len(study.requests) > 1:

@@ -22,6 +22,7 @@ from passband.cli.options import (
     Level,
     LowerIsBetter,
     Metrics,
+    Notes,
     Over,
     Percent,
     Policies,
@@ -116,6 +117,7 @@ def stats(
     digits: Digits = None,
     percent: Percent = False,
     json: JsonOption = False,
+    notes: Notes = False,
     quiet: Quiet = False,
 ) -> None:
     """Print metrics with intervals for recorded trials."""
@@ -165,7 +167,7 @@ def stats(
             print_json(summary.to_json())
             return
         print_notes(text.remark_lines(summary, quiet=quiet))
-        style = Style(digits, percent, layout.value)
+        style = Style(digits, percent, layout.value, notes)
         if format is Format.table:
             print_table(summary, style, partial(again, over="trials"), quiet=quiet)
         else:

@@ -11,6 +11,7 @@ from passband.cli.options import (
     ClusterColumn,
     Level,
     LowerIsBetter,
+    Notes,
     Over,
     Policies,
     PolicyOption,
@@ -83,10 +84,13 @@ def summarize(
     cluster: ClusterColumn = None,
     lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
+    notes: Notes = False,
     quiet: Quiet = False,
 ) -> None:
     """Write every metric of a run as JSON, in the fields of EVA."""
     from passband.cli.output import print_json, print_notes
+    from passband.notes import Note
+    from passband.report.noted import Noted, note_lines, shown, warnings
     from passband.summary.metrics.file import document_of, target_of, write_document
     from passband.summary.metrics.summarize import metrics_summaries
 
@@ -118,8 +122,16 @@ def summarize(
     else:
         sources = [*runs, *([Path(composites)] if composites else [])]
         write_document(text, target_of(output, summaries, sources))
+    lines = note_lines(
+        Noted(Note(**dict(note)), str(one.run), name)
+        for one in summaries
+        for name, note in one.noted()
+        if not name or note.severity == "invalid"
+    )
     if not quiet:
-        print_notes(f"{one.run}: {line}" for one in summaries for line in one.lines())
+        print_notes(f"{one.run}: {remark}" for one in summaries for remark in one.remarks)
+    refused = [line for line in lines if line.is_invalid]
+    print_notes(warnings(refused) if quiet else [*warnings(lines), *shown(lines, every=notes)])
 
 
 def _seed(text: str | None) -> int | str | None:

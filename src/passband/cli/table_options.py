@@ -21,9 +21,10 @@ class TableOptions(NamedTuple):
     layout: Layout = "long"
     digits: int | None = None
     percent: bool = False
+    notes: bool = False
 
     def style(self) -> Style:
         """Return how it is written; the import is heavy, and the first request comes earlier."""
         from passband.report.style import Style
 
-        return Style(self.digits, self.percent, self.layout)
+        return Style(self.digits, self.percent, self.layout, self.notes)

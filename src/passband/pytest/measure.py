@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from passband.errors import InvalidInput
 from passband.pytest.plugin import session
@@ -14,6 +16,8 @@ from passband.pytest.result import RateResult
 from passband.pytest.rounds import RoundsTest
 from passband.pytest.trial import Caller, Errors, Outcome, Trial, seed_of
 from passband.stats.checks import as_whole
+from passband.stats.data.sequence import Sequence as Asked
+from passband.stats.evidence.order import order_findings
 from passband.stats.sequential.rate import RatePlan, rate_interval
 from passband.types import Floats
 
@@ -29,16 +33,18 @@ def measure_rate(
 ) -> RateResult:
     """Try a function until the plan's verdict."""
     successes, number = 0, 0
+    scores: list[float] = []
     examples: list[str] = []
     with Caller(function, errors=errors, graded=False) as caller:
         while number < plan.trials:
             trial = Trial(number, seed_of(session.test, session.seed, number))
             outcome = caller.outcome(trial)
             number, successes = number + 1, successes + int(outcome.score)
+            scores.append(outcome.score)
             _keep(examples, trial, outcome)
             if plan.verdict(number, successes) != "undecided":
                 break
-    return _of_plan(plan, number, successes, examples)
+    return _weighed(_of_plan(plan, number, successes, examples), [scores])
 
 
 def measure_results(
@@ -49,7 +55,7 @@ def measure_results(
     if not scores:
         raise InvalidInput("there must be at least one result; got none.")
     plan = RatePlan(at_least, len(scores), tolerance, level, looks=(len(scores),))
-    return _of_plan(plan, len(scores), sum(scores), [])
+    return _weighed(_of_plan(plan, len(scores), sum(scores), []), [scores])
 
 
 def _score(value: Any) -> int:
@@ -97,9 +103,11 @@ def measure_cases(
     test.check(len(cases))
     examples: list[str] = []
     with Caller(function, errors=errors, graded=True) as caller:
+        rounds_made: list[Floats] = []
         while test.goes_on:
-            test.add(_round(caller, test.made, cases, examples))
-    return _of_rounds(test, len(cases), examples)
+            rounds_made.append(_round(caller, test.made, cases, examples))
+            test.add(rounds_made[-1])
+    return _weighed(_of_rounds(test, len(cases), examples), np.transpose(rounds_made))
 
 
 def measure_pair(
@@ -118,10 +126,15 @@ def measure_pair(
         Caller(new, errors=errors, graded=True) as one,
         Caller(base, errors=errors, graded=True) as other,
     ):
+        made: list[tuple[Floats, Floats]] = []
         while test.goes_on:
             before = _round(other, test.made, cases, [])
-            test.add(_round(one, test.made, cases, examples), before)
-    return _of_rounds(test, count, examples)
+            made.append((_round(one, test.made, cases, examples), before))
+            test.add(*made[-1])
+    result = _of_rounds(test, count, examples)
+    for scores in zip(*made, strict=True):
+        result = _weighed(result, np.transpose(scores))
+    return result
 
 
 def _round(caller: Caller, number: int, cases: Sequence[Any] | None, examples: list[str]) -> Floats:
@@ -140,6 +153,19 @@ def _keep(examples: list[str], trial: Trial, outcome: Outcome, *, has_case: bool
     if outcome.score < 1.0 and len(examples) < _KEPT:
         case = f", case {trial.case!r}"[:80] if has_case else ""
         examples.append(f"trial {trial.number}{case} (seed {trial.seed}): {outcome.reason}")
+
+
+def _weighed(result: RateResult, scores: ArrayLike) -> RateResult:
+    """Return a result without a verdict if the trials, a row for each case, cannot be independent.
+
+    How many there are may follow from their results: the verdict allows for that.
+    """
+    rows = np.asarray(scores, dtype=np.float64)
+    sequence = Asked.of_rows(rows, np.ones(rows.shape, dtype=bool))
+    for finding in order_findings(sequence, counts_explained=True):
+        if finding.severity_for("trials", 1) == "invalid":
+            return replace(result, verdict="undecided", refused=finding.text)
+    return result
 
 
 def _of_rounds(test: RoundsTest, cases: int, examples: list[str]) -> RateResult:

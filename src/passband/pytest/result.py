@@ -31,11 +31,14 @@ class RateResult:
     cases: int = 1
     name: str = ""
     examples: tuple[str, ...] = ()  #: of failed trials
+    refused: str = ""  #: why the trials allow no verdict, so that it is undecided
 
     def message(self) -> str:
         """Return the result in lines for a person."""
         lines = [f"{self._headline()} {self._measured()}"]
-        if self.verdict == "undecided":
+        if self.refused:
+            lines.append(f"No verdict: {self.refused}.")
+        elif self.verdict == "undecided":
             lines.append(self._how_many_more())
         return "\n".join([*lines, *self._shown_examples()])
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from passband.notes import Note
 from passband.report.abilities import ability_notes, ability_rows, half_open, share, span
 from passband.report.layout import interval_head
+from passband.report.noted import (
+    Noted,
+    NoteLine,
+    about,
+    by_name,
+    interval_cell,
+    note_lines,
+    shown,
+    warnings,
+)
 from passband.report.render import Cell, Row
 from passband.report.style import PLAIN, Figure, Style
 from passband.stats.decision.compare import Comparison
@@ -17,19 +27,18 @@ from passband.stats.decision.ranking import Abilities, Ranking
 from passband.stats.interval.rounding import Rounding
 from passband.summary.compare import ComparisonSummary, TaskComparison
 
-__all__ = ["explanation", "full_rows", "more_words", "pair_rows", "rows", "warning_lines"]
+__all__ = [
+    "explanation", "full_rows", "more_words", "notes_of", "pair_rows", "rows", "verdict_cell",
+    "warning_lines",
+]  # fmt: skip
 
-_HEADS = (
-    "task", "metric", "difference", "p", "confidence b better", "better", "worse", "problems",
-    "verdict",
-)  # fmt: skip
+_HEADS = ("task", "metric", "difference", "p", "p (Holm)", "verdict")
 _COMPARISON_FIELDS = (
-    "metric", "value_a", "value_b", "value", "low", "high", "se", "p_value", "confidence",
-    "level", "over", "method", "improved", "worsened", "flipped", "n_problems", "only_a", "only_b",
-    "left_out", "test",
+    "metric", "value_a", "value_b", "value", "low", "high", "se", "p_value", "p_adjusted",
+    "family", "confidence", "level", "over", "method", "improved", "worsened", "flipped",
+    "n_problems", "only_a", "only_b", "left_out", "test",
 )  # fmt: skip
 _SCALED = ("value_a", "value_b", "value", "low", "high", "se", "plain")
-_UNSCORED = "unscored-trials"
 _DECISION_FIELDS = ("verdict", "margin", "p_no_worse", "p_no_better", "p_equivalent")
 
 
@@ -141,52 +150,82 @@ def _written(
     }
 
 
-def warning_lines(summary: ComparisonSummary) -> list[str]:
-    """Return the notes on trials without a score, each once."""
-    lines = {
-        f"warning: {_prefix(summary, task)}{note}": None
+def notes_of(summary: ComparisonSummary) -> list[NoteLine]:
+    """Return the notes on all comparisons and rankings, the most severe first."""
+    noted = [
+        Noted(by_name(note, task.models), _where(summary, task), one.metric)
         for task in summary.tasks
         for one in (*task.comparisons, *_several(task))
         for note in one.notes
-        if note.code == _UNSCORED
-    }
-    return list(lines)
+    ]
+    return note_lines(noted, _labels(summary))
 
 
-def _prefix(summary: ComparisonSummary, task: TaskComparison) -> str:
-    return f"{task.task}: " if len(summary.tasks) > 1 else ""
+def _labels(summary: ComparisonSummary) -> list[tuple[str, str]]:
+    return [
+        (_where(summary, task), one.metric)
+        for task in summary.tasks
+        for one in (*task.comparisons, *_several(task))
+    ]
 
 
-def explanation(summary: ComparisonSummary, style: Style = PLAIN) -> list[str]:
-    """Return what the numbers mean, which problems count, and what to keep in mind."""
+def warning_lines(summary: ComparisonSummary) -> list[str]:
+    """Return the notes that forbid a claim, or change what the numbers mean."""
+    return warnings(notes_of(summary))
+
+
+def _where(summary: ComparisonSummary, task: TaskComparison) -> str:
+    return task.task or "" if len(summary.tasks) > 1 else ""
+
+
+def explanation(
+    summary: ComparisonSummary, style: Style = PLAIN, *, details: bool = False
+) -> list[str]:
+    """Return what the numbers mean, and what to keep in mind.
+
+    With `details`, or of a single comparison, also which problems count and carry each difference,
+    and what would settle it.
+    """
     target = "problems like these" if summary.contest.over == "problems" else "these very problems"
     head = interval_head(summary.contest.level)
-    lines = [f"{_pairing(summary)}; {head}s are for {target}."]
+    lines = [f"{_pairing(summary)}; {head}s are for {target}.", *_family(summary)]
     for task in summary.tasks:
         if style.percent and not summary.is_share(task):
+            where = _where(summary, task)
             lines.append(
-                f"{_prefix(summary, task)}not shares of 1, so not percentages; as they are."
+                f"{f'{where}: ' if where else ''}not shares of 1, so not percentages; as they are."
             )
-        lines += [f"{_prefix(summary, task)}{line}" for line in _notes(task)]
-    return lines
+    compared = [(task, one) for task in summary.tasks for one in task.comparisons]
+    if details or len(compared) == 1:
+        lines += [
+            f"{about([(_where(summary, task), one.metric)])}: {line}"
+            for task, one in compared
+            for line in (*_counts(one), *_decision(task, one))
+        ]
+    elif compared:
+        lines.append("--details: which problems count, which moved most, what would settle it")
+    lines += [line.text for line in note_lines(_standing_notes(summary), _labels(summary))]
+    for task in summary.tasks:
+        lines += [line for one in task.abilities for line in ability_notes(one)]
+    return [*lines, *shown(notes_of(summary), every=style.notes)]
 
 
-def _notes(task: TaskComparison) -> Iterator[str]:
-    for comparison in task.comparisons:
-        yield _counts(comparison)
-        yield from (f"{comparison.metric}: {line}" for line in _decision(task, comparison))
-        yield from (f"{comparison.metric}: {note}" for note in _unwarned(comparison.notes))
-    for ranking in task.rankings:
-        dropped = ", ".join(f"{n} of {name}" for name, n in ranking.dropped.items() if n)
-        left_out = f"; left out: {dropped}" if dropped else ""
-        yield f"{ranking.metric}: {ranking.n_problems} problems shared by all models{left_out}"
-        yield from (f"{ranking.metric}: {note}" for note in _unwarned(ranking.notes))
-    for abilities in task.abilities:
-        yield from ability_notes(abilities)
+def _family(summary: ComparisonSummary) -> list[str]:
+    """Return how many comparisons the verdicts allow for, if there are several."""
+    family = max((one.family for task in summary.tasks for one in task.comparisons), default=1)
+    if family == 1:
+        return []
+    return [f"{family} comparisons; p (Holm), and with it the verdict, counts all of them."]
 
 
-def _unwarned(notes: Iterable[Note]) -> Iterator[Note]:
-    return (note for note in notes if note.code != _UNSCORED)
+def _standing_notes(summary: ComparisonSummary) -> Iterator[Noted]:
+    """Yield the problems that rankings rest on."""
+    for task in summary.tasks:
+        for ranking in task.rankings:
+            dropped = ", ".join(f"{n} of {name}" for name, n in ranking.dropped.items() if n)
+            left_out = f"; left out: {dropped}" if dropped else ""
+            text = f"{ranking.n_problems} problems shared by all models{left_out}"
+            yield Noted(Note("shared", text), _where(summary, task), ranking.metric)
 
 
 def _decision(task: TaskComparison, comparison: Comparison) -> Iterator[str]:
@@ -249,25 +288,32 @@ def _difference(
     rounding: Rounding,
 ) -> dict[str, Cell]:
     a, b = heads or ("value of a", "value of b")
+    interval = rounding.interval(comparison.low, comparison.high)
     return {
         **_sides(summary, task),
         "metric": comparison.title,
         a: rounding.value(comparison.value_a),
         b: rounding.value(comparison.value_b),
         "difference": rounding.value(comparison.value),
-        interval_head(summary.contest.level): rounding.interval(comparison.low, comparison.high),
+        interval_head(summary.contest.level): interval_cell(interval, comparison.notes),
         "p": _p(comparison.p_value),
-        "confidence b better": share(comparison.confidence),
-        "better": comparison.improved,
-        "worse": comparison.worsened,
-        "problems": comparison.n_problems,
-        "verdict": comparison.decision.verdict,
+        **({"p (Holm)": _p(comparison.p_adjusted)} if comparison.family > 1 else {}),
+        "verdict": verdict_cell(comparison.decision.verdict),
     }
+
+
+def verdict_cell(verdict: str) -> str:
+    """Return a verdict in words.
+
+    >>> verdict_cell("not-comparable")
+    'not comparable'
+    """
+    return verdict.replace("-", " ")
 
 
 def _standings(summary: ComparisonSummary, style: Style) -> list[Row]:
     ranked = [
-        (task, ranking.title, standing)
+        (task, ranking, standing)
         for task in summary.tasks
         for ranking in task.rankings
         for standing in ranking.standings
@@ -278,14 +324,18 @@ def _standings(summary: ComparisonSummary, style: Style) -> list[Row]:
     return [
         {
             **_task(summary, task),
-            "metric": metric,
+            "metric": ranking.title,
             "rank": span(standing.rank_low, standing.rank_high),
             "model": standing.model,
             "value": rounding.value(standing.value),
-            interval_head(summary.contest.level): rounding.interval(standing.low, standing.high),
+            interval_head(summary.contest.level): (
+                interval_cell("-", ranking.notes)
+                if standing.low is None
+                else rounding.interval(standing.low, standing.high)
+            ),
             "confidence best": share(standing.p_best),
         }
-        for (task, metric, standing), rounding in zip(ranked, roundings, strict=True)
+        for (task, ranking, standing), rounding in zip(ranked, roundings, strict=True)
     ]
 
 
@@ -295,19 +345,24 @@ def _p(value: float | None) -> str:
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1e}"
 
 
-def _counts(comparison: Comparison) -> str:
-    line = f"{comparison.metric}: {comparison.n_problems} problems count"
+def _counts(comparison: Comparison) -> Iterator[str]:
+    """Yield which problems count, and those that moved the difference most."""
+    line = f"{comparison.n_problems} problems count"
     for number, reason in (
         (comparison.only_a, "only in the first"),
         (comparison.only_b, "only in the second"),
         (comparison.left_out, "with too few trials"),
     ):
         line += f", {number} {reason}" if number else ""
+    if comparison.improved is not None and comparison.worsened is not None:
+        line += f"; {comparison.improved} better, {comparison.worsened} worse"
     line += f"; {comparison.flipped} flipped" if comparison.flipped else ""
-    if comparison.influence is None:
-        return line
+    if comparison.confidence is not None:
+        line += f"; confidence b better {share(comparison.confidence)}"
+    influence = comparison.influence
+    moved = () if influence is None else influence.problems
     carriers = ", ".join(
         f"{one.problem} ({one.value_a:.2f} -> {one.value_b:.2f}; without it {one.difference:+.3f})"
-        for one in comparison.influence.problems[:3]
+        for one in [one for one in moved if one.value_a != one.value_b][:3]
     )
-    return line + (f"; moved most by {carriers}" if carriers else "")
+    yield line + (f"; moved most by {carriers}" if carriers else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from passband.report.noted import interval_cell
 from passband.report.render import Cell, Row
 from passband.report.style import PLAIN, Style
 from passband.report.table_line import TableLine, column_head, table_lines
@@ -51,7 +52,8 @@ def _long(one: TableLine, rounding: Rounding, heads: tuple[str, str]) -> dict[st
     figure = one.figure
     numbers: tuple[Cell, Cell] = (None, None)
     if figure is not None:
-        numbers = rounding.value(figure.value), rounding.interval(figure.low, figure.high)
+        interval = rounding.interval(figure.low, figure.high)
+        numbers = rounding.value(figure.value), interval_cell(interval, one.line.notes)
     row: dict[str, Cell] = {**_key(one.by), "metric": one.line.title}
     row |= dict(zip(heads, numbers, strict=True))
     return row | {"coverage": _coverage(one.line)} | one.counts()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from passband.report.noted import Noted, note_lines, shown, warnings
 from passband.report.render import printable, render
 from passband.stats.decision.plan.plan import Detectable, Plan
 
 __all__ = ["plan_text"]
 
 
-def plan_text(plan: Plan | Detectable) -> str:
-    """Return a plan, or the smallest difference that data detect, as lines of text."""
-    notes = "".join(f"{printable(str(note))}\n" for note in plan.notes)
+def plan_text(plan: Plan | Detectable, *, every: bool = False) -> str:
+    """Return a plan, or the smallest difference that data detect, with its notes, or every one."""
+    lines = note_lines(map(Noted, plan.notes))
+    below = [*warnings(lines), *shown(lines, every=every)]
+    notes = "".join(f"{printable(line)}\n" for line in below)
     if isinstance(plan, Detectable):
         return (
             f"{plan.n_problems} problems find a difference in {printable(plan.metric)} of "

@@ -101,8 +101,12 @@ class RunReport:
             f"{text.meaning(self.summary)}.",
             *text.style_notes(self.summary, self.style),
             *text.combined_meaning(self.summary),
-            *text.note_lines(self.summary),
+            *text.remarks_below(self.summary, self.style, self._command_for_notes()),
         ]
+
+    def _command_for_notes(self) -> str:
+        where = shlex.join([str(self.finished.directory), *self.task_options])
+        return f"passband stats {where} --notes"
 
     def next_steps(self, again: Sequence[str]) -> list[tuple[str, str]]:
         """Return (command, what it does) for what one may want to do now."""

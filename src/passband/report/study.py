@@ -69,8 +69,11 @@ class StudyReport:
             *self._ranks(),
             *text.style_notes(self.summary, self.style),
             *text.combined_meaning(self.summary),
-            *text.note_lines(self.summary),
+            *text.remarks_below(self.summary, self.style, self._command_for_notes()),
         ]
+
+    def _command_for_notes(self) -> str:
+        return f"passband stats {shlex.join(map(str, self._named()))} --notes"
 
     def _ranks(self) -> list[str]:
         """Return for each task which model is better, or the ranks of three or more."""

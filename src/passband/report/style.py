@@ -34,6 +34,7 @@ class Style:
     digits: int | None = None  #: decimals; None: by the error
     percent: bool = False  #: write shares of 1 as percentages
     layout: Layout = "long"
+    notes: bool = False  #: every note below it, not only the most severe
 
     @property
     def is_plain(self) -> bool:

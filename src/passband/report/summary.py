@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from passband.notes import WARNED
 from passband.report.judged import judge_lines
 from passband.report.layout import not_shares
+from passband.report.noted import Noted, NoteLine, about, note_lines, shown, warnings
 from passband.report.style import PLAIN, Style
 from passband.report.table_line import table_lines
 from passband.summary.summary import Group, Line, Summary
@@ -17,8 +17,9 @@ __all__ = [
     "counts_text",
     "explanation",
     "meaning",
-    "note_lines",
+    "notes_of",
     "remark_lines",
+    "remarks_below",
     "style_notes",
     "warning_lines",
 ]
@@ -41,13 +42,6 @@ _OTHER_TARGET = {
     "problems": "; --over trials gives them for these very problems.",
     "trials": "; --over problems gives them for problems like these.",
 }
-
-_ROUGH = " problems share one value, so"  # notes that differ in their numbers alone
-_ALL_ROUGH = (
-    "many problems share one value, so the interval rests on the others and is rough; more "
-    "problems make it firmer"
-)
-_MOST_ROUGH = 2  # notes of that kind that are shown with their numbers
 
 
 def counts_text(group: Group) -> str:
@@ -92,14 +86,19 @@ def bracket_text(group: Group, *, named: bool = False) -> str:
     return f"; {name} is between {low} (all trials without a score wrong) and {high} (all right)"
 
 
+def notes_of(summary: Summary) -> list[NoteLine]:
+    """Return the notes on the trials of each group, and on metrics, the most severe first."""
+    everything = table_lines(summary)
+    labels = [(" / ".join(one.by.values()), one.line.metric) for one in everything]
+    noted = [Noted(note, _where(group)) for group in summary.groups for note in group.notes]
+    for (where, metric), one in zip(labels, everything, strict=True):
+        noted += [Noted(note, where, metric) for note in one.line.notes]
+    return note_lines(noted, labels)
+
+
 def warning_lines(summary: Summary) -> list[str]:
-    """Return the notes on trials that change what the numbers mean: lost, cut short, unscorable."""
-    return [
-        f"warning: {_prefix(group)}{note}"
-        for group in summary.groups
-        for note in group.notes
-        if note.code in WARNED
-    ]
+    """Return the notes that forbid a claim, or change what the numbers mean."""
+    return warnings(notes_of(summary))
 
 
 def meaning(summary: Summary) -> str:
@@ -141,7 +140,7 @@ def explanation(summary: Summary, style: Style = PLAIN) -> list[str]:
     sentences, limits = _certificate_lines(summary)
     lines += style_notes(summary, style)
     own = [*combined_meaning(summary), *judge_lines(summary)]
-    return [*lines, *own, *sentences, *note_lines(summary), *limits]
+    return [*lines, *own, *sentences, *remarks_below(summary, style), *limits]
 
 
 def _is_certified(summary: Summary) -> bool:
@@ -150,8 +149,8 @@ def _is_certified(summary: Summary) -> bool:
 
 def _certificate_lines(summary: Summary) -> tuple[list[str], list[str]]:
     """Return the coverage to expect, once for all metrics with the same, and its limits."""
-    labels = [_label(group.by, line) for group, line in summary.lines()]
-    sentences: dict[str, list[str]] = {}
+    labels = [(_where(group), line.metric) for group, line in summary.lines()]
+    sentences: dict[str, list[tuple[str, str]]] = {}
     unseen: dict[str, None] = {}
     for label, (_, line) in zip(labels, summary.lines(), strict=True):
         certificate = None if line.estimate is None else line.estimate.certificate
@@ -159,7 +158,7 @@ def _certificate_lines(summary: Summary) -> tuple[list[str], list[str]]:
             unseen[certificate.unseen] = None
             if not certificate.is_low:  # else it has a note
                 sentences.setdefault(certificate.sentence, []).append(label)
-    lines = [f"{_named(names, labels)}: {text}." for text, names in sentences.items()]
+    lines = [f"{about(names, labels)}: {text}." for text, names in sentences.items()]
     return lines, [f"Simulated coverage cannot see {text}." for text in unseen]
 
 
@@ -185,43 +184,17 @@ def combined_meaning(summary: Summary) -> list[str]:
     ]
 
 
-def note_lines(summary: Summary) -> list[str]:
-    """Return the notes: on the trials of each group, then on metrics, each note once.
-
-    Those that are warnings are not among them.
-    """
-    metrics: dict[str, list[str]] = {}
-    everything = table_lines(summary)
-    labels = [_label(one.by, one.line) for one in everything]
-    for label, one in zip(labels, everything, strict=True):
-        for note in one.line.notes:
-            text = note.text.removeprefix(f"{one.line.metric} ")  # the label has the name
-            metrics.setdefault(text, []).append(label)
-    rough = [text for text in metrics if _ROUGH in text]
-    if len(rough) > _MOST_ROUGH:
-        named = {label for text in rough for label in metrics.pop(text)}
-        metrics[_ALL_ROUGH] = [label for label in labels if label in named]
-    return _group_lines(summary) + [
-        f"{_named(names, labels)}: {text}" for text, names in metrics.items()
-    ]
-
-
-def _group_lines(summary: Summary) -> list[str]:
-    groups: dict[str, list[str]] = {}
-    for group in summary.groups:
-        for note in group.notes:
-            if note.code not in WARNED:
-                groups.setdefault(note.text, []).append(group.name if group.by else "")
-    return [f"{', '.join(names)}: {text}" if any(names) else text for text, names in groups.items()]
-
-
-def _named(names: Sequence[str], labels: Sequence[str]) -> str:
-    """Return the metrics that a note is about, or "all" if that is every one of several."""
-    return "all" if len(labels) > 1 and len(names) == len(labels) else ", ".join(names)
+def remarks_below(summary: Summary, style: Style = PLAIN, more: str = "--notes") -> list[str]:
+    """Return the notes that are no warnings, as many as the style asks for."""
+    return shown(notes_of(summary), every=style.notes, more=more)
 
 
 def _label(by: Mapping[str, str], line: Line) -> str:
     return " / ".join([*by.values(), line.metric])
+
+
+def _where(group: Group) -> str:
+    return group.name if group.by else ""
 
 
 def _prefix(group: Group) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput
+from passband.notes import Note
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate, estimate
 from passband.summary.line_scale import on_line_scale
@@ -28,7 +29,7 @@ class RunNumbers:
     lines: tuple[Line, ...] = ()  #: for problems like these
     inner: Mapping[str, Estimate] = field(default_factory=dict, hash=False)
     """For these very problems, by the label of the line."""
-    notes: tuple[str, ...] = ()  #: one on some metrics begins with their names
+    notes: tuple[Note, ...] = ()  #: on the trials; lines have those on metrics
     reason: str | None = None  #: why there is no estimate
     rate: float | None = None  #: trials per second
 
@@ -63,7 +64,7 @@ def numbers_of(
             numbers,
             lines=lines,
             inner=_inner(trials, run),
-            notes=_notes(group),
+            notes=group.notes,
             reason=None if lines else next(iter(reasons), "no trial has a score"),
         )
     except InvalidInput as error:
@@ -80,20 +81,6 @@ def _inner(trials: Trials, run: RunRecord) -> dict[str, Estimate]:
         return {}
     group = _group(trials, run, Request(over="trials", certify=False))
     return {line.metric: line.estimate for line in group.lines if line.estimate is not None}
-
-
-def _notes(group: Group) -> tuple[str, ...]:
-    """Return the notes on the group and on its estimates, each once."""
-    of_lines: dict[str, list[str]] = {}
-    estimated = [line for line in group.lines if line.estimate is not None]
-    for line in estimated:
-        for note in dict.fromkeys(map(str, line.notes)):
-            of_lines.setdefault(note, []).append(line.metric)
-    own = [
-        note if len(metrics) == len(estimated) else f"{', '.join(metrics)}: {note}"
-        for note, metrics in of_lines.items()
-    ]
-    return tuple(dict.fromkeys((*map(str, group.notes), *own)))
 
 
 def _is_heavy(trials: Trials, run: RunRecord, standing: Standing) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from passband.report.charts.bar import Bar
 from passband.report.charts.interval_bars import IntervalBars
+from passband.report.noted import interval_cell
 from passband.report.style import Figure, Style
 from passband.stats.interval.estimate import Estimate
 from passband.stats.interval.rounding import Rounding
@@ -39,7 +40,7 @@ def written_lines(numbers: RunNumbers, width: int = _WIDE) -> list[Written]:
             line.metric,
             line.title,
             rounding.value(estimate.value),
-            rounding.interval(estimate.low, estimate.high),
+            interval_cell(rounding.interval(estimate.low, estimate.high), estimate.notes) or "",
             bar_of(line, numbers.inner, rounding, width),
         )
         for (line, estimate), rounding in zip(

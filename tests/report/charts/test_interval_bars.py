@@ -37,7 +37,7 @@ def test_digits_are_those_of_a_table_of_the_same_estimates() -> None:
     [
         (BARS, "Outer bar: problems like these, asked the same way. Inner bar: these very"),
         ((Bar("x", 0.4, inner=(0.3, 0.5)),), "interval for these very problems, sampled again"),
-        ((Bar("x", 0.4),), "too few data for intervals"),
+        ((Bar("x", 0.4),), "There are no intervals"),
         ((Bar("x", 40.0, (30.0, 50.0)),), "from 0 to 50: these are not shares of 1"),
         (BARS * 40, "The first 60 of 80 rows are drawn"),
     ],

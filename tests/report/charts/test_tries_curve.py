@@ -80,4 +80,4 @@ def test_the_caption_speaks_of_the_bands_that_there_are() -> None:
     assert "90\N{NO-BREAK SPACE}%" in both
     alone = TriesLine(line.metric, line.k, line.value, None, line.inner)
     assert TriesCurve((alone,)).caption.startswith("Bands hold for these very problems")
-    assert "too few data" in TriesCurve((TriesLine("pass@*", [1], [0.4]),)).caption
+    assert "no bands" in TriesCurve((TriesLine("pass@*", [1], [0.4]),)).caption

@@ -12,7 +12,7 @@ from passband.summary.gate.policy import GatePolicy
 
 def test_each_verdict_has_its_tag() -> None:
     suite = ET.fromstring(gate_junit(every_verdict()))[0]
-    tags = {case.get("classname"): [part.tag for part in case] for case in suite}
+    tags = {case.get("classname"): [part.tag for part in case] for case in suite.iter("testcase")}
     assert {name: [tag for tag in own if tag != "system-out"] for name, own in tags.items()} == {
         "lost": ["failure"],
         "same": [],
@@ -25,6 +25,9 @@ def test_each_verdict_has_its_tag() -> None:
     }
     counts = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
     assert counts == ["8", "1", "2", "3"]
+    target = suite.find("properties/property[@name='target']")
+    assert target is not None
+    assert "for problems like these (--over problems) it is" in target.get("value", "")
     skipped = suite.find("testcase[@classname='open']/skipped")
     assert skipped is not None
     assert "more trials of each problem" in skipped.get("message", "")
@@ -33,7 +36,8 @@ def test_each_verdict_has_its_tag() -> None:
 @pytest.mark.parametrize("name", NASTY)
 def test_any_name_can_be_written(name: str) -> None:
     text = gate_junit(named([name, "b"], "worse"))
-    case = ET.fromstring(text.encode())[0][0]
+    case = ET.fromstring(text.encode())[0].find("testcase")
+    assert case is not None
     shown = case.get("classname", "")
     assert shown == name or not name.isprintable()
     assert shown.isprintable()

@@ -9,7 +9,7 @@ from passband.report.style import Style
 def test_every_line_is_a_row_and_the_headline_says_why() -> None:
     text = gate_text(every_verdict())
     assert text.splitlines()[0] == "REGRESSION: worse, beyond noise, in lost pass@1"
-    rows = [line.split() for line in text.splitlines()[5:]]
+    rows = [line.split() for line in text.splitlines()[6:]]
     assert [row[-1] for row in rows] == [
         "regression", "pass", "worse-within-tolerance", "undecided", "not-certified",
         "not-certified", "regression", "undecided",
@@ -18,7 +18,7 @@ def test_every_line_is_a_row_and_the_headline_says_why() -> None:
     assert "these very problems" in notes[0]
     assert "false regression among 5 comparisons" in notes[0]
     assert any("more trials of each problem" in note for note in notes)
-    assert "absent pass@1: required, but missing in BASE and NEW" in notes
+    assert "absent / pass@1: required, but missing in BASE and NEW" in notes
     assert any("1 of 8" not in note and "max_failed" in note for note in notes)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from passband.errors import InvalidInput
 from passband.report.html.report import charts_by_folder, report_page
-from passband.report.summary import note_lines, warning_lines
+from passband.report.summary import notes_of
 from passband.summary.findings.findings import ReportRequest
 from passband.summary.findings.sources import read_findings
 from passband.summary.summary import Request
@@ -200,7 +200,7 @@ def test_everything_that_the_terminal_warns_of_is_on_the_page(tmp_path: Path) ->
         store.append(run, [*lost, *right])
     (source,) = read_findings([tmp_path / "run"])
     html = report_page([source])
-    lines = [*warning_lines(source.summary), *note_lines(source.summary)]
+    lines = [line.text for line in notes_of(source.summary)]
     assert len(lines) >= 3
     for line in lines:
         assert line.removeprefix("warning: ").replace("'", "&#x27;") in html

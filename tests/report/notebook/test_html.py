@@ -102,3 +102,13 @@ def words_of(notebook: str) -> list[object]:
     return [
         (cell["source"], re.sub(drawn, "", html)) for cell, html in zip(cells, shown, strict=True)
     ]
+
+
+def test_a_band_that_the_data_forbid_is_not_drawn() -> None:
+    counts = passband.Outcomes.from_counts([0, 1, 2, 10] * 15, [1, 2, 3, 10] * 15)
+    tried = passband.band(counts, "pass@*")
+    assert tried.is_refused
+    html = html_of(tried)
+    assert html is not None
+    assert "nan" not in html
+    assert "warning: " in html

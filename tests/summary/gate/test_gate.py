@@ -95,7 +95,7 @@ def test_failed_trials_that_are_left_out_or_wrong_are_mentioned() -> None:
     for choice, words in (("drop", "are left out"), ("wrong", "count as wrong")):
         policy = GatePolicy(tolerance=0.03, failed=choice)  # type: ignore[arg-type]
         notes = gate_notes(gate({"a": BASE}, {"a": new}, policy))
-        assert f"a pass@1: failed trials (0 of BASE, 1 of NEW) {words}, as asked" in notes
+        assert f"a / pass@1: failed trials (0 of BASE, 1 of NEW) {words}, as asked" in notes
 
 
 def test_a_run_of_errors_is_a_loss_only_where_errors_are_wrong_answers() -> None:

@@ -145,4 +145,4 @@ def bars_caption(bars: Sequence[Bar], level: float) -> str:
         return words + wider_note((bar.outer, bar.inner) for bar in bars)
     if outer or inner:
         return f"Bar: the {sure} interval for {like if outer else same}. Line: the estimate."
-    return "Line: the estimate. There are too few data for intervals."
+    return "Line: the estimate. There are no intervals."

@@ -99,7 +99,7 @@ class TriesCurve(Chart):
         """What the bands mean."""
         outer, inner = any(x.outer for x in self.lines), any(x.inner for x in self.lines)
         if not (outer or inner):
-            return "Lines: the estimates. There are too few data for bands." + scale_note(self.span)
+            return "Lines: the estimates. There are no bands." + scale_note(self.span)
         bands = "Outer bands hold for problems like these, inner bands for these very problems"
         if not (outer and inner):
             bands = "Bands hold for " + ("problems like these" if outer else "these very problems")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as ET
 
-from passband.report.gate.words import headline, line_texts, roundings
+from passband.report.gate.words import headline, line_notes, line_texts, on_target, roundings
 from passband.report.render import printable
 from passband.stats.decision.gate.failed import Failed
 from passband.stats.interval.rounding import Rounding
@@ -24,6 +24,8 @@ def gate_junit(result: GateResult) -> str:
     """Return the test suite as text, ending in a newline."""
     name = f"passband gate {result.policy.name}"
     suite = ET.Element("testsuite", name=name, time="0")
+    properties = ET.SubElement(suite, "properties")
+    ET.SubElement(properties, "property", name="target", value=on_target(result))
     for line, rounding in zip(result.lines, roundings(result), strict=True):
         suite.append(_case(line, rounding, result.policy.failed))
     if not result.deciding:
@@ -42,7 +44,8 @@ def _case(line: GateLine, rounding: Rounding, failed: Failed) -> ET.Element:
     case = ET.Element(
         "testcase", classname=printable(line.task), name=printable(line.metric), time="0"
     )
-    texts = [printable(text) for text in line_texts(line, rounding, failed)]
+    notes = (note.text for note in line_notes(line))
+    texts = [*map(printable, (*line_texts(line, rounding, failed), *notes))]
     measured = _measured(line, rounding)
     tag = _tag(line)
     if tag is not None:

@@ -14,7 +14,17 @@ from itertools import accumulate
 
 from passband.report.gate.bars import LEGEND, difference_bars
 from passband.report.gate.text import gate_row
-from passband.report.gate.words import HEADLINES, line_texts, roundings, sentence, target
+from passband.report.gate.words import (
+    HEADLINES,
+    line_notes,
+    line_texts,
+    on_target,
+    roundings,
+    sentence,
+    target,
+    tolerance_text,
+    top_reasons,
+)
 from passband.report.markdown import markdown_text
 from passband.report.render import printable, render
 from passband.report.style import PLAIN, Style
@@ -29,6 +39,7 @@ COMMENT = 64_000  #: characters of a comment; GitHub takes 65,536
 STEP_SUMMARY = 1_000_000  #: bytes of a step's summary; GitHub takes 1 MiB for all of a step's
 _PINGS = re.compile(r"(?<![A-Za-z0-9])@(?=\w)|#(?=\d)|\bgh-(?=\d)", re.I)  # a mention, an issue
 _LONGEST = 200  # characters of a name
+_REASONS = 5  # at the top
 _ORDER = ("regression", "not-certified", "undecided", "worse-within-tolerance", "pass")
 _TIERS = ("required", "supporting", "advisory")
 
@@ -106,8 +117,14 @@ def _opening(result: GateResult) -> str:
     lead = _inert(_cut(sentence(result), 1000))
     return (
         f"### passband gate{name}: {HEADLINES[result.verdict]}\n\n"
-        f"{lead[:1].upper()}{lead[1:]}. New: {new}; base: {base}.\n\n"
+        f"{lead[:1].upper()}{lead[1:]}. {_inert(on_target(result))}\n\n"
+        f"{_reasons(result)}New: {new}; base: {base}{tolerance_text(result)}.\n\n"
     )
+
+
+def _reasons(result: GateResult) -> str:
+    reasons = [f"- {_inert(_cut(reason, 1000))}\n" for reason in top_reasons(result)[:_REASONS]]
+    return f"{''.join(reasons)}\n" if reasons else ""
 
 
 def _sections(result: GateResult, pairs: Sequence[tuple[GateLine, Rounding]]) -> Iterator[_Section]:
@@ -130,7 +147,7 @@ def _sections(result: GateResult, pairs: Sequence[tuple[GateLine, Rounding]]) ->
     details = [
         f"- {_inert(_cut(line.task))} {_inert(line.metric)}: {_inert(_cut(text, 1000))}\n"
         for line, rounding in pairs
-        for text in line_texts(line, rounding, result.policy.failed)
+        for text in _texts(line, rounding, result)
     ]
     if details:
         summary = "<details><summary>Why, and what would settle it</summary>\n\n"
@@ -143,6 +160,11 @@ def _sections(result: GateResult, pairs: Sequence[tuple[GateLine, Rounding]]) ->
             "\n</details>\n\n",
             noun="remark",
         )
+
+
+def _texts(line: GateLine, rounding: Rounding, result: GateResult) -> Iterator[str]:
+    yield from line_texts(line, rounding, result.policy.failed)
+    yield from (note.text for note in line_notes(line))
 
 
 # -- text ------------------------------------------------------------------------------------

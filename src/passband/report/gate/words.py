@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from passband.notes import Note
 from passband.report.gate.looks import settled_lines
+from passband.report.noted import Noted, note_lines
 from passband.report.style import PLAIN, Figure, Style
 from passband.report.words import counted
 from passband.stats.decision.gate.failed import Failed
 from passband.stats.interval.rounding import Rounding
-from passband.summary.gate.result import GateLine, GateResult
+from passband.summary.gate.result import OTHER, GateLine, GateResult
 
-__all__ = ["HEADLINES", "headline", "line_texts", "p_text", "roundings", "sentence", "target"]
+__all__ = [
+    "HEADLINES",
+    "headline",
+    "line_notes",
+    "line_texts",
+    "on_target",
+    "p_text",
+    "roundings",
+    "sentence",
+    "target",
+    "tolerance_text",
+    "top_reasons",
+    "verdict_word",
+]
 
 HEADLINES = {
     "pass": "PASS",
@@ -19,6 +34,9 @@ HEADLINES = {
     "undecided": "UNDECIDED",
     "not-certified": "NOT CERTIFIED",
 }
+
+
+_TARGETS = {"trials": "these very problems", "problems": "problems like these"}
 
 
 def headline(result: GateResult) -> str:
@@ -50,10 +68,39 @@ def _listed(lines: Sequence[GateLine], most: int = 4) -> str:
     return ", ".join(names) + (f" and {more} more" if more else "")
 
 
+def on_target(result: GateResult) -> str:
+    """Return which target the verdict is for, and what it would be for the other one."""
+    own, other = result.policy.over, OTHER[result.policy.over]
+    text = f"That is for {_TARGETS[own]}"
+    if result.other_verdict is None:
+        return f"{text}."
+    also = " too" if result.other_verdict == result.verdict else ""
+    verdict = HEADLINES[result.other_verdict]
+    return f"{text}; for {_TARGETS[other]} (--over {other}) it is {verdict}{also}."
+
+
+def top_reasons(result: GateResult) -> list[str]:
+    """Return why a gate is not certified: what forbids a verdict is read before any number."""
+    if result.verdict != "not-certified":
+        return []
+    noted = [Noted(Note("no-verdict", line.reason), *_where(line)) for line in result.deciding]
+    return [line.text for line in note_lines(noted)]
+
+
+def _where(line: GateLine) -> tuple[str, str]:
+    return line.task, line.metric
+
+
+def tolerance_text(result: GateResult) -> str:
+    """Return the loss that is tolerated, where it is one for all comparisons."""
+    tolerances = {line.tolerance for line in result.lines}
+    return f"; a loss of up to {tolerances.pop():g} is tolerated" if len(tolerances) == 1 else ""
+
+
 def target(result: GateResult) -> str:
     """Return what the verdicts are about, and how often they may be wrong."""
     policy = result.policy
-    these = "these very problems" if policy.over == "trials" else "problems like these"
+    these = _TARGETS[policy.over]
     chance = f"{100 * policy.error:g}%"
     if not result.n_deciding:
         return f"Verdicts are for {these}; nothing that decides the gate could be compared."
@@ -92,7 +139,24 @@ def line_texts(line: GateLine, rounding: Rounding, failed: Failed) -> Iterator[s
         yield f"{trials} {'count as wrong' if failed == 'wrong' else 'are left out'}, as asked"
     if line.left_out and line.verdict != "not-certified":
         yield f"{counted(line.left_out, 'problem')} of BASE not compared"
-    yield from (str(note) for note in line.notes if note.code != "unscored-trials")
+    if line.other is not None and line.other.verdict != line.verdict:
+        yield f"for {_TARGETS[line.other.over]}: {verdict_word(line.other.verdict)}"
+
+
+def line_notes(line: GateLine) -> Iterator[Note]:
+    """Yield the notes on a comparison that are not among its texts."""
+    for note in line.notes:
+        if note.code != "unscored-trials" and note.text not in line.reason:
+            yield note
+
+
+def verdict_word(verdict: str) -> str:
+    """Return a verdict as it is written in a sentence.
+
+    >>> verdict_word("not-certified")
+    'not certified'
+    """
+    return verdict.replace("-", " ")
 
 
 def p_text(value: float | None) -> str | None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from passband.report.html.document import escape
-from passband.report.html.elements import note_list, pair_rows, prose, section
+from passband.report.html.elements import folded_list, pair_rows, prose, section
 from passband.report.html.lead import times_text
 from passband.report.html.run_text import RunText
 from passband.report.judge_usage import call_cost, call_counts, call_tokens
-from passband.report.summary import note_lines
+from passband.report.noted import NoteLine, parted
+from passband.report.summary import notes_of
 from passband.report.words import counted, duration, money
 from passband.summary.findings.findings import Findings
 from passband.summary.findings.tries import Tries
@@ -86,8 +87,9 @@ def _taken(run: RunText) -> Iterator[tuple[str, str]]:
 def notes_section(run: RunText) -> str:
     """Return where numbers are weak, and how the trials were read."""
     found = run.findings
-    lines = note_lines(found.summary)
-    lines += _curve_notes(found)
+    lines_of_notes = [*notes_of(found.summary), *_curve_notes(found)]
+    notes = parted(sorted(lines_of_notes, key=lambda line: line.rank))
+    lines = [*notes.first]
     if found.transcripts.damaged:
         lines.append(
             f"{counted(found.transcripts.damaged, 'transcript')} could not be read and "
@@ -96,16 +98,19 @@ def notes_section(run: RunText) -> str:
         )
     lines += [one.text for one in found.summary.remarks if not one.important]
     unique = list(dict.fromkeys(lines))
-    return section("Notes", "", note_list(unique, "quiet")) if unique else ""
+    if not unique and not notes.others:
+        return ""
+    return section("Notes", "", folded_list(unique, notes.others, notes.how_many))
 
 
-def _curve_notes(found: Findings) -> Iterator[str]:
+def _curve_notes(found: Findings) -> Iterator[NoteLine]:
     """Yield where curves are weak, but for what the lines of the table say too."""
     said = {note.text for line in found.group.lines for note in line.notes}
     for tries in _curves(found):
         for note in tries.notes:
             if note.text not in said:
-                yield f"{tries.metric}, at the k where the curve is weakest: {note.text}"
+                where = f"{tries.metric}, at the k where the curve is weakest"
+                yield NoteLine(note, f"{where}: {note.text}")
 
 
 def _curves(found: Findings) -> list[Tries]:

@@ -9,8 +9,10 @@ from passband.report.charts.chart import Chart
 from passband.report.html.document import escape
 
 __all__ = [
+    "banner",
     "caption",
     "figure",
+    "folded_list",
     "note_list",
     "one_line",
     "pair_rows",
@@ -76,6 +78,19 @@ def note_list(lines: Sequence[str], kind: str = "") -> str:
         return ""
     items = "".join(f"<li>{prose(line)}</li>" for line in lines)
     return f'<div class="notes {kind}"><ul>{items}</ul></div>'
+
+
+def banner(lines: Sequence[str]) -> str:
+    """Return what forbids a claim, to be read before any number; nothing where there is nothing."""
+    return note_list(lines, "banner")
+
+
+def folded_list(first: Sequence[str], others: Sequence[str], count: str) -> str:
+    """Return notes as a quiet list, the last ones behind a line that says how many they are."""
+    if not others:
+        return note_list(first, "quiet")
+    rest = f'<details class="more"><summary>{escape(count)}</summary>{note_list(others, "quiet")}'
+    return f"{note_list(first, 'quiet')}{rest}</details>"
 
 
 def sentence(text: str) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from passband.notes import claim_refused
 from passband.report.html.adaptive import ability_sentences
 from passband.report.html.document import escape
 from passband.report.html.drawings import bar_of, interval_bars
-from passband.report.html.elements import caption, note_list
+from passband.report.html.elements import banner, caption, note_list
 from passband.report.html.run_text import RunText, metric_words
 from passband.report.judged import named
-from passband.report.summary import warning_lines
+from passband.report.noted import interval_cell
+from passband.report.summary import notes_of
 from passband.report.table_line import TableLine
 from passband.report.words import counted
 from passband.stats.interval.rounding import Rounding
@@ -68,7 +70,12 @@ def _losses(run: RunText) -> str:
 
 def lead_html(run: RunText) -> str:
     """Return the big number with its sentence, and the table of metrics."""
-    return f"{_lead(run)}{warnings_html(run)}{_table(run)}"
+    return f"{banner(_refused(run))}{_lead(run)}{warnings_html(run)}{_table(run)}"
+
+
+def _refused(run: RunText) -> list[str]:
+    """Return why claims about some of the numbers cannot be made."""
+    return [line.text for line in notes_of(run.findings.summary) if line.is_invalid]
 
 
 def _lead(run: RunText) -> str:
@@ -106,7 +113,9 @@ def _sentences(run: RunText) -> Iterator[str]:
     outer = run.between(line.estimate)
     inner = run.inner(line)
     again = None if inner is None else run.between(inner)
-    if outer is None:
+    if outer is None and claim_refused(line.notes):
+        yield "There is no interval, for the reason above"
+    elif outer is None:
         yield "There are too few data for an interval over problems"
     else:
         yield f"With other problems of this kind it would be <b>{escape(outer)}</b>"
@@ -141,7 +150,8 @@ def warnings_html(run: RunText) -> str:
         )
     elif progress.state == "stopped":
         lines.append(f"This run did not come to its end: {_state(progress)}.{unasked}")
-    lines += [text.removeprefix("warning: ") for text in warning_lines(run.findings.summary)]
+    notes = notes_of(run.findings.summary)
+    lines += [line.text for line in notes if line.is_warning and not line.is_invalid]
     lines += [one.text for one in run.findings.summary.remarks if one.important]
     return note_list(lines)
 
@@ -187,6 +197,7 @@ def _row(run: RunText, one: TableLine, rounding: Rounding) -> str:
         value = rounding.value(one.estimate.value)
         if one.estimate.low is not None and one.estimate.high is not None:
             interval = f"{rounding.value(one.estimate.low)} – {rounding.value(one.estimate.high)}"
+        interval = interval_cell(interval, one.estimate.notes) or interval
         own = bar_of(run, one)
         if chart is not None and own in chart.bars:
             bar = chart.bar_svg(own)

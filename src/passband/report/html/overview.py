@@ -8,8 +8,9 @@ from passband.report.charts.bar import Bar
 from passband.report.charts.interval_bars import IntervalBars
 from passband.report.html.document import escape
 from passband.report.html.drawings import bar_of
-from passband.report.html.elements import caption
+from passband.report.html.elements import banner, caption
 from passband.report.html.run_text import RunText
+from passband.report.noted import Noted, note_lines
 from passband.stats.interval.rounding import Rounding
 
 __all__ = ["overview_html"]
@@ -30,7 +31,15 @@ def overview_html(runs: Sequence[RunText], heading: str) -> str:
         "Bars: the interval for problems like these, and inside it that for these very problems. "
         "Intervals of different rows are not a comparison."
     )
-    return f'<nav class="contents"><h2>{escape(heading)}</h2>{table}{caption(said)}</nav>'
+    noted = [
+        Noted(note, run.label, run.findings.headline.metric)
+        for run in runs
+        if run.findings.headline is not None
+        for note in run.findings.headline.notes
+        if note.severity == "invalid"
+    ]
+    refused = banner([line.text for line in note_lines(noted)])
+    return f'<nav class="contents"><h2>{escape(heading)}</h2>{refused}{table}{caption(said)}</nav>'
 
 
 def _bar(run: RunText) -> Bar | None:

@@ -26,15 +26,27 @@ from passband.report.html.sections import (
     tries_section,
     uncertainty_section,
 )
-from passband.report.html.several import ComparedPart, compared_charts, compared_part
+from passband.report.html.several import (
+    ComparedPart,
+    compared_charts,
+    compared_notes,
+    compared_part,
+)
 from passband.report.style import PLAIN
-from passband.report.summary import combined_meaning
+from passband.report.summary import combined_meaning, notes_of
 from passband.report.table_line import table_lines
 from passband.summary.findings.findings import Findings, SourceFindings
 from passband.summary.findings.several import ComparedFindings
 from passband.summary.summary import Summary
 
-__all__ = ["charts_by_folder", "report_page", "run_html", "sampled_text", "title_of"]
+__all__ = [
+    "charts_by_folder",
+    "refused_lines",
+    "report_page",
+    "run_html",
+    "sampled_text",
+    "title_of",
+]
 
 
 def report_page(
@@ -198,6 +210,17 @@ def footer(runs: Sequence[RunText]) -> str:
     """Return the last line: what is in the file, and what is not."""
     said = f"One file, no network, no tracking. {_sampled(runs)}"
     return f"<footer>{escape(said)}</footer>"
+
+
+def refused_lines(
+    sources: Sequence[SourceFindings], compared: ComparedFindings | None = None
+) -> list[str]:
+    """Return why claims about some of the numbers cannot be made, as the page says at its top."""
+    lines = [line for source in sources for line in notes_of(source.summary)]
+    if compared is not None:
+        lines += compared_notes(compared)
+    refused = (line.text for line in lines if line.is_invalid)
+    return [f"warning: {text}" for text in dict.fromkeys(refused)]
 
 
 def sampled_text(sources: Sequence[SourceFindings]) -> str:

@@ -10,15 +10,33 @@ from passband.report.charts.canvas import Canvas
 from passband.report.charts.chart import Chart
 from passband.report.charts.theme import PAGE
 from passband.report.html.document import escape
-from passband.report.html.elements import caption, figure, note_list, one_line, prose, section
+from passband.report.html.elements import (
+    banner,
+    caption,
+    figure,
+    folded_list,
+    note_list,
+    one_line,
+    prose,
+    section,
+)
 from passband.report.html.payload import sides_payload
 from passband.report.html.several_text import SeveralText, listed, verdict_word
+from passband.report.noted import (
+    Noted,
+    NoteLine,
+    Parted,
+    by_name,
+    interval_cell,
+    note_lines,
+    parted,
+)
 from passband.report.words import counted
 from passband.stats.interval.rounding import Rounding
 from passband.summary.findings.changes import Change, Changes, Stack
 from passband.summary.findings.several import ComparedFindings, ComparedMetric, ComparedTask
 
-__all__ = ["ComparedPart", "compared_charts", "compared_part"]
+__all__ = ["ComparedPart", "compared_charts", "compared_notes", "compared_part"]
 
 
 @dataclass(frozen=True)
@@ -35,14 +53,16 @@ def compared_part(findings: ComparedFindings, first: int = 0) -> ComparedPart:
     """Return the comparison of models; `first` is the number of runs in the page's data."""
     several = SeveralText(findings)
     changed = [task for task in findings.tasks if task.changes and task.changes.most]
+    notes = parted(compared_notes(findings))
     body = [
+        banner(notes.warnings),
         _lead(several),
         note_list([one.text for one in findings.remarks if one.important]),
         _differences(several),
         *(_changed(several, task, at) for at, task in enumerate(changed, first)),
         _ranks(several),
         _values(several),
-        _methods(several),
+        _methods(several, notes),
     ]
     payload = [sides_payload(task.changes, task.models) for task in changed if task.changes]
     return ComparedPart(_title(findings), _header(several), "".join(body), payload)
@@ -123,11 +143,9 @@ def _differences(several: SeveralText) -> str:
 
 def _open_questions(several: SeveralText) -> Iterator[str]:
     """Yield what would settle each open verdict, but for the one that leads, which has it."""
-    led = several.lead_number() is not None
-    for one in several.differences[1 if led else 0 :]:
-        for text in several.open_question(one.metric):
-            if len(several.differences) > 1:
-                yield f"{several.label(one)}: {text}"
+    if len(several.differences) > 1:
+        led = several.lead_number() is not None
+        yield from several.open_questions(several.differences[1 if led else 0 :])
 
 
 def _difference_table(several: SeveralText) -> str:
@@ -152,7 +170,7 @@ def _difference_row(several: SeveralText, label: str, metric: ComparedMetric) ->
         rounding.value(one.value_a),
         rounding.value(one.value_b),
         rounding.value(one.value),
-        _interval(rounding, one.low, one.high),
+        interval_cell(_interval(rounding, one.low, one.high), one.notes) or "",
         _p(one.p_value),
         _p(one.p_adjusted),
         "–" if one.improved is None else f"{one.improved:,}",
@@ -323,15 +341,18 @@ def _value_row(
     head = ""
     if len(several.findings.tasks) > 1:
         head = f'<td dir="auto">{escape(task.task or "") if is_first else ""}</td>'
-    return f'<tr>{head}<td class="metric">{escape(one.metric)}</td>{"".join(cells)}</tr>'
+    return f'<tr>{head}<td class="metric">{escape(one.ranking.title)}</td>{"".join(cells)}</tr>'
 
 
 # -- methods and notes ---------------------------------------------------------------------
 
 
-def _methods(several: SeveralText) -> str:
+def _methods(several: SeveralText, notes: Parted) -> str:
     text = " ".join(_method_sentences(several))
-    body = f'<p class="small">{escape(text)}</p>{note_list(_notes(several), "quiet")}'
+    lines = [*_counts(several), *notes.first]
+    lines += [one.text for one in several.findings.remarks if not one.important]
+    listed = folded_list(list(dict.fromkeys(lines)), notes.others, notes.how_many)
+    body = f'<p class="small">{escape(text)}</p>{listed}'
     return section("How models are compared", "", body, name="methods")
 
 
@@ -360,21 +381,32 @@ def _method_sentences(several: SeveralText) -> Iterator[str]:
     yield "Measured coverage is in docs/coverage.md."
 
 
-def _notes(several: SeveralText) -> list[str]:
-    found = several.findings
-    lines = [line for task in found.tasks for line in _task_notes(several, task)]
-    lines += [one.text for one in found.remarks if not one.important]
-    return list(dict.fromkeys(lines))
+def compared_notes(findings: ComparedFindings) -> list[NoteLine]:
+    """Return the notes on all comparisons, the most severe first."""
+    several = SeveralText(findings)
+    tasks = several.findings.tasks
+    labels = [(_where(several, task), one.metric) for task in tasks for one in task.metrics]
+    noted = [
+        Noted(by_name(note, task.models), _where(several, task), metric)
+        for task in tasks
+        for metric, note in task.notes
+    ]
+    return note_lines(noted, labels)
 
 
-def _task_notes(several: SeveralText, task: ComparedTask) -> Iterator[str]:
-    where = f"{task.task}: " if len(several.findings.tasks) > 1 and task.task else ""
-    ranking = task.first.ranking
-    dropped = [f"{count:,} of {name}" for name, count in ranking.dropped.items() if count]
-    if dropped:
-        yield (
-            f"{where}{counted(ranking.n_problems, 'problem')} count in {task.first.metric}; left "
-            f"out: {listed(dropped)}, which another model lacks or has too few trials of"
-        )
-    for metric, note in task.notes:
-        yield f"{where}{metric}: {note}"
+def _where(several: SeveralText, task: ComparedTask) -> str:
+    return task.task or "" if len(several.findings.tasks) > 1 else ""
+
+
+def _counts(several: SeveralText) -> Iterator[str]:
+    """Yield the problems that do not count, by task."""
+    for task in several.findings.tasks:
+        where = _where(several, task)
+        ranking = task.first.ranking
+        dropped = [f"{count:,} of {name}" for name, count in ranking.dropped.items() if count]
+        if dropped:
+            yield (
+                f"{f'{where}: ' if where else ''}{counted(ranking.n_problems, 'problem')} count in "
+                f"{task.first.metric}; left out: {listed(dropped)}, which another model lacks or "
+                "has too few trials of"
+            )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from passband.report.charts.rank_bars import Rank, RankBars
 from passband.report.html.elements import sentence
 from passband.stats.data.scale import titled
 from passband.stats.decision.compare import Comparison
+from passband.stats.decision.more_data import MoreData
 from passband.stats.decision.ranking import Ranking
 from passband.stats.decision.ranking.ranking import Pair
 from passband.stats.interval.rounding import Rounding, common_rounding
@@ -151,12 +153,13 @@ class SeveralText:
         one = task.first
         assert one.comparison is not None
         yield f"{self._moved(task, one.comparison)}. "
-        words = one.comparison.decision.words(*task.models)
-        yield "Undecided. " if words == "undecided" else f"{words}. "
+        yield f"For problems like these: {_words(one.comparison, task)}. "
         again = one.again
-        if again is not None and again.low is not None and again.high is not None:
-            ends = self._between(task, again.low, again.high)
-            yield f"Asked again on these very problems, the difference would be {ends}. "
+        if again is not None:
+            ends = ""
+            if again.low is not None and again.high is not None:
+                ends = f"; the difference would be {self._between(task, again.low, again.high)}"
+            yield f"For these very problems, asked again: {_words(again, task)}{ends}. "
         yield from self.open_question(one)
 
     def _moved(self, task: ComparedTask, comparison: Comparison) -> str:
@@ -174,6 +177,8 @@ class SeveralText:
             metric = "The mean score" if comparison.metric == "avg" else comparison.metric
             better = " (lower is better)" if comparison.lower_is_better else ""
             text = f"{metric} of {b} is {amount} {side} that of {a}{better}"
+        if comparison.decision.verdict == "not-comparable":
+            return text
         if low is None or high is None:
             return f"{text}; there are too few data for an interval"
         if low > 0 or high < 0:
@@ -195,18 +200,30 @@ class SeveralText:
         if more.goal is None:
             yield f"{sentence(str(more))} "
         else:
-            yield (
-                f"To settle it ({verdict_word(more.goal)}) with a chance of "
-                f"{100 * more.power:.0f} %, if the true difference is the one seen: {more}. "
-            )
+            yield f"To settle it ({verdict_word(more.goal)}){_odds(more)}: {more}. "
+
+    def open_questions(self, rows: Sequence[Difference]) -> Iterator[str]:
+        """Yield what would settle the open verdicts of several rows."""
+        found = [
+            (self.label(one), one.metric.comparison.decision.more)
+            for one in rows
+            if one.metric.comparison is not None
+        ]
+        settled = [(label, more) for label, more in found if more is not None]
+        odds = next((_odds(more) for _, more in settled if more.goal is not None), None)
+        if odds is not None:
+            yield f"To settle what is open{odds}:"
+        for label, more in settled:
+            goal = "" if more.goal is None else f" ({verdict_word(more.goal)})"
+            yield f"{label}{goal}: {more}"
 
     def _many_tasks(self, a: str, b: str) -> Iterator[str]:
         found = self.findings
-        better, worse, total = found.sure("better"), found.sure("worse"), len(found.tasks)
-        yield (
-            f"{b} is better than {a} on {better} of {total} tasks and worse on {worse}; "
-            f"{total - better - worse} are open. "
-        )
+        yield f"For problems like these, {b} is {_tally(found.verdicts('problems'), a)}. "
+        if again := found.verdicts("trials"):
+            yield f"For these very problems, asked again, it is {_tally(again, a)}. "
+        if not self._adjusts:
+            return
         yield (
             f"Counted by the first metric of each task, such that all {found.n_comparisons} "
             "comparisons of this report hold at once (Holm). "
@@ -254,23 +271,59 @@ class SeveralText:
                 "Among three models or more, the intervals of one task and metric hold for all "
                 f"pairs at once{apart}."
             )
-        if found.n_comparisons < 2:
+        if not self._adjusts:
             return ""
         return (
-            f"Each interval holds on its own. Of {found.n_comparisons} comparisons some may stray "
-            "by luck; the table below has p-values for all of them together (Holm)."
+            f"Each interval holds on its own; verdicts, and p-values in the table below, allow for "
+            f"all {found.n_comparisons} comparisons (Holm)."
         )
+
+    @property
+    def _adjusts(self) -> bool:
+        """Whether verdicts of two models allow for other comparisons."""
+        comparisons = (one.comparison for task in self.findings.tasks for one in task.metrics)
+        return any(one is not None and one.family > 1 for one in comparisons)
 
     def differences_finding(self) -> str:
         """Return how many differences are decided, in a sentence."""
-        decided = [one for one in self.differences if _verdict(one) not in ("undecided", "open")]
-        total, metrics = len(self.differences), {one.metric.metric for one in self.differences}
+        verdicts = [_verdict(one) for one in self.differences]
+        metrics = {one.metric.metric for one in self.differences}
         by = f" By {metrics.pop()}." if self.findings.pair is None and len(metrics) == 1 else ""
-        if total == 1:
-            return ("It is decided." if decided else "It is not decided.") + by
-        if len(decided) == total:
-            return f"All {total} are decided.{by}"
-        return f"{len(decided) or 'None'} of {total} {'is' if not decided else 'are'} decided.{by}"
+        if len(verdicts) == 1:
+            is_open = verdicts[0] in ("undecided", "open", "not comparable")
+            return ("It is not decided." if is_open else "It is decided.") + by
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in Counter(verdicts).items())
+        return f"{counts}.{by}"
+
+
+def _odds(more: MoreData) -> str:
+    return f" with a chance of {100 * more.power:.0f} %, if the true difference is the one seen"
+
+
+def _words(one: Comparison, task: ComparedTask) -> str:
+    """Return the verdict on one comparison, or why there can be none."""
+    if one.decision.verdict == "not-comparable":
+        return "not comparable, for the reason above"
+    return one.decision.words(*task.models)
+
+
+def _tally(verdicts: Sequence[str], a: str) -> str:
+    """Return on how many tasks b is better and worse than a, and what the others are.
+
+    >>> _tally(["worse", "undecided", "worse"], "base")
+    'worse than base on 2 of 3 tasks and better on none; 1 is undecided'
+    """
+    counts = Counter(map(verdict_word, verdicts))
+    first, second = sorted(("better", "worse"), key=lambda word: -counts[word])
+    others = ", ".join(
+        f"{count} {'is' if count == 1 else 'are'} {word}"
+        for word, count in counts.items()
+        if word not in (first, second)
+    )
+    if not counts[first]:
+        return f"neither better nor worse than {a} on any of {len(verdicts)} tasks: {others}"
+    text = f"{first} than {a} on {counts[first]} of {len(verdicts)} tasks and {second} on "
+    return f"{text}{counts[second] or 'none'}{'; ' if others else ''}{others}"
 
 
 def _judged_sentence(task: ComparedTask) -> str:

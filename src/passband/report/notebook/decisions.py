@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from passband.notes import claim_refused
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
 from passband.report.charts.figure import caption, figure
@@ -36,7 +37,9 @@ def comparison_html(value: Comparison) -> str:
 
 
 def _verdict(value: Comparison) -> str:
-    return f"Verdict: {value.decision.words()}."
+    reason = claim_refused(value.notes)
+    words = f"Verdict: {value.decision.words()}"
+    return f"{words}: {reason}." if reason else f"{words}."
 
 
 def _sides(value: Comparison, chart: DifferenceForest) -> str:

@@ -10,6 +10,7 @@ from passband.report.charts.figure import caption, figure
 from passband.report.charts.interval_bars import IntervalBars
 from passband.report.charts.theme import NOTEBOOK
 from passband.report.charts.tries_curve import Edges, TriesCurve, TriesLine
+from passband.report.noted import Noted, note_lines, shown, warnings
 from passband.report.words import counted
 from passband.stats.checks import Over
 from passband.stats.interval.band import Band
@@ -63,8 +64,9 @@ def hue_of(metric: str) -> Hue:
 
 
 def note_texts(notes: Iterable[Note]) -> tuple[str, ...]:
-    """Return the texts of notes."""
-    return tuple(note.text for note in notes)
+    """Return the lines of notes: warnings, the first others, and where the rest is."""
+    lines = note_lines(map(Noted, notes))
+    return (*warnings(lines), *shown(lines, more=".notes"))
 
 
 def _data(estimate: Estimate) -> str:
@@ -99,7 +101,7 @@ def extrapolation_html(value: Extrapolation) -> str:
 
 def band_html(band: Band) -> str:
     """Return a curve with its band."""
-    edges: Edges = (band.low.tolist(), band.high.tolist())
+    edges: Edges | None = None if band.is_refused else (band.low.tolist(), band.high.tolist())
     outer, inner = (edges, None) if band.over == "problems" else (None, edges)
     chart = TriesCurve((tries_line(band, outer, inner),), band.level)
     left_out = int(band.left_out.max(initial=0))

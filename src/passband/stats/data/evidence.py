@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.notes import Note, Severity
+from passband.notes import ACCEPTED, Note, Severity
 from passband.stats.checks import Over
 
 __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "Finding"]
@@ -119,7 +119,7 @@ class Evidence:
     def _note(self, finding: Finding, over: Over, k: int) -> Note:
         if finding.code not in self.accepted:
             return finding.note(over, k)
-        return Note(finding.code, f"{finding.text} (accepted)", "remark")
+        return Note(finding.code, f"{finding.text}{ACCEPTED}", "remark")
 
 
 NOTHING = Evidence()

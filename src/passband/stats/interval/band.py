@@ -66,6 +66,11 @@ class Band(ArrayValue, Displayed):
     policy: Policy  #: what was done with trials without a score
     notes: tuple[Note, ...] = ()  #: where the coverage of the band is known to be weak at some k
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether what is known of the data forbids it, so that its ends are NaN."""
+        return bool(np.isnan(self.low).any())
+
     def __len__(self) -> int:
         return len(self.k)
 

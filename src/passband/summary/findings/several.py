@@ -18,6 +18,7 @@ from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.ranking import Ranking, compare_all
+from passband.stats.decision.verdict import Verdict
 from passband.stats.metric.registry import expand_metrics
 from passband.summary.compare import TaskComparison, compare_contestants
 from passband.summary.contest import Contest
@@ -84,13 +85,9 @@ class ComparedTask:
 
     @property
     def notes(self) -> tuple[tuple[str, Note], ...]:
-        """The notes on all metrics, each once, with the metric that has it."""
-        found: dict[Note, str] = {}
-        for one in self.metrics:
-            source = one.ranking if one.comparison is None else one.comparison
-            for note in source.notes:
-                found.setdefault(note, one.metric)
-        return tuple((metric, note) for note, metric in found.items())
+        """The notes on all metrics, each with the metric that has it."""
+        sources = (one.comparison or one.ranking for one in self.metrics)
+        return tuple((source.metric, note) for source in sources for note in source.notes)
 
 
 @dataclass(frozen=True)
@@ -111,10 +108,11 @@ class ComparedFindings:
             return None
         return models[0], models[1]
 
-    def sure(self, verdict: str) -> int:
-        """Return on how many tasks the first metric has a verdict, all comparisons together."""
-        firsts = [task.first.comparison for task in self.tasks]
-        return sum(one is not None and one.decision.verdict == verdict for one in firsts)
+    def verdicts(self, over: Over) -> list[Verdict]:
+        """Return the verdict on each task by its first metric, all comparisons together."""
+        firsts = [task.first for task in self.tasks]
+        found = [one.comparison if over == "problems" else one.again for one in firsts]
+        return [one.decision.verdict for one in found if one is not None]
 
 
 def compared_findings(

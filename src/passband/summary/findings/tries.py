@@ -76,7 +76,9 @@ def _band(outcomes: Outcomes, metric: str, over: Over, request: Request) -> Band
 
 
 def _ends(drawn: Band | None, at: int) -> tuple[float, float] | None:
-    return None if drawn is None else (float(drawn.low[at]), float(drawn.high[at]))
+    if drawn is None or drawn.is_refused:
+        return None
+    return float(drawn.low[at]), float(drawn.high[at])
 
 
 def _places(outcomes: Outcomes, drawn: Band) -> list[int]:

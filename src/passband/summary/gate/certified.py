@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from passband.notes import claim_refused
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.compare import Comparison
 from passband.stats.decision.gate.failed import Failed, all_wrong
@@ -10,7 +9,6 @@ from passband.summary.judged.compared import JudgedPair
 
 __all__ = [
     "apart_reason",
-    "evidence_reason",
     "failed_reason",
     "judge_reason",
     "left_out_reason",
@@ -39,16 +37,6 @@ def apart_reason(sides: tuple[Outcomes, Outcomes], failed: Failed) -> str:
     return (
         f"no problem is on both sides; {' ..., and '.join(some)} ...: the same problem must have "
         "the same name"
-    )
-
-
-def evidence_reason(comparison: Comparison) -> str:
-    """Return what is known about the data that forbids a verdict; nothing if nothing does."""
-    names = {"a: ": "BASE: ", "b: ": "NEW: "}
-    return claim_refused(
-        note._replace(text=names[note.text[:3]] + note.text[3:])
-        for note in comparison.notes
-        if note.text[:3] in names
     )
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from passband.errors import InvalidInput
+from passband.notes import Note, claim_refused
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.decision.gate.check import Check, PValues, check
 from passband.stats.decision.gate.ruling import LookErrors, Ruling, rule, rule_at_look
 from passband.summary.gate.certified import (
     apart_reason,
-    evidence_reason,
     failed_reason,
     judge_reason,
     left_out_reason,
@@ -19,7 +19,14 @@ from passband.summary.gate.certified import (
 )
 from passband.summary.gate.open_line import opened
 from passband.summary.gate.policy import TOLERANCE, GatePolicy, Tier, metric_names
-from passband.summary.gate.result import GateLine, GateResult, GateSide, verdict_of
+from passband.summary.gate.result import (
+    OTHER,
+    GateLine,
+    GateResult,
+    GateSide,
+    OtherTarget,
+    verdict_of,
+)
 from passband.summary.judged.compared import JudgedPair
 
 __all__ = ["Pair", "gate", "gate_lines"]
@@ -76,7 +83,12 @@ def gate(
         )
         for name in names
     }
-    lines = gate_lines(pairs, policy)
+    over = OTHER[policy.over]
+    others = gate_lines(pairs, replace(policy, over=over), explains=False)
+    lines = tuple(
+        replace(line, other=OtherTarget(over, other.verdict, other.low, other.high))
+        for line, other in zip(gate_lines(pairs, policy), others, strict=True)
+    )
     return GateResult(verdict_of(lines), policy, *sides, lines)
 
 
@@ -85,19 +97,23 @@ def _accepting(outcomes: Outcomes | None, policy: GatePolicy) -> Outcomes | None
 
 
 def gate_lines(
-    pairs: Mapping[str, Pair], policy: GatePolicy, errors: LookErrors | None = None
+    pairs: Mapping[str, Pair],
+    policy: GatePolicy,
+    errors: LookErrors | None = None,
+    *,
+    explains: bool = True,
 ) -> tuple[GateLine, ...]:
     """Return a line for each task and metric, with its verdict.
 
     Comparisons that can shut the gate are one family, and advisory ones another: what decides
     nothing costs the others no power. `errors` are those of one of several planned looks, and
-    intervals are at its level.
+    intervals are at its level. With `explains`, open lines have what would settle them.
     """
     level = policy.level if errors is None else errors.level
     items = [item for task, pair in pairs.items() for item in _items(task, pair, policy, level)]
     for is_advisory in (False, True):
         family = [i for i in items if i.check and (i.line.tier == "advisory") == is_advisory]
-        _rule(family, policy, errors)
+        _rule(family, policy, errors, explains=explains)
     return tuple(item.line for item in items)
 
 
@@ -162,7 +178,7 @@ def _item(task: str, metric: str, pair: Pair, policy: GatePolicy, level: float) 
         pair.unlike
         or judge_reason(pair.judged)
         or scale_reason(sides)
-        or evidence_reason(result.comparison)
+        or claim_refused(line.notes)
         or failed_reason(sides, policy.max_failed)
         or left_out_reason(result.comparison, policy.max_left_out)
     )
@@ -211,22 +227,30 @@ def _measured(line: GateLine, result: Check) -> GateLine:
         bracket=result.bracket,
         n_problems=found.n_problems,
         left_out=found.only_a + found.left_out,
-        notes=found.notes,
+        notes=tuple(map(_of_side, found.notes)),
         lower_is_better=found.lower_is_better,
     )
+
+
+def _of_side(note: Note) -> Note:
+    """Return a note on one side of a comparison as one on BASE or NEW."""
+    side = {"a: ": "BASE: ", "b: ": "NEW: "}.get(note.text[:3])
+    return note if side is None else note._replace(text=side + note.text[3:])
 
 
 # -- all of them -----------------------------------------------------------------------------
 
 
-def _rule(family: list[_Item], policy: GatePolicy, errors: LookErrors | None) -> None:
+def _rule(
+    family: list[_Item], policy: GatePolicy, errors: LookErrors | None, *, explains: bool
+) -> None:
     """Give each line of a family its verdict, and what would settle it if it is open."""
     checks = [item.check for item in family if item.check is not None]
     rulings = _rulings([one.evidence for one in checks], policy, errors)
     plain = _rulings([one.plain for one in checks], policy, errors)
     for item, ruling, without in zip(family, rulings, plain, strict=True):
         line = replace(item.line, verdict=ruling.verdict, p_adjusted=ruling.p_adjusted)
-        if ruling.verdict == "undecided":
+        if explains and ruling.verdict == "undecided":
             line = (
                 opened(line, item.sides, without, policy, len(family))
                 if item.sides is not None

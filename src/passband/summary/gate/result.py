@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from passband.errors import ExitCode
 from passband.notes import Note, notes_as_json
 from passband.readers import Remark
+from passband.stats.checks import Over
 from passband.stats.decision.gate.ruling import Verdict
 from passband.stats.decision.more_data import MoreData
 from passband.summary.gate.policy import GatePolicy, Tier
@@ -17,16 +18,19 @@ from passband.version import __version__
 
 __all__ = [
     "FORMAT",
+    "OTHER",
     "VERSION",
     "GateLine",
     "GateResult",
     "GateSide",
     "GateVerdict",
     "LineVerdict",
+    "OtherTarget",
     "verdict_of",
 ]
 
 FORMAT, VERSION = "gate", 1
+OTHER: Mapping[Over, Over] = {"trials": "problems", "problems": "trials"}  #: of two targets
 LineVerdict = Verdict | Literal["not-certified"]
 GateVerdict = Literal["pass", "regression", "undecided", "not-certified"]
 _CODES: Mapping[GateVerdict, ExitCode] = {
@@ -43,6 +47,16 @@ class GateSide:
 
     source: str
     name: str
+
+
+@dataclass(frozen=True)
+class OtherTarget:
+    """What a comparison says of the target that the gate is not about."""
+
+    over: Over
+    verdict: LineVerdict
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +86,7 @@ class GateLine:
     notes: tuple[Note, ...] = ()
     is_share: bool = True  #: whether the metric is a share of 1
     lower_is_better: bool = False  #: whether a difference below 0 is a gain
+    other: OtherTarget | None = None  #: the same for the other target; None at planned looks
 
     @property
     def gain(self) -> float:
@@ -110,6 +125,16 @@ class GateResult:
         return _CODES[self.verdict]
 
     @property
+    def other_verdict(self) -> GateVerdict | None:
+        """The verdict for the other target; None where it was not asked for."""
+        lines = [
+            replace(line, verdict=line.other.verdict)
+            for line in self.lines
+            if line.other is not None
+        ]
+        return verdict_of(tuple(lines)) if len(lines) == len(self.lines) else None
+
+    @property
     def deciding(self) -> tuple[GateLine, ...]:
         """The lines that make the verdict what it is."""
         if self.verdict == "pass":
@@ -135,6 +160,9 @@ class GateResult:
             "name": self.policy.name,
             "verdict": self.verdict,
             "exit_code": int(self.exit_code),
+            "over": self.policy.over,
+            "other_over": OTHER[self.policy.over],
+            "other_verdict": self.other_verdict,
             "base": asdict(self.base),
             "new": asdict(self.new),
             "policy": self.policy.as_json(),

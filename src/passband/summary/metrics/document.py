@@ -7,11 +7,13 @@ it. Optional fields are absent where they do not apply.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from passband.errors import InvalidInput
+from passband.notes import Severity
 from passband.stats.data.outcomes import Policy
 from passband.stats.interval.estimate import Over
 
@@ -44,6 +46,7 @@ class NoteEntry(_Model):
 
     code: str
     text: str
+    severity: Severity = "remark"
 
 
 class PassK(_Model):
@@ -212,9 +215,15 @@ class MetricsSummary(_Model):
         values: dict[str, Any] = self.model_dump(mode="json", exclude_unset=True)
         return {"passband": self.passband, "version": self.version, **values}
 
-    def lines(self) -> list[str]:
-        """Return the remarks and notes on the whole run, for people."""
-        return [*self.remarks, *(note.text for note in self.notes)]
+    def noted(self) -> Iterator[tuple[str, NoteEntry]]:
+        """Yield the notes on the whole run, and on each metric or composite, with its name."""
+        yield from (("", note) for note in self.notes)
+        for name, metric in self.per_metric.items():
+            on_pass_k = [] if metric.pass_k is None else metric.pass_k.notes
+            yield from ((name, note) for note in (*metric.notes, *on_pass_k))
+        for name, entry in self.overall_scores.items():
+            if isinstance(entry, CompositeEntry):
+                yield from ((name, note) for note in entry.notes)
 
     def to_json(self) -> str:
         """Return the summary as JSON text: the same bytes for the same run."""

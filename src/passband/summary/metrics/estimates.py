@@ -63,7 +63,7 @@ def _is_one(scores: Floats) -> Bools:
 
 def entries_of(remarks: Sequence[Note]) -> list[NoteEntry]:
     """Return notes as they are written."""
-    return [NoteEntry(code=note.code, text=note.text) for note in dict.fromkeys(remarks)]
+    return [NoteEntry(**note._asdict()) for note in dict.fromkeys(remarks)]
 
 
 @dataclass(frozen=True)

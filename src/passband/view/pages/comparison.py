@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from passband.notes import claim_refused
 from passband.report.charts.bar import Bar
 from passband.report.charts.difference_forest import DifferenceForest
-from passband.report.compare import explanation, more_words
+from passband.report.compare import explanation, more_words, notes_of, verdict_cell
+from passband.report.noted import interval_cell, parted
 from passband.report.style import Figure, Style
 from passband.report.words import counted
 from passband.stats.decision.compare import Comparison
@@ -17,6 +17,7 @@ from passband.summary.compare import ComparisonSummary, TaskComparison
 from passband.view.here import Here
 from passband.view.links import Links
 from passband.view.markup import Child, Html, name, tag
+from passband.view.notes import banner
 from passband.view.shell import Crumb, page
 
 __all__ = ["Side", "comparison_page"]
@@ -38,6 +39,7 @@ def comparison_page(links: Links, sides: tuple[Side, Side], summary: ComparisonS
         f"{first.here.title} → {second.here.title}",
         [Crumb("runs", links.home)],
         _header(links, sides),
+        banner(parted(notes_of(summary)).warnings),
         _lead(summary, task),
         _forest(summary, task),
         _flips(sides, task, _roundings(summary, task)[0]),
@@ -66,7 +68,7 @@ def _lead(summary: ComparisonSummary, task: TaskComparison) -> Html:
         text += f", between {_signed(low)} and {_signed(high)}"
     verdict = first.decision.words(*task.models)
     if first.decision.verdict == "not-comparable":
-        verdict = f"Not comparable: {claim_refused(first.notes)}"
+        verdict = "Not comparable, for the reason above"
     verdict = "Undecided" if verdict == "undecided" else verdict
     more = "" if first.decision.more is None else more_words(first.decision.more)
     settle = tag("p", f"{more[:1].upper()}{more[1:]}.", class_="finding") if more else None
@@ -93,7 +95,7 @@ def _signed(number: str) -> str:
 def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
     roundings = _roundings(summary, task)
     bars = [
-        Bar(one.metric, one.value, (one.low, one.high), words=one.decision.verdict)
+        Bar(one.metric, one.value, (one.low, one.high), words=verdict_cell(one.decision.verdict))
         for one in task.comparisons
     ]
     level = task.comparisons[0].level
@@ -115,14 +117,15 @@ def _forest(summary: ComparisonSummary, task: TaskComparison) -> Html:
 
 
 def _row(one: Comparison, rounding: Rounding) -> Html:
+    interval = rounding.interval(one.low, one.high)
     return tag(
         "tr",
         tag("td", name(one.title), class_="metric"),
         tag("td", rounding.value(one.value_a)),
         tag("td", rounding.value(one.value_b)),
         tag("td", _signed(rounding.value(one.value)), class_="value"),
-        tag("td", rounding.interval(one.low, one.high), class_="interval"),
-        tag("td", one.decision.verdict),
+        tag("td", interval_cell(interval, one.notes) or "", class_="interval"),
+        tag("td", verdict_cell(one.decision.verdict)),
     )
 
 
@@ -155,6 +158,7 @@ def _linked(side: Side, key: str, text: str) -> Html:
 
 def _notes(summary: ComparisonSummary) -> Html:
     remarks: Sequence[str] = [str(one) for one in summary.remarks if one.important]
-    lines = [tag("li", line) for line in (*remarks, *explanation(summary))]
+    explained = explanation(summary, Style(notes=True), details=True)
+    lines = [tag("li", line) for line in (*remarks, *explained)]
     notes = tag("div", tag("ul", lines), class_="notes quiet")
     return tag("section", tag("details", tag("summary", "Notes"), notes, open=bool(remarks)))

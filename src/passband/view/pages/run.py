@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from passband.report.charts.bar import Bar, bars_caption
+from passband.report.noted import Noted, NoteLine, note_lines, parted
 from passband.summary.problem_rates import ProblemRate
 from passband.summary.run_numbers import RunNumbers
 from passband.view.bars import Written, axis, written_lines
 from passband.view.here import Here
 from passband.view.markup import Html, fragment, name, tag
+from passband.view.notes import banner, folded_notes
 from passband.view.pages.strip import strip_section
 from passband.view.pages.trials import TrialsPage, filter_links, search_form, trials_section
 from passband.view.shell import page
@@ -94,6 +96,7 @@ def _header(here: Here, numbers: RunNumbers, texts: Mapping[str, str]) -> Html:
 
 
 def _estimates(numbers: RunNumbers, lines: Sequence[Written]) -> Html:
+    notes = parted(_notes(numbers))
     if not lines:
         reason = tag("p", numbers.reason or "there is no estimate", class_="finding")
         return tag("section", tag("h2", "Estimates"), reason, class_="first")
@@ -107,9 +110,10 @@ def _estimates(numbers: RunNumbers, lines: Sequence[Written]) -> Html:
     caption = bars_caption([Bar("", 0.0, (0, 0), (0, 0) if numbers.inner else None)], level)
     return tag(
         "section",
+        banner(notes.warnings),
         tag("table", heads, [_estimate(line, has_bars) for line in lines]),
         tag("p", caption, class_="caption") if has_bars else None,
-        _notes(numbers),
+        folded_notes(notes),
         class_="first",
     )
 
@@ -125,11 +129,11 @@ def _estimate(line: Written, has_bars: bool) -> Html:
     )
 
 
-def _notes(numbers: RunNumbers) -> Html | None:
-    if not numbers.notes:
-        return None
-    return tag("div", tag("ul", [tag("li", note) for note in numbers.notes]),
-               class_="notes quiet")  # fmt: skip
+def _notes(numbers: RunNumbers) -> list[NoteLine]:
+    """Return the notes on the trials, and on the estimates."""
+    noted = [Noted(note) for note in numbers.notes]
+    noted += [Noted(note, "", line.metric) for line in numbers.lines for note in line.notes]
+    return note_lines(noted, [("", line.metric) for line in numbers.lines])
 
 
 def _facts(numbers: RunNumbers, texts: Mapping[str, str]) -> Html:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from passband.report.words import counted
 from passband.view.bars import SMALL, written_lines
@@ -122,10 +123,16 @@ def _choice(cards: Sequence[Card], links: Links) -> Html | None:
     fields = [
         tag("label", label, " ", tag("select", [_option(card, i == at) for i, card in
             enumerate(runs)], name=field))
-        for at, (label, field) in enumerate((("from", "a"), ("to", "b")))
+        for at, (label, field) in zip(_pair(runs), (("from", "a"), ("to", "b")), strict=True)
     ]  # fmt: skip
     form = tag("form", fields, tag("button", "compare"), action=links.comparison(), class_="ask")
     return tag("section", tag("h2", "Compare two runs"), form)
+
+
+def _pair(runs: Sequence[Card]) -> tuple[int, int]:
+    """Return the first two runs of one task; the first two where each has its own."""
+    pairs = combinations(range(len(runs)), 2)
+    return next(((a, b) for a, b in pairs if runs[a].task == runs[b].task), (0, 1))
 
 
 def _option(card: Card, chosen: bool) -> Html:
