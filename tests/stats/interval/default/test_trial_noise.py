@@ -101,7 +101,9 @@ def test_the_noise_of_the_mean_is_binomial(n: int) -> None:
 
 @pytest.mark.parametrize("name", ["pass@3", "pass^3", "maj@4", "pass@6"])
 @pytest.mark.parametrize("n", [6, 3, 5])
-def test_what_counts_leave_open_only_widens(name: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_counts_leave_open_only_widens(
+    name: str, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     metric, grid = parse_metric(name), CountGrid((n,))
     if n < metric.k:
         pytest.skip("k > n")
