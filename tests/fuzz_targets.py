@@ -198,7 +198,11 @@ STEPS = (
 
 def _extract(data: bytes) -> object:
     completion = text(data)
-    return [extract(completion, (rule,)) for rule in RULES]
+    return [
+        extract(completion, (rule,), targets=targets)
+        for rule in RULES
+        for targets in ((), ("42",), ("B",))
+    ]
 
 
 def _number(data: bytes) -> object:

@@ -32,7 +32,7 @@ REDACTED = {"type": "redacted_thinking", "data": "eHh4"}
 TOOL = {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 2}}
 
 
-def message(stop: str | None, *content: Json, usage: Any = None, **more: Any) -> Json:
+def message(stop: str | None, *content: Any, usage: Any = None, **more: Any) -> Json:
     """A reply of the Messages API."""
     counted = {"input_tokens": 5, "output_tokens": 7} if usage is None else usage
     return {
@@ -66,6 +66,9 @@ ANTHROPIC = [
     Case("Anthropic", "tool", message("tool_use", TOOL), "tool_call", text="", reason="tool_use"),
     Case("Anthropic", "no reason", message(None, TEXT), Unfinished),
     Case("Anthropic", "no content", {"id": "msg_1", "type": "message"}, InvalidReply),
+    Case("Anthropic", "a text that is no block", message("end_turn", "42"), InvalidReply),
+    Case("Anthropic", "a picture", message("end_turn", {"type": "image"}), InvalidReply),
+    Case("Anthropic", "no block", message("end_turn"), "stop", text="", reason="end_turn"),
     Case("Anthropic", "not JSON", b"<html>", InvalidReply),
     Case("Anthropic", "error in a 200", anthropic("overloaded_error", "Busy"), Unavailable),
     Case("Anthropic", "no usage", message("end_turn", TEXT, usage={}), "stop", tokens=None,
@@ -135,7 +138,7 @@ COUNTED = {"promptTokenCount": 5, "candidatesTokenCount": 4, "thoughtsTokenCount
            "totalTokenCount": 12}  # fmt: skip
 
 
-def content(finish: str | None, *parts: Json, usage: Any = COUNTED, **more: Any) -> Json:
+def content(finish: str | None, *parts: Any, usage: Any = COUNTED, **more: Any) -> Json:
     """A reply of generateContent with one candidate."""
     candidate = {"content": {"role": "model", "parts": list(parts)}, "index": 0,
                  "finishReason": finish}  # fmt: skip
@@ -184,6 +187,8 @@ GOOGLE = [
     Case("Google", "tool", content("STOP", CALLED), "tool_call", text="", reason="STOP"),
     Case("Google", "other", content("OTHER", PART), Unfinished),
     Case("Google", "no content", bare("STOP"), InvalidReply),
+    Case("Google", "a text that is no part", content("STOP", "42"), InvalidReply),
+    Case("Google", "a picture", content("STOP", {"inlineData": {"data": ""}}), InvalidReply),
     Case("Google", "no candidates", {"usageMetadata": COUNTED}, InvalidReply),
     Case("Google", "candidates of another kind", {"candidates": [5]}, InvalidReply),
     Case("Google", "no usage", content("STOP", PART, usage=None), "stop", tokens=None,

@@ -76,7 +76,6 @@ MADE: dict[Callable[..., Note], tuple[Any, ...]] = {
     notes.compared_stopped: (0.002, 8, 8),
     notes.taken_as_stopped: (0.002, 8, 8),
     notes.trials_related: (0.3,),
-    notes.moved_server: (["http://a/v1", "http://b/v1"],),
     notes.task_errors: (3, "KeyError: x"),
     notes.unbounded_abilities: (["x"], ["y"]),
     notes.unequal_trials: (3, 8),

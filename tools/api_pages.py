@@ -39,7 +39,7 @@ GROUPS = (
         "trials",
         "Trials and summaries",
         "Getting trials in, from arrays, tables, logs and run directories, and summing them up.",
-        "Outcomes read Groups Log Trials summarize Summary metrics_summary metrics_summaries "
+        "Outcomes Scale read Groups Log Trials summarize Summary metrics_summary metrics_summaries "
         "MetricsSummary",
     ),
     (

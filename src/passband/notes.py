@@ -146,7 +146,6 @@ __all__ = [
     "missing_answers",
     "mixed_answers",
     "model_based",
-    "moved_server",
     "never_solved",
     "no_answers",
     "no_certificate",
@@ -1740,12 +1739,6 @@ def micro_average(column: str, groups: int) -> Note:
         f"values count every problem the same (micro); macro over {column} counts each of its "
         f"{groups} groups the same, and --by {column!r} shows them one by one",
     )
-
-
-def moved_server(addresses: Sequence[str]) -> Note:
-    """Return the note on trials of several servers, which were taken for one model."""
-    text = f"trials are from {len(addresses)} addresses of one model: {', '.join(addresses)}"
-    return Note("moved-server", text)
 
 
 def scored_incomplete(counts: Mapping[str, int]) -> Note:

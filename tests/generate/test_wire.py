@@ -226,6 +226,43 @@ def test_content_may_come_in_parts() -> None:
     assert read(reply(choice(parts)))[0].text == "four"
 
 
+THOUGHT = {"type": "thinking", "thinking": "a picture"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "named"),
+    [
+        (["42"], "str"),
+        ([None], "NoneType"),
+        ([7, 7], "int$"),
+        ([[["x"]]], "list"),
+        ([{}], ""),
+        ([{"type": "text", "text": 42}], "text"),
+        ([{"type": "image_url", "image_url": {"url": "data:,"}}], "image_url"),
+        ([THOUGHT, {"type": "output_audio"}], "output_audio"),
+        ([{"inlineData": {"mimeType": "image/png"}}], "inlineData"),
+    ],
+)
+def test_parts_without_a_text_are_no_empty_answer(parts: list[Any], named: str) -> None:
+    with pytest.raises(InvalidReply, match=f"no part of the reply's content has a text: {named}"):
+        read(reply(choice(parts)))
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [],
+        [THOUGHT],
+        [{"type": "text", "text": ""}, {"type": "image_url"}],
+        [{"type": "redacted_thinking", "data": "a"}],
+        [{"type": "web_search_tool_result", "content": []}],
+        [{"thoughtSignature": "a"}],
+    ],
+)
+def test_parts_of_an_empty_answer(parts: list[Any]) -> None:
+    assert read(reply(choice(parts)))[0].text == ""
+
+
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
 def test_reasoning_is_kept_apart(name: str) -> None:
     found = read(reply(choice("4", **{name: "two and two"})))[0]

@@ -20,20 +20,38 @@ def score(text: str, target: str = "42", **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "answer"),
     [
-        r"So it is \boxed{42}.",
-        "ANSWER: 42",
-        "The answer is 42",
-        "Therefore, the answer is 42",
-        "First 41, then 42 apples.",
-        "<think>The answer is 7.</think>The answer is 42.",
+        (r"So it is \boxed{42}.", "42"),
+        (r"First \boxed{41}, then \boxed{42}.", "42"),
+        (r"\boxed{42 \text{ apples}}", "42"),
+        (r"\fbox{42}", "42"),
+        ("ANSWER: 42", "42"),
+        ("ANSWER: 41\nNo. ANSWER: 42", "42"),
+        ("Answer: **42**", "42"),
+        ("**Final Answer:** 42", "42"),
+        ("#### 42", "42"),
+        ("The answer is 42", "42"),
+        ("The answer is: 42.", "42"),
+        ("the final answer is $42$.", "42"),
+        ("Therefore, the answer is 42", "42"),
+        ("Therefore, the answer is 42. I checked it twice, in 2 ways.", "42"),
+        ("The answer is 41. Or rather, the answer is 42.", "42"),
+        ("The answer is 42 apples.", "42"),
+        ("ANSWER: 1234 dollars", "1234"),
+        ("ANSWER: $1,234", "1234"),
+        ("The answer is 42 because 6*7=42.", "42"),
+        ("So it is 1,234.", "1234"),
+        ("First 41, then 42 apples.", "42"),
+        ("<think>The answer is 7.</think>The answer is 42.", "42"),
+        ("<think>It is 42.", None),
+        ("I do not know.", None),
     ],
 )
-def test_formats(text: str) -> None:
-    found = score(text)
-    assert (found.value, found.answer) == (1.0, "42")
-    assert score(text, "43").value == 0.0
+def test_formats(text: str, answer: str | None) -> None:
+    found = score(text, answer or "42")
+    assert (found.value, found.answer) == ((1.0, answer) if answer else (NOANSWER, None))
+    assert score(text, "43").value == (0.0 if answer else NOANSWER)
 
 
 def test_no_answer_is_wrong() -> None:

@@ -13,7 +13,7 @@ from inspect_ai.model import get_model
 
 import seed_tasks
 from fault_server import FaultServer, held, ok
-from passband.errors import InvalidInput, WrongType
+from passband.errors import InvalidInput, PassbandWarning, WrongType
 from passband.inspect_evals.inspect_evaluators import (
     BootstrappedInspectEvaluator,
     InspectEvaluator,
@@ -218,3 +218,16 @@ def test_tasks_of_the_same_name_keep_their_packages(monkeypatch: pytest.MonkeyPa
     ]
     metrics = evaluated(seed_tasks.adds, tasks=tasks, bootstrap_stderr=False)
     assert set(metrics) == {"one/sums/pass@1", "two/sums/pass@1", "others/pass@1"}
+
+
+def test_right_answers_that_are_read_wrongly_are_a_warning() -> None:
+    from inspect_ai import Task
+
+    async def policy(messages: list[dict[str, str]], settings: dict[str, Any]) -> str:
+        answer = await seed_tasks.adds(messages, settings)
+        return f"{answer.rstrip('.')} apples, I think."
+
+    task = Task(seed_tasks.sums(10), scorer=seed_tasks.extracted_answer(), name="apples")
+    with pytest.warns(PassbandWarning, match="apples: nearly every score is 0"):
+        metrics = evaluated(policy, tasks=[task], limit=None, num_choices=2)
+    assert metrics["apples/pass@1"] == 0.0

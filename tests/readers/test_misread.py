@@ -84,7 +84,7 @@ def test_scorers_of_other_tools_have_an_example_only(tmp_path: Path) -> None:
 
 
 def test_a_part_that_is_misread(tmp_path: Path) -> None:
-    texts = ["The answer is 42."] * 4 + ["The answer is 42 apples, as 6 * 7 = 42."] * 16
+    texts = ["The answer is 42."] * 4 + ["The answer is that 6 times 7 makes 42."] * 16
     marked: list[dict[str, object]] = [{"function": "extract", "rules": ["marker"]}]
     first, second = notes_on(asked(tmp_path / "run", texts, marked))
     assert first.startswith("of 16 answers scored wrong that were looked at, 16 hold the right one")

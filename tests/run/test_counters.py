@@ -34,21 +34,6 @@ def test_what_was_there_before_is_not_fresh() -> None:
     assert (counters.prompt_tokens, counters.completion_tokens) == (31, 41)
 
 
-def test_answers_are_identical_until_one_differs() -> None:
-    counters = Counters(3, 10, 1)
-    counters.committed([row(0, "a"), row(0, "a"), row(1, "a"), row(1, "b"), row(2, "a")])
-    assert counters.identical(2) == (1, 2)
-    assert counters.identical(3) == (0, 0)
-    counters.committed([row(0, "c")])
-    assert counters.identical(2) == (0, 2)
-
-
-def test_no_text_is_a_text_like_any_other_and_failures_are_none() -> None:
-    counters = Counters(1, 10, 1)
-    counters.committed([row(0, None), row(0, None), row(0, "x", status="invalid")])
-    assert counters.identical(2) == (1, 1)
-
-
 def test_an_estimate_needs_two_problems_with_scores() -> None:
     counters = Counters(3, 10, 1)
     counters.committed([row(0)])

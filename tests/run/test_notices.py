@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from passband.generate.provider import Sampling
-from passband.run.notices import identical_answers, notes_of
+from passband.run.notices import notes_of
 from passband.run.rerun import warn_before_asking
 from runs import Notes
 
@@ -16,10 +16,8 @@ class Subject:
         return [f"temperature {sampling.temperature} is ignored, seeds {seeds}"]
 
 
-def task_run(subject: Any, *, same: int = 0, total: int = 0, done: int = 0) -> Any:
-    counters = SimpleNamespace(
-        identical=lambda least: (same, total), has_short_answers=False, done=done, planned=4
-    )
+def task_run(subject: Any, *, done: int = 0) -> Any:
+    counters = SimpleNamespace(done=done, planned=4)
     task = SimpleNamespace(name="sums", notes=(), warnings=())
     return SimpleNamespace(
         subject=subject, counters=counters, sampling=Sampling(temperature=1.0), task=task,
@@ -31,13 +29,6 @@ def test_the_notes_of_a_subject_come_once() -> None:
     subject = Subject()
     assert notes_of([task_run(subject), task_run(subject)]) == ["one", "two"]
     assert notes_of([task_run(object())]) == []
-
-
-def test_identical_answers_are_a_warning_where_most_problems_have_them() -> None:
-    assert identical_answers(task_run(Subject(), same=5, total=10), 4, 10) is None
-    text = identical_answers(task_run(Subject(), same=6, total=10), 4, 10)
-    assert text is not None
-    assert "6 of 10 problems got IDENTICAL answers" in text
 
 
 def test_settings_without_effect_are_a_warning_before_the_first_request() -> None:

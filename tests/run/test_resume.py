@@ -213,39 +213,6 @@ def test_a_request_for_several_has_one_seed(bench: Bench) -> None:
     assert bench.row(0, 3).seed == trial_seed("bench", NAME, "p0", 0)  # the one that was used
 
 
-# --- answers that are all the same -----------------------------------------------------------
-
-
-def warned(bench: Bench) -> bool:
-    return any("IDENTICAL" in text for text in bench.notes.warnings)
-
-
-def test_identical_answers_are_told_once(bench: Bench) -> None:
-    bench.play(faults.same_answer, n=4)
-    assert [("IDENTICAL" in text) for text in bench.notes.warnings] == [True]
-
-
-def test_identical_answers_are_expected_at_temperature_zero(bench: Bench) -> None:
-    bench.play(faults.same_answer, sums(sampling=Sampling(temperature=0.0)), n=4)
-    assert not warned(bench)
-
-
-def test_a_temperature_that_is_not_said_may_be_any(bench: Bench) -> None:
-    bench.play(faults.same_answer, sums(sampling=Sampling()), n=4)
-    assert warned(bench)
-
-
-def test_one_trial_each_is_never_identical(bench: Bench) -> None:
-    bench.play(faults.same_answer, sums(20), n=1)
-    assert not warned(bench)
-
-
-def test_one_problem_with_a_sure_answer_is_no_reason_to_worry(bench: Bench) -> None:
-    script = lambda r: faults.same_answer if "18 + 26" in r.prompt else faults.ok  # noqa: E731
-    bench.play(script, n=4)
-    assert not warned(bench)
-
-
 @pytest.mark.parametrize(
     "text", ["", "wrong", "The answer is 42.", "I cannot help with that.", None]
 )

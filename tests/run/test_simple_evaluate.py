@@ -641,7 +641,7 @@ def test_calling_again_goes_on(tmp_path: Path) -> None:
         assert trials.outcomes().n_trials == 16
 
 
-@pytest.mark.filterwarnings("ignore:.*IDENTICAL")
+@pytest.mark.filterwarnings("ignore:.*all answers are identical")
 @pytest.mark.parametrize("in_a_notebook", [False, True])
 def test_an_interrupt_is_passed_on_and_nothing_is_lost(
     tmp_path: Path, in_a_notebook: bool, monkeypatch: pytest.MonkeyPatch

@@ -164,7 +164,7 @@ def test_identity_says_what_scores_depend_on() -> None:
         return make_scorer("exact_match", options=options, steps=["extract"]).identity
 
     assert json.loads(identity(ignore_case=True)) == {
-        "passband": 1,
+        "passband": 2,
         "function": "exact_match",
         "options": {"ignore_case": True},
         "steps": [{"function": "extract", "options": {}}],

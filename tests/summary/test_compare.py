@@ -171,7 +171,7 @@ def test_other_problems_under_the_same_ids_are_named(tmp_path: Path) -> None:
         assert (first.decision.verdict == "not-comparable") == bool(notes)
         return notes
 
-    (text, _) = targets_note(a, b)
+    (text,) = targets_note(a, b)
     assert "4 of 4 problems have one id but different targets (the first is '0')" in text
     assert not targets_note(a, c)
     assert not targets_note(a, b, paired=False)

@@ -114,6 +114,7 @@ def test_an_error_of_the_scorer_is_no_zero(tmp_path: Path) -> None:
     assert [s["numeric"] for s in results["samples"]["t"]] == [1, None]
 
 
+@pytest.mark.filterwarnings("ignore:t. most trials have no answer")
 def test_no_answer_is_a_zero_that_does_not_vote(tmp_path: Path) -> None:
     answers = {"a": ["", "", "", "1"], "b": ["", "2", "2", "1"], "c": ["", " ", "", "\n"]}
     targets = {"a": "1", "b": "1", "c": "1"}

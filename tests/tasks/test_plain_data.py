@@ -66,6 +66,64 @@ def prompt(problem: Problem) -> str:
     return problem.messages[0].content
 
 
+# -- pictures and sounds -------------------------------------------------------------------
+
+ASKED = {"question": "How many cats?", "answer": 2}
+PICTURE = "cats/1.png"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("image", PICTURE),
+        ("image", "of three cats"),
+        ("Images", [PICTURE, PICTURE]),
+        ("img_path", "1"),
+        ("image_2", {"bytes": None, "path": "1"}),
+        ("audio", {"array": [0.5], "sampling_rate": 8000}),
+        ("scene", PICTURE),
+        ("scene", "https://example.org/a.JPG?size=2"),
+        ("scene", "data:image/png;base64,iVBORw0KGgo="),
+        ("clip", ["a.mp4", "b.mp4"]),
+    ],
+)
+def test_pictures_that_no_prompt_shows_are_refused(name: str, value: Any) -> None:
+    rows = [ASKED | {name: value}, ASKED | {name: None}]
+    message = refused(*rows)
+    assert f"column {name} holds pictures or sounds" in message
+    assert message.endswith(f"give --ignore-columns {name}.")
+    assert f"column {name} holds" in refused(*rows, prompt="{{ question }}")
+    task, _ = loaded(*rows, ignore_columns=[name])
+    assert task.notes[0].endswith(f"not used: {name}")
+    path = f"{{{{ question }}}} {{{{ doc[{json.dumps(name)}] }}}}"
+    assert len(loaded(*rows, prompt=path)[1]) == 2  # the user's own words
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("image", None), ("image", ""), ("images", 0), ("has_image", True), ("imagery", "vivid"),
+     ("scene", "see cats.png"), ("scene", "png"), ("scene", 3.5)],
+)  # fmt: skip
+def test_what_is_no_picture_is_not_used(name: str, value: Any) -> None:
+    assert len(loaded(ASKED | {name: value}, ASKED | {name: value})[1]) == 2
+
+
+def test_ignored_columns_exist() -> None:
+    assert "Did you mean 'image'" in refused(ASKED | {"image": PICTURE}, ignore_columns=["imge"])
+    both = ASKED | {"image": PICTURE, "audio": "a.wav"}
+    assert refused(both).endswith("give --ignore-columns image,audio.")
+    assert "column audio holds" in refused(both, ignore_columns=["image"])
+
+
+def test_pictures_of_parquet_files(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"question": ["?"], "answer": [2], "scene": [b"\x89PNG"]})
+    pq.write_table(table, "a.parquet")
+    with pytest.raises(InvalidInput, match="column scene holds pictures"):
+        load_data_task("a.parquet")
+    assert len(load_data_task("a.parquet", DataOptions(ignore_columns=["scene"])).load(None)) == 1
+
+
 # -- the usual shapes ----------------------------------------------------------------------
 
 
@@ -238,7 +296,7 @@ def test_names_that_no_template_can_write() -> None:
 
 
 def test_a_long_cell_that_is_not_asked_costs_nothing_but_its_reading() -> None:
-    task = load_data_task(written({"question": "a?", "answer": 1, "image": "x" * 10_000_000}))
+    task = load_data_task(written({"question": "a?", "answer": 1, "page": "x" * 10_000_000}))
     assert prompt(task.load(None)[0]).startswith("a?\n")
     message = refused({"question": "x" * 10_000_000, "answer": 1})
     assert "--prompt of problem '0': the template failed: its text is longer than" in message

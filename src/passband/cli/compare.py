@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    Accept,
     AnswerColumn,
     ClusterColumn,
     Digits,
+    First,
     Format,
     FormatOption,
     JsonOption,
@@ -84,6 +86,8 @@ def compare(
         Rankings | None,
         typer.Option(help="Rank by a model of abilities; models may have different problems."),
     ] = None,
+    first: First = None,
+    accept: Accept = None,
     policy: PolicyOption = Policies.drop,
     format: FormatOption = Format.table,
     digits: Digits = None,
@@ -103,6 +107,7 @@ def compare(
     from passband.report.compare import explanation, full_rows, pair_rows, rows, warning_lines
     from passband.report.render import printable, render
     from passband.report.style import Style
+    from passband.summary.choices import choice_lines
     from passband.summary.compare import Contest, compare_sources
 
     as_json = is_json(format, json)
@@ -111,6 +116,7 @@ def compare(
         Contest(
             tuple(metric or ()), over.value, level, not unpaired, policy.value, margin, test.value,
             settle=True, ranking=None if ranking is None else ranking.value,
+            accept=tuple(accept or ()), first=first,
         ),
         columns={
             "problem": problem, "trial": trial, "score": score, "status": status,
@@ -135,6 +141,7 @@ def compare(
     if format is not Format.csv and (pairs := pair_rows(summary, style)):
         tables.append(pairs)
     typer.echo("\n".join(render(table, format.value) for table in tables), nl=False)
+    print_notes(choice_lines(first, accept or ()))
     print_notes(warning_lines(summary))
     if not quiet:
         print_notes(["", *explanation(summary, style, details=details)])

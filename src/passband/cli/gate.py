@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from passband.cli.options import (
+    Accept,
     AnswerColumn,
     ClusterColumn,
     Digits,
+    First,
     JsonOption,
     JudgeColumn,
     LabelColumn,
@@ -108,6 +110,8 @@ def gate(
     threshold: Threshold = None,
     lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
+    first: First = None,
+    accept: Accept = None,
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a pull-request comment.")
     ] = None,
@@ -125,18 +129,20 @@ def gate(
     quiet: Quiet = False,
 ) -> None:
     """Say whether a new model may replace a base: pass, regression (exit 3) or undecided (4)."""
+    from passband.errors import InvalidInput
     from passband.report.style import Style
     from passband.summary.gate.sources import Reading, gate_sources
 
-    rules = _policy(policy, metric, tolerance, over, failed)
+    rules = _policy(policy, metric, tolerance, over, failed, accept)
     columns = {
         "problem": problem, "trial": trial, "score": score, "status": status, "cluster": cluster,
         "answer": answer, "judge": judge, "label": label,
     }  # fmt: skip
-    reading = Reading(
-        columns, threshold, skip_bad, base_model, new_model, scales_of(lower_is_better)
-    )
+    scales = scales_of(lower_is_better)
+    reading = Reading(columns, threshold, skip_bad, base_model, new_model, scales, first)
     if settle:
+        if first is not None:
+            raise InvalidInput("--first goes without --settle, which asks for more trials.")
         from passband.cli.gate_settle import print_plan, settled_gate
         from passband.run.settle import SettleRequest
 
@@ -162,6 +168,7 @@ def _policy(
     tolerance: float | None,
     over: Target | None,
     failed: Failures | None,
+    accept: list[str] | None,
 ) -> GatePolicy:
     """Return the policy of a file, or the usual one; options replace its general values."""
     from dataclasses import replace
@@ -180,6 +187,7 @@ def _policy(
         rules = replace(rules, tolerance=tolerance)
     if over is not None:
         rules = replace(rules, over=over.value)
+    rules = replace(rules, accept=(*rules.accept, *(accept or ())))
     return rules if failed is None else replace(rules, failed=failed.value)
 
 

@@ -10,6 +10,7 @@ import typer
 from passband.cli.options import (
     AnswerText,
     ExtractRules,
+    IgnoredColumns,
     PromptTemplate,
     QuestionColumn,
     Quiet,
@@ -27,6 +28,7 @@ def init(
     prompt: PromptTemplate = None,
     scorer: ScorerName = None,
     extract: ExtractRules = None,
+    ignore_columns: IgnoredColumns = None,
     system: SystemPrompt = None,
     out: Annotated[
         Path | None,
@@ -44,7 +46,8 @@ def init(
 
     if not is_data_file(data):
         raise InvalidInput(f"{data}: a task is made of a data file: .jsonl, .json, .csv, ...")
-    draft = draft_task(data, DataOptions.of(question, answer, prompt, scorer, extract, system))
+    options = DataOptions.of(question, answer, prompt, scorer, extract, system, ignore_columns)
+    draft = draft_task(data, options)
     path = write_task_file(draft, out, force=force)
     if not quiet:
         print_notes([*draft.notes[:-1], *(f"warning: {text}" for text in draft.warnings)])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from passband.stats.data.scale import Scale
 
 __all__ = [
+    "Accept",
     "AnswerColumn",
     "AnswerText",
     "ClusterColumn",
@@ -26,10 +27,12 @@ __all__ = [
     "Engine",
     "ExtractRules",
     "FewshotAsTurns",
+    "First",
     "Format",
     "FormatOption",
     "GenFields",
     "Headers",
+    "IgnoredColumns",
     "ImportOption",
     "JsonOption",
     "JudgeColumn",
@@ -233,6 +236,18 @@ PolicyOption = Annotated[
         "--policy", help="Trials without a score: leave out, count as wrong, or stop with an error."
     ),
 ]
+First = Annotated[
+    int | None,
+    typer.Option("--first", metavar="N", help="Use the first N trials of each problem.", min=1),
+]
+Accept = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept",
+        metavar="CODE",
+        help="Print intervals although the data were found to be as CODE says (repeatable).",
+    ),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Digits = Annotated[
@@ -273,6 +288,13 @@ PromptTemplate = Annotated[
 ScorerName = Annotated[
     str | None,
     typer.Option("--scorer", help="Data file: numeric, math, exact_match, choice, f1, ..."),
+]
+IgnoredColumns = Annotated[
+    str | None,
+    typer.Option(
+        "--ignore-columns",
+        help="Data file: columns of pictures or sounds that no prompt needs, with commas between.",
+    ),
 ]
 ExtractRules = Annotated[
     str | None,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from passband.cli.options import LowerIsBetter, Notes, Target, scales_of
+from passband.cli.options import Accept, First, LowerIsBetter, Notes, Target, scales_of
 from passband.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ def plan(
             help="Assumed correlation between the two models across problems (default 0.5)."
         ),
     ] = None,
+    first: First = None,
+    accept: Accept = None,
     level: Annotated[float, typer.Option(help="Confidence level of the interval.")] = 0.95,
     power: Annotated[
         float | None,
@@ -75,9 +77,11 @@ def plan(
     notes: Notes = False,
 ) -> None:
     """Compute the problems and trials needed, or what a pilot detects."""
+    from passband.cli.output import print_notes
     from passband.report.plan import plan_text
     from passband.report.render import printable
     from passband.stats.decision.plan.plan import Detectable
+    from passband.summary.choices import choice_lines
 
     options: dict[str, Any] = {
         "half_width": half_width, "difference": difference, "pilot": pilot, "metric": metric,
@@ -85,8 +89,8 @@ def plan(
         "trials": trials, "problems": problems, "correlation": correlation, "level": level,
         "power": power, "assurance": assurance,
     }  # fmt: skip
-    if pilot is not None and lower_is_better:
-        options["pilot"] = _pilot(pilot, metric, lower_is_better)
+    if pilot is not None:
+        options["pilot"] = _pilot(pilot, metric, lower_is_better, first, accept or ())
     with with_option_names():
         result = _planned({name: value for name, value in options.items() if value is not None})
     if out is not None:
@@ -99,17 +103,24 @@ def plan(
         typer.echo(dumps(result.as_json(), indent=2))
         return
     typer.echo(plan_text(result, every=notes), nl=False)
+    print_notes(choice_lines(first, accept or ()))
     if out is not None:
         shown = printable(str(out))
         typer.echo(f"written to {shown}; check a run against it with passband stats --plan {shown}")
 
 
-def _pilot(source: Path, metric: str, lower_is_better: list[str]) -> Outcomes:
+def _pilot(
+    source: Path,
+    metric: str,
+    lower_is_better: list[str] | None,
+    first: int | None,
+    accept: Sequence[str],
+) -> Outcomes:
     from passband.readers import outcomes_of
     from passband.stats.metric.registry import needs_answers
 
-    scales = scales_of(lower_is_better)
-    return outcomes_of(source, answers=needs_answers([metric]), scales=scales)
+    answers, scales = needs_answers([metric]), scales_of(lower_is_better)
+    return outcomes_of(source, answers=answers, scales=scales, first=first).accepting(accept)
 
 
 def _planned(options: Mapping[str, Any]) -> Plan | Detectable:

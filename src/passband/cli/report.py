@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from passband.cli.options import (
+    Accept,
     AnswerColumn,
     ClusterColumn,
+    First,
     JudgeColumn,
     LabelColumn,
     Level,
@@ -86,6 +88,8 @@ def report(
     prices: PricesOption = None,
     lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
+    first: First = None,
+    accept: Accept = None,
     quiet: Quiet = False,
 ) -> None:
     """Write the results of runs as one HTML file that opens offline and needs nothing else.
@@ -110,6 +114,8 @@ def report(
             judge=judge,
             label=label,
             prices=None if prices is None else parse_prices(prices),
+            accept=tuple(accept or ()),
+            first=first,
         ),
         by=by,
         transcripts=0 if no_transcripts else 1000 * transcripts,
@@ -126,7 +132,14 @@ def report(
     compared = compared_sources(
         runs,
         found,
-        Contest(request.summary.metrics, level=level, policy=policy.value, margin=margin),
+        Contest(
+            request.summary.metrics,
+            level=level,
+            policy=policy.value,
+            margin=margin,
+            accept=request.summary.accept,
+            first=first,
+        ),
         tasks=task or (),
         models=model or (),
         columns=columns,

@@ -28,6 +28,7 @@ from passband.cli.options import (
     FewshotAsTurns,
     GenFields,
     Headers,
+    IgnoredColumns,
     LayoutOption,
     Layouts,
     Level,
@@ -100,6 +101,7 @@ def run(
     prompt: PromptTemplate = None,
     scorer: ScorerName = None,
     extract: ExtractRules = None,
+    ignore_columns: IgnoredColumns = None,
     limit: Annotated[int | None, typer.Option(help="Ask only the first N problems.")] = None,
     concurrency: Annotated[int, typer.Option(help="Maximum concurrent requests.", min=1)] = 64,
     batch: Annotated[
@@ -259,7 +261,9 @@ def run(
                 design, se=se, min_items=min_items, max_items=max_items, random_share=random_share
             ),
             adjustments=Adjustments(system, num_fewshot, fewshot_as_turns, read_gen(gen or ())),
-            data_options=DataOptions.of(question, answer, prompt, scorer, extract),
+            data_options=DataOptions.of(
+                question, answer, prompt, scorer, extract, ignore_columns=ignore_columns
+            ),
             n=n,
             limit=limit,
             concurrency=concurrency,

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    Accept,
     AnswerColumn,
     ClusterColumn,
     Digits,
+    First,
     Format,
     FormatOption,
     JsonOption,
@@ -80,6 +82,8 @@ def stats(
     threshold: Threshold = None,
     lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
+    first: First = None,
+    accept: Accept = None,
     policy: PolicyOption = Policies.drop,
     over: Over = Target.problems,
     level: Level = 0.95,
@@ -126,6 +130,7 @@ def stats(
     from passband.report import summary as text
     from passband.report.layout import full_rows, rows
     from passband.report.style import Style
+    from passband.summary.choices import choice_lines
     from passband.summary.judged.prices import parse_prices
     from passband.summary.summarize import summarize
     from passband.summary.weights_text import read_weights
@@ -158,6 +163,8 @@ def stats(
         judge=judge,
         label=label,
         prices=None if prices is None else parse_prices(prices),
+        first=first,
+        accept=accept or [],
     )
     with reading_datasets(on) as session:
         summary = again(over=over.value, certify=certify, calibrate=calibrate)
@@ -173,6 +180,7 @@ def stats(
         else:
             table = full_rows if format is Format.csv else rows
             print_rows(table(summary, style), format.value)
+    print_notes(choice_lines(first, accept or ()))
     print_notes(text.warning_lines(summary))
     if not quiet:
         print_notes(["", *text.explanation(summary, style)])

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from passband.cli.options import (
+    Accept,
     ClusterColumn,
+    First,
     Level,
     LowerIsBetter,
     Notes,
@@ -84,6 +86,8 @@ def summarize(
     cluster: ClusterColumn = None,
     lower_is_better: LowerIsBetter = None,
     skip_bad: SkipBad = False,
+    first: First = None,
+    accept: Accept = None,
     notes: Notes = False,
     quiet: Quiet = False,
 ) -> None:
@@ -114,6 +118,8 @@ def summarize(
             columns=columns,
             scales=scales_of(lower_is_better),
             skip_bad=skip_bad,
+            first=first,
+            accept=accept or (),
         )
     ]
     text = document_of(summaries)

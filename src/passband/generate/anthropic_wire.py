@@ -55,7 +55,7 @@ def _of_openai(reply: dict[str, Any]) -> dict[str, Any]:
         return {"error": reply["error"]}
     blocks = [block for block in reply["content"] if isinstance(block, dict)]
     calls = [_call(block) for block in blocks if block.get("type") == "tool_use"]
-    message: dict[str, Any] = {"role": "assistant", "content": blocks}
+    message: dict[str, Any] = {"role": "assistant", "content": reply["content"]}
     if calls:
         message["tool_calls"] = calls
     choice = {

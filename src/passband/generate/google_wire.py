@@ -95,8 +95,9 @@ def _choice(place: int, candidate: Any) -> Any:
     if not isinstance(content, dict):
         return choice
     stated = content.get("parts")
-    parts = [part for part in stated if isinstance(part, dict)] if isinstance(stated, list) else []
-    calls = [part["functionCall"] for part in parts if isinstance(part.get("functionCall"), dict)]
+    parts = stated if isinstance(stated, list) else []
+    pieces = [part for part in parts if isinstance(part, dict)]
+    calls = [part["functionCall"] for part in pieces if isinstance(part.get("functionCall"), dict)]
     message: dict[str, Any] = {"role": "assistant", "content": parts if parts else None}
     if calls:
         message["tool_calls"] = [_call(call) for call in calls]
@@ -158,10 +159,9 @@ class ContentStream:
             return 0
         parts = whole.setdefault("content", {"role": "model", "parts": []})["parts"]
         stated = content.get("parts")
-        pieces = stated if isinstance(stated, list) else []
-        added = [part for part in pieces if isinstance(part, dict)]
+        added = stated if isinstance(stated, list) else []
         parts += added
-        return sum(len(str(part.get("text", ""))) for part in added)
+        return sum(len(str(part.get("text", ""))) for part in added if isinstance(part, dict))
 
     def reply(self) -> dict[str, Any]:
         """Return the whole reply; a stream that ends before its answers do is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,7 +23,9 @@ def split_content(content: Any) -> Parts:
     """Return the answer and the reasoning of a message's content, which some send in parts.
 
     Mistral has parts {type: thinking, thinking: [{type: text, text}]}, Anthropic {type: thinking,
-    thinking: text}, Gemini {text, thought: true}; the answer is in the parts with a text.
+    thinking: text}, Gemini {text, thought: true}; the answer is in the parts with a text. Parts of
+    which none has a text, and some are neither thoughts nor calls, are no answer: an image is not
+    the empty text.
 
     >>> split_content([{"type": "thinking", "thinking": "2 and 2"}, {"type": "text", "text": "4"}])
     Parts(text='4', reasoning='2 and 2')
@@ -33,14 +36,30 @@ def split_content(content: Any) -> Parts:
         raise InvalidReply("the content of a message is neither text nor parts", http=200)
     texts: list[str] = []
     thoughts: list[str] = []
+    others: list[Any] = []
     for part in content:
         if not isinstance(part, dict):
-            continue
-        if part.get("type") == "thinking":
+            others.append(part)
+        elif part.get("type") == "thinking":
             thoughts.append(_joined(part.get("thinking")))
         elif isinstance(part.get("text"), str):
             (thoughts if part.get("thought") is True else texts).append(part["text"])
+        elif not any(_SILENT.search(name) for name in (str(part.get("type")), *part)):
+            others.append(part)
+    if others and not texts:
+        raise InvalidReply(f"no part of the reply's content has a text: {_named(others)}", http=200)
     return Parts("".join(texts), "".join(thoughts) or None)
+
+
+# Calls of tools and their results, refusals, hidden reasoning: parts with no text to answer with.
+_SILENT = re.compile("tool|function|refusal|thinking|reasoning|thought", re.IGNORECASE)
+
+
+def _named(parts: Sequence[Any]) -> str:
+    """Return the types of parts, for a message."""
+    names = [one.get("type") or next(iter(one), "") if isinstance(one, dict) else type(one).__name__
+             for one in parts]  # fmt: skip
+    return ", ".join(dict.fromkeys(str(name)[:40] for name in names[:5]))
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str | None:

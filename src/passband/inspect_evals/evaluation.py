@@ -11,8 +11,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passband.errors import ExitCode, PassbandError
+from passband.errors import ExitCode, PassbandError, warn
 from passband.generate.providers import Connection
+from passband.readers.stored_evidence import stored_outcomes
 from passband.run.load_tasks import load_tasks
 from passband.run.progress import Watcher
 from passband.run.request import RunRequest, make_request
@@ -62,7 +63,13 @@ class Evaluation:
             runs = {name: trials.run(task.name, finished.model) for name, task in names.items()}
             for run in runs.values():
                 self._report(trials, run)
-            return {name: trials.outcomes(run, run.scorer()) for name, run in runs.items()}
+            outcomes = {
+                name: stored_outcomes(trials, run, run.scorer()) for name, run in runs.items()
+            }
+        for name, one in outcomes.items():
+            for finding in one.found.warned():
+                warn(f"{name}: {finding.text}")
+        return outcomes
 
     def _request(self) -> RunRequest:
         config = self._config

@@ -21,7 +21,9 @@ from typing import Any, TypeAlias
 from passband.errors import InvalidInput
 from passband.readers.groups import Remark
 from passband.readers.log import Log, Source
+from passband.readers.log_evidence import LogEvidence
 from passband.readers.names import lookalikes
+from passband.readers.seen_texts import SeenTexts
 from passband.score.scorer import Score
 from passband.stats.data.scale import Scale
 from passband.trials.codec import canonical
@@ -73,6 +75,8 @@ class LogBuilder:
         self._other_targets: set[int] = set()
         self._bare: set[int] = set()  # problems of which nothing but the key is known
         self._bodies = _Bodies(self._trials) if texts else None
+        self._seen = SeenTexts()
+        self._prompts: list[int | None] = []  # a number for each problem, equal for equal prompts
 
     def __len__(self) -> int:
         """Return the number of trials so far."""
@@ -106,9 +110,10 @@ class LogBuilder:
         """
         rows = [row for name in scores if (row := self._score(name, scores[name])) is not None]
         _check_trial(key, trial)
-        packed = b""
+        packed, text = b"", None
         if fields:
             bodies = {name: fields.pop(name, None) for name in _BODIES}
+            text = bodies["text"]
             if self._bodies is not None:
                 packed = self._bodies.packed(bodies)
                 fields |= {} if packed else bodies
@@ -121,6 +126,7 @@ class LogBuilder:
         )
         number = self._trial_number(problem, trial)
         self._trials.append(TrialRow(problem, number, status, scores=rows, **fields))
+        self._seen.add(text)
         if self._bodies is not None:
             self._bodies.append(packed)
         if error is not None:
@@ -157,6 +163,7 @@ class LogBuilder:
             packed = _json(record, f"problem {row.key!r:.60}")
             self._problems[number] = replace(row, record=packed, cluster=row.cluster or cluster)
             self._targets[number] = tuple(targets)
+            self._prompts[number] = hash(repr(messages)) if messages else None
             self._bare.discard(number)
         return number
 
@@ -199,6 +206,7 @@ class LogBuilder:
             planned=planned,
             attempts=self._attempts,
             scales=scales,
+            seen=LogEvidence(self._seen, self._prompts),
         )
 
     # -- steps -----------------------------------------------------------------------------
@@ -217,6 +225,7 @@ class LogBuilder:
             )
         self._problems.append(ProblemRow(number, text, _NO_DATA, cluster))
         self._targets.append(())
+        self._prompts.append(None)
         self._taken.append(set())
         self._bare.add(number)
         self._problem_of[key] = number

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +20,17 @@ import numpy as np
 from passband.errors import InvalidInput, nearest
 from passband.readers.groups import Remark
 from passband.readers.judge_scores import JudgeScores, Labels, judge_of
+from passband.readers.log_evidence import LogEvidence
+from passband.readers.observed import with_evidence
 from passband.readers.recorded_votes import RecordedVotes, votes_of_log
 from passband.readers.tally import RunTally
 from passband.records import reading
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale
+from passband.stats.data.sequence import Sequence as AskedScores
+from passband.stats.data.sequence import compact
+from passband.stats.data.values import frozen
 from passband.trials.rows import (
     SCORE_STATUSES,
     STATUSES,
@@ -73,6 +78,8 @@ class Log:
     attempts: Sequence[AttemptRow] = ()  #: failed ones, with their messages
     scales: Mapping[str, Scale] = field(default_factory=dict)  #: by scorer, where known
     log: str = ""  #: a name that tells it from other logs of the same task and model
+    #: what was seen of its answers and prompts; None: what the rows hold
+    seen: LogEvidence | None = field(default=None, compare=False)
 
     def outcomes(self, scorer: str | None = None) -> Outcomes:
         """Return the scores of a scorer, or of the main one, and why some trials have none."""
@@ -90,7 +97,24 @@ class Log:
         for problem, count in enumerate(recorded if self.planned else ()):
             if count < (self.planned or 0):
                 unscored.setdefault("missing", Counter())[problem] = (self.planned or 0) - count
-        return replace(self._collected(scores, unscored), scale=self.scale(scorer))
+        outcomes = replace(self._collected(scores, unscored), scale=self.scale(scorer))
+        return with_evidence(outcomes, self._seen.observed(self, number, outcomes))
+
+    def first(self, n: int) -> Log:
+        """Return the log of the first n trials of each problem that has any."""
+        taken: dict[int, list[int]] = {}
+        for trial in self.rows:
+            taken.setdefault(trial.problem, []).append(trial.trial)
+        fewest = min(taken, key=lambda problem: len(taken[problem]), default=None)
+        if fewest is not None and len(taken[fewest]) < n:
+            raise InvalidInput(
+                f"the first {n} trials of each problem need {n} of each; problem "
+                f"{self.problems[fewest].key!r:.80} has {len(taken[fewest])}."
+            )
+        last = {problem: sorted(numbers)[n - 1] for problem, numbers in taken.items()}
+        kept = [i for i, trial in enumerate(self.rows) if trial.trial <= last[trial.problem]]
+        seen = replace(self._seen, texts=self._seen.texts.where(kept))
+        return replace(self, trials=_FirstTrials(self.trials, last), planned=None, seen=seen)
 
     def votes(self, scorer: str | None = None) -> RecordedVotes:
         """Return the votes of the trials that a scorer scored, where answers are recorded."""
@@ -171,6 +195,11 @@ class Log:
         pairs = zip(self.problems, self._docs, strict=True)
         return {problem.key: doc.get(name) for problem, doc in pairs}
 
+    def prompts(self) -> dict[str, int | None]:
+        """Return a number for the prompt of each problem by its key, equal for equal prompts."""
+        keys = [problem.key for problem in self.problems]
+        return dict(zip(keys, self._seen.prompts, strict=True))
+
     def targets(self) -> dict[str, tuple[str, ...]]:
         """Return the targets of each problem by its key."""
         records = ((problem.key, json.loads(problem.record)) for problem in self.problems)
@@ -181,6 +210,10 @@ class Log:
         """The trials, without texts that would have to be read from a file."""
         rows: Iterable[TrialRow] = getattr(self.trials, "rows", self.trials)
         return rows if isinstance(rows, Sequence) else list(rows)
+
+    @cached_property
+    def _seen(self) -> LogEvidence:
+        return self.seen or LogEvidence.of(self)
 
     @cached_property
     def _docs(self) -> list[dict[str, Any]]:
@@ -200,10 +233,13 @@ class Log:
         self, scores: list[list[float]], unscored: Mapping[str, Counter[int]]
     ) -> Outcomes:
         clusters = [problem.cluster for problem in self.problems]
-        is_graded = any(score not in (0, 1) for row in scores for score in row)
+        values = compact(np.array([score for row in scores for score in row], dtype=np.float64))
+        offsets = np.cumsum([0, *map(len, scores)])
+        asked = AskedScores(frozen(values), frozen(offsets))
+        is_graded = values.dtype != np.uint8
         outcomes = Outcomes.from_counts(
-            [0 if is_graded else int(sum(row)) for row in scores],
-            [len(row) for row in scores],
+            np.zeros(len(scores)) if is_graded else asked.sums(),
+            asked.counts(),
             problems=[problem.key for problem in self.problems],
             clusters=None if None in clusters else clusters,
             unscored={
@@ -212,10 +248,21 @@ class Log:
             },
         )
         if not is_graded:
-            return outcomes
-        values = np.array([score for row in scores for score in row], dtype=np.float64)
-        offsets = np.concatenate([[0], np.cumsum(outcomes.trials)])
-        return replace(outcomes, successes=None, graded=GradedScores(values, offsets))
+            return replace(outcomes, asked=asked)
+        graded = GradedScores(np.asarray(asked.values, np.float64), asked.offsets)
+        return replace(outcomes, successes=None, graded=graded, asked=asked)
+
+
+class _FirstTrials:
+    """The trials of a log up to the last one wanted of each problem."""
+
+    def __init__(self, trials: Iterable[TrialRow], last: Mapping[int, int]) -> None:
+        self._trials, self._last = trials, last
+        rows: Iterable[TrialRow] = getattr(trials, "rows", trials)
+        self.rows = [row for row in rows if row.trial <= last[row.problem]]
+
+    def __iter__(self) -> Iterator[TrialRow]:
+        return (row for row in self._trials if row.trial <= self._last[row.problem])
 
 
 def _place(trial: TrialRow) -> tuple[int, int]:

@@ -27,6 +27,9 @@ def groups_of_matrix(outcomes: Outcomes, options: Options, source: str) -> Group
     """Return the outcomes of a matrix as a single group; it has no columns to choose."""
     if names := options.names():
         raise InvalidInput(f"{source}: a matrix without column names; there is no {names[0]!r}.")
+    if options.first is not None:
+        with error_prefix([source]):
+            outcomes = outcomes.first(options.first)
     read_as = Remark("read as a matrix, a row per problem")
     return Groups(source, (), (Group((), outcomes),), (read_as,))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,8 +16,18 @@ from passband.types import Ints
 if TYPE_CHECKING:
     from passband.stats.data.sequence import Sequence as AskedScores
 
-__all__ = ["AnswerTexts", "Observed", "Progress", "with_evidence"]
+__all__ = [
+    "ANSWERS",
+    "EACH",
+    "AnswerTexts",
+    "Observed",
+    "Progress",
+    "some_places",
+    "with_evidence",
+]
 
+ANSWERS = 1_000  #: whose texts are looked at, about
+EACH = 16  #: of a problem, at most
 _SHORT = 20  # characters; a letter or a number may well be the same each time
 
 
@@ -41,15 +52,21 @@ class AnswerTexts:
         """
         numbers: dict[str, int] = {}
         codes: list[int] = []
-        lengths, characters = [0], 0
+        offsets, characters = [0], 0
         for row in rows:
             for text in row:
                 if text is not None:
                     codes.append(numbers.setdefault(text, len(numbers)))
                     characters += len(text)
-            lengths.append(len(codes))
-        is_short = characters < _SHORT * len(codes)
-        return AnswerTexts(np.array(codes, np.int64), np.array(lengths, np.int64), is_short)
+            offsets.append(len(codes))
+        length = characters / max(len(codes), 1)
+        return AnswerTexts.of_numbers(np.array(codes, np.int64), np.array(offsets), length)
+
+    @staticmethod
+    def of_numbers(numbers: Ints, offsets: Ints, mean_length: float) -> AnswerTexts:
+        """Take texts by any numbers, and how many characters they have on average."""
+        codes = np.unique(numbers, return_inverse=True)[1]
+        return AnswerTexts(codes, offsets, mean_length < _SHORT)
 
     @property
     def each(self) -> int:
@@ -108,6 +125,22 @@ class Observed:
             yield from unasked_findings(
                 progress.asked, progress.not_asked, progress.gone, progress.is_shuffled
             )
+
+
+def some_places(offsets: Ints) -> tuple[Ints, Ints]:
+    """Return the places of some problems' first trials among those of all, and their offsets.
+
+    Problem i has the places from ``offsets[i]`` on, before ``offsets[i + 1]``.
+
+    >>> places, few = some_places(np.array([0, 1, 3]))
+    >>> places.tolist(), few.tolist()
+    ([0, 1, 2], [0, 1, 3])
+    """
+    counts = np.minimum(np.diff(offsets), EACH)
+    step = max(1, math.ceil(int(counts.sum()) / ANSWERS))
+    starts, counts = offsets[:-1][::step], counts[::step]
+    few = np.append(0, np.cumsum(counts))
+    return np.repeat(starts - few[:-1], counts) + np.arange(few[-1]), few
 
 
 def with_evidence(outcomes: Outcomes, observed: Observed) -> Outcomes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from passband.errors import InvalidInput, UnknownName, nearest
+from passband.stats.checks import as_whole
 from passband.stats.data.columns import ROLES
 from passband.stats.data.scale import Scale
 
@@ -26,6 +27,7 @@ class Options:
     answers: bool = False  #: the answers of the trials are wanted too, for votes
     threshold: float | None = None  #: the least score of a success
     scales: Mapping[str, Scale] = field(default_factory=dict)  #: by name of the score
+    first: int | None = None  #: only so many first trials of each problem
 
     @staticmethod
     def of(
@@ -40,6 +42,7 @@ class Options:
         answers: bool = False,
         threshold: float | None = None,
         scales: Mapping[str, Scale] | None = None,
+        first: int | None = None,
     ) -> Options:
         """Check the names of roles, and leave out roles without a column."""
         for role, name in (columns or {}).items():
@@ -52,7 +55,7 @@ class Options:
         wanted = answers or "answer" in chosen
         return Options(
             chosen, names, tuple(tasks), tuple(models), texts, skip_bad, targets, wanted, threshold,
-            scales or {},
+            scales or {}, None if first is None else as_whole("first", first),
         )  # fmt: skip
 
     @property
@@ -78,6 +81,10 @@ class Options:
             if name not in names:
                 hint = nearest(name, names) or f" It has {', '.join(names) or 'none'}."
                 raise UnknownName(f"{source} has no score named {name!r}.{hint}")
+
+    def choosing(self, role: str, name: str) -> Options:
+        """Return the options with a column for a role."""
+        return replace(self, columns={**self.columns, role: name})
 
     def names(self) -> list[str]:
         """Return every name that the caller used."""

@@ -39,14 +39,20 @@ class _Answer:
 
 
 def stored_votes(
-    trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int | None = None
+    trials: Trials,
+    run: RunRecord,
+    scorer: ScorerRecord,
+    first: int | None = None,
+    *,
+    rounds: int | None = None,
 ) -> RecordedVotes:
     """Return the votes of a run of a trials table, by the scorer's own equality of answers.
 
-    With `first`, of only that many scored trials of each problem.
+    With `first`, of only that many scored trials of each problem; with `rounds`, of the first
+    trials that were asked, whether they were scored or not.
     """
     rows: dict[int, list[_Answer]] = {problem.number: [] for problem in trials.problems(run.number)}
-    rounds = trials.complete_rounds(run)
+    rounds = trials.complete_rounds(run) if rounds is None else rounds
     for trial in trials.trials(run):
         if rounds is None or trial.trial < rounds:
             rows[trial.problem] += _scored(trial, scorer.number)

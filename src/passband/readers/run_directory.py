@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ class StoredRun:
 
     trials: Trials
     record: RunRecord
+    only: int | None = None  #: so many first trials of each problem
 
     @property
     def task(self) -> str:
@@ -48,11 +50,15 @@ class StoredRun:
 
     def outcomes(self, scorer: str | None = None) -> Outcomes:
         """Return the scores of a scorer, or of the main one."""
-        return stored_outcomes(self.trials, self.record, self.record.scorer(scorer))
+        return stored_outcomes(self.trials, self.record, self.record.scorer(scorer), self.only)
+
+    def first(self, n: int) -> StoredRun:
+        """Return the run with the first n trials of each problem alone."""
+        return replace(self, only=n)
 
     def votes(self, scorer: str | None = None) -> RecordedVotes:
         """Return the votes of the trials that a scorer scored."""
-        return stored_votes(self.trials, self.record, self.record.scorer(scorer))
+        return stored_votes(self.trials, self.record, self.record.scorer(scorer), rounds=self.only)
 
     def tally(self, scorer: str | None = None) -> RunTally:
         """Return what the rows say beyond outcomes."""
@@ -66,6 +72,13 @@ class StoredRun:
         if not named and not is_judged(self.record, record):
             return None
         return judge_scores(self.trials, self.record, record, label, threshold=threshold)
+
+    def prompts(self) -> dict[str, int | None]:
+        """Return a number for the prompt of each problem by its key, equal for equal prompts."""
+        problems = self.trials.problems(self.record.number)
+        texts = {one.key: json.dumps(one.record.get("messages") or None) for one in problems}
+        numbers = {text: number for number, text in enumerate(dict.fromkeys(texts.values()))}
+        return {key: None if text == "null" else numbers[text] for key, text in texts.items()}
 
     def data_names(self) -> list[str]:
         """Return the names of the problems' data records."""

@@ -1,7 +1,8 @@
 """Recorded runs, of a run directory or of a log, as groups of outcomes.
 
 Runs know their task, model, scorers and problems, so they are split by name and not by column:
-`--by` takes task, model, scorer, or a name in the problems' data; `--cluster` takes the latter.
+`--by` takes task, model, scorer, or a name in the problems' data; `--cluster` takes the latter, or
+prompt.
 Several logs of one task and model, as a folder may hold, are split by `log`, the name of each.
 """
 
@@ -41,6 +42,8 @@ class RecordedRun(Protocol):
     @property
     def scorers(self) -> tuple[str, ...]: ...
 
+    def first(self, n: int) -> RecordedRun: ...
+
     def outcomes(self, scorer: str | None = None) -> Outcomes: ...
 
     def votes(self, scorer: str | None = None) -> RecordedVotes: ...
@@ -52,6 +55,8 @@ class RecordedRun(Protocol):
     def judged(
         self, scorer: str | None, label: str | None, *, named: bool, threshold: float | None
     ) -> JudgeScores | None: ...
+
+    def prompts(self) -> Mapping[str, int | None]: ...
 
     def data_names(self) -> list[str]: ...
 
@@ -65,6 +70,8 @@ def groups_of_runs(
     with error_prefix([source]):
         options.refuse(("problem", "trial", "status", "answer"), kind)
     runs = [run for run in runs if _is_wanted(run, options)] or runs  # `read` names what is unknown
+    if options.first is not None:
+        runs = [_of_first(run, options.first) for run in runs]
     by = _split(runs, options.by, source)
     if "log" not in by:
         _refuse_twins(runs, source)
@@ -113,6 +120,11 @@ def _is_wanted(run: RecordedRun, options: Options) -> bool:
     return (not options.tasks or run.task in options.tasks) and (
         not options.models or run.model in options.models
     )
+
+
+def _of_first(run: RecordedRun, n: int) -> RecordedRun:
+    with error_prefix([run.task]):
+        return run.first(n)
 
 
 def _split(runs: Sequence[RecordedRun], chosen: Sequence[str], source: str) -> tuple[str, ...]:
@@ -208,6 +220,11 @@ def _judged(
 
 
 def _clustered(run: RecordedRun, outcomes: Outcomes, name: str) -> Outcomes:
+    if name == "prompt" and name not in run.data_names():
+        prompts = run.prompts()
+        if any(prompts.get(problem) is None for problem in outcomes.problems):
+            raise InvalidInput(f"{run.task}: the prompts of its problems are not recorded.")
+        return replace(outcomes, clusters=[str(prompts[problem]) for problem in outcomes.problems])
     _require_data([run], [name], f"{run.task}: problems cannot be clustered by")
     data = run.data(name)
     for problem in outcomes.problems:
@@ -239,4 +256,5 @@ def select(outcomes: Outcomes, where: Sequence[int]) -> Outcomes:
     """
     index = np.asarray(where, dtype=np.int64)
     unscored = {status: counts[index] for status, counts in outcomes.unscored.items()}
-    return replace(outcomes.take(index), unscored=unscored)
+    asked = None if outcomes.asked is None else outcomes.asked.take(index)
+    return replace(outcomes.take(index), unscored=unscored, found=outcomes.found, asked=asked)

@@ -56,6 +56,7 @@ def read(
     targets: bool = False,
     answers: bool = False,
     scales: Mapping[str, Scale] | None = None,
+    first: int | None = None,
 ) -> Groups:
     """Return the outcomes that a source holds, one group for each model and task.
 
@@ -70,7 +71,8 @@ def read(
     `targets`, groups of runs and logs hold the targets of their problems. With `answers`, outcomes
     have the votes that `vote@k` is about, where the source says what each trial answered. `scales`
     says by name of a column or scorer what range its scores have, and whether lower ones are
-    better; a source that says otherwise is refused.
+    better; a source that says otherwise is refused. With `first`, outcomes are those of so many
+    first trials of each problem, which were asked whatever their results.
 
     >>> table = {"model": ["M", "N"] * 2, "problem": ["a", "a", "b", "b"], "score": [1, 0, 1, 1]}
     >>> for group in read(table).groups:
@@ -80,15 +82,25 @@ def read(
     """
     options = Options.of(
         columns, by, tasks, models, skip_bad=skip_bad, targets=targets, answers=answers,
-        threshold=threshold, scales=scales,
+        threshold=threshold, scales=scales, first=first,
     )  # fmt: skip
     groups = _chosen(_groups(source, options, reader), options)
+    _require_first(groups, first)
     options.require_scores(groups.source, [group.scorer for group in groups.groups])
     groups = groups.stating(options.scales)
     if threshold is None or groups.is_cut:
         return groups
     cut = [replace(one, outcomes=one.outcomes.binarize(threshold)) for one in groups.groups]
     return replace(groups, groups=tuple(cut))
+
+
+def _require_first(groups: Groups, first: int | None) -> None:
+    """Raise `InvalidInput` if a reader has not kept to the first trials of each problem."""
+    if first is not None and any(one.outcomes.most_trials() > first for one in groups.groups):
+        raise InvalidInput(
+            f"{groups.source}: its reader ({groups.reader or 'of a plug-in'}) has no first trials; "
+            "leave out first= (in the shell, --first)."
+        )
 
 
 def _chosen(groups: Groups, options: Options) -> Groups:
@@ -114,17 +126,19 @@ def outcomes_of(
     columns: Mapping[str, str | None] | None = None,
     answers: bool = False,
     scales: Mapping[str, Scale] | None = None,
+    first: int | None = None,
 ) -> Outcomes:
     """Return the outcomes of a source that holds one model and task; see `read` for sources.
 
-    A column that is pooled though it looks like a condition is named in a warning.
+    With `first`, they are those of so many first trials of each problem. A column that is pooled
+    though it looks like a condition is named in a warning.
 
     >>> outcomes_of([[1, 0], [1, 1]])
     Outcomes(2 problems, 2 trials each, 4 scored)
     """
-    if isinstance(source, Outcomes) and not columns and not scales:
+    if isinstance(source, Outcomes) and not columns and not scales and first is None:
         return source
-    groups = read(source, columns=columns, answers=answers, scales=scales)
+    groups = read(source, columns=columns, answers=answers, scales=scales, first=first)
     outcomes = groups.only()
     for remark in groups.remarks:
         if remark.important:

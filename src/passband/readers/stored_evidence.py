@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from passband.errors import InvalidInput
 from passband.readers.misread import misread_findings
-from passband.readers.observed import AnswerTexts, Observed, Progress, with_evidence
+from passband.readers.observed import (
+    ANSWERS,
+    EACH,
+    AnswerTexts,
+    Observed,
+    Progress,
+    with_evidence,
+)
 from passband.stats.checks import as_whole
-from passband.stats.data.evidence import Evidence
+from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.sequence import Sequence as AskedScores
 from passband.trials.reader import RunRecord, ScorerRecord, Trials
+from passband.trials.rounds import count_complete_rounds
 from passband.types import Ints
-
-if TYPE_CHECKING:
-    from passband.stats.data.evidence import Finding
 
 __all__ = ["stored_outcomes"]
 
-_ANSWERS = 1_000  # whose texts are read
-_EACH = 16  # of a problem, at most
 _SCORES = 50_000  # that are read in the order of asking
 _PROMPTS = 100_000  # problems, beyond which copies are not looked for
 
@@ -47,21 +51,23 @@ def stored_outcomes(
 
 def _of_first(trials: Trials, run: RunRecord, scorer: ScorerRecord, first: int) -> Outcomes:
     """Return the outcomes of first trials, and what is known of all but their order."""
-    fewest = trials.fewest_recorded(run)
-    if first > fewest:
+    if first > trials.fewest_recorded(run):
+        masks = trials.recorded(run.number)
+        complete = {n: count_complete_rounds([mask]) for n, mask in masks.items() if mask}
+        fewest = min(complete, key=complete.__getitem__)
+        key = next(key for key, number in trials.numbers(run.number).items() if number == fewest)
         raise InvalidInput(
-            f"{run.task}: the first {first} trials of each problem are not all there; the fewest "
-            f"that a problem has is {fewest}."
+            f"{run.task}: the first {first} trials of each problem need {first} of each; problem "
+            f"{key!r:.80} has {complete[fewest]}."
         )
     outcomes = trials.outcomes_of_first(run, first, scorer)
-    whole = stored_outcomes(trials, run, scorer).found
-    kept = [one for one in whole.findings if "first" not in one.numbers]
-    return replace(outcomes, found=Evidence(tuple(kept)))
+    return replace(outcomes, found=stored_outcomes(trials, run, scorer).found.of_first())
 
 
 def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Outcomes) -> Observed:
     findings: tuple[Finding, ...] = ()
-    if not scorer.is_label:
+    is_known = scorer.spec is not None or not run.is_imported  # whose other scores may be right
+    if not scorer.is_label and (is_known or outcomes.is_binary):
         findings = tuple(misread_findings(trials, run, scorer))
     return Observed(
         scores=_scores(trials, run, scorer, outcomes),
@@ -69,16 +75,24 @@ def _observed(trials: Trials, run: RunRecord, scorer: ScorerRecord, outcomes: Ou
         is_greedy=_is_greedy(run),
         prompts=_prompts(trials, run, outcomes),
         progress=_progress(trials, run),
-        findings=findings,
+        findings=(*findings, *_of_servers(run)),
     )
+
+
+def _of_servers(run: RunRecord) -> Iterator[Finding]:
+    """Find trials of several servers, which were taken for one model."""
+    if len(run.addresses) > 1:
+        text = f"trials are from {len(run.addresses)} addresses of one model"
+        listed = ", ".join(run.addresses)
+        yield Finding("moved-server", "remark", f"{text}: {listed}", {}, {"n": len(run.addresses)})
 
 
 def _texts(trials: Trials, run: RunRecord, outcomes: Outcomes) -> AnswerTexts | None:
     """Return texts of some problems' first trials; None where nothing has two."""
-    each = min(outcomes.most_trials(), _EACH)
+    each = min(outcomes.most_trials(), EACH)
     if each < 2:
         return None
-    rows = trials.sampled_answers(run.number, max(_ANSWERS // each, 1), each)
+    rows = trials.sampled_answers(run.number, max(ANSWERS // each, 1), each)
     return AnswerTexts.of_rows([[_as_text(answer) for answer in row] for row in rows])
 
 

@@ -22,6 +22,8 @@ from passband.readers.matrix import (
     scores_in,
 )
 from passband.readers.options import Options
+from passband.readers.table_evidence import table_outcomes
+from passband.readers.table_texts import PROMPT_NAMES
 from passband.records import (
     ENDINGS,
     check_header,
@@ -78,9 +80,18 @@ class TableReader:
 def groups_of_table(table: Table, options: Options, source: str = "") -> Groups:
     """Lay out a table as the options say, and return the outcomes of its groups."""
     with error_prefix([source] if source else []):
+        options = _by_prompt(table, options)
         layout = _layout(table, options)
         groups = tuple(_group(layout, group, options) for group in layout.groups())
     return Groups(source or "table", layout.by, groups, tuple(remarks_of(layout)), layout.roles)
+
+
+def _by_prompt(table: Table, options: Options) -> Options:
+    """Return options that cluster by the column of prompts, whatever its name, as `prompt` does."""
+    if options.columns.get("cluster") != "prompt" or "prompt" in table.columns:
+        return options
+    names = table.matching(PROMPT_NAMES)
+    return options.choosing("cluster", names[0]) if names else options
 
 
 def layout_of(path: Path, options: Options) -> Layout | None:
@@ -94,8 +105,9 @@ def layout_of(path: Path, options: Options) -> Layout | None:
 
 def _layout(table: Table, options: Options) -> Layout:
     return table.layout(
-        by=options.by, answers=options.answers, scales=options.scales, **options.columns
-    )
+        by=options.by, answers=options.answers, scales=options.scales, first=options.first,
+        **options.columns,
+    )  # fmt: skip
 
 
 def names_of(group: TableGroup) -> tuple[str | None, str | None]:
@@ -112,7 +124,8 @@ def names_of_labels(labels: Mapping[str, str]) -> tuple[str | None, str | None]:
 def _group(layout: Layout, group: TableGroup, options: Options) -> Group:
     task, model = names_of(group)
     judged = judged_rows(layout, group, options.threshold)
-    return Group(group.key, group.outcomes, task, model, layout.roles.score, judged=judged)
+    outcomes = table_outcomes(layout, group)
+    return Group(group.key, outcomes, task, model, layout.roles.score, judged=judged)
 
 
 def column_remarks(
@@ -142,6 +155,8 @@ def remarks_of(layout: Layout) -> Iterator[Remark]:
     )
     for condition in layout.conditions:
         yield Remark(str(condition), important=True)
+    if layout.order.remark:
+        yield Remark(layout.order.remark)
     if layout.lone_responses:
         yield Remark(
             f"column resps holds {layout.lone_responses + 1} responses per problem, but column "

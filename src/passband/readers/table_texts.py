@@ -15,7 +15,7 @@ from passband.stats.data.cells import is_absent
 from passband.stats.data.columns import ROLES
 from passband.stats.data.layout import Layout
 
-__all__ = ["TableTexts", "texts_of"]
+__all__ = ["PROMPT_NAMES", "TableTexts", "texts_of"]
 
 _NAMES = {
     "completion": (
@@ -26,6 +26,7 @@ _NAMES = {
     "prompt": ("prompt", "question", "problem_text", "question_text", "input"),
     "target": ("target", "gold", "expected", "ground_truth", "reference", "answer_key"),
 }  # fmt: skip
+PROMPT_NAMES = _NAMES["prompt"]
 _UNCLEAR = ("answer", "answers")  # of the model, or the right one
 
 
@@ -38,17 +39,17 @@ class TableTexts:
 
     def fields(self, row: int) -> dict[str, Any]:
         """Return what a row says of its trial and of its problem."""
-        prompt, target = self._text("prompt", row), self._text("target", row)
+        prompt, target = self.text("prompt", row), self.text("target", row)
         return {
-            "text": self._text("completion", row),
-            "reasoning": self._text("reasoning", row),
+            "text": self.text("completion", row),
+            "reasoning": self.text("reasoning", row),
             "messages": [] if prompt is None else [("user", prompt)],
             "targets": [] if target is None else [target],
         }
 
     def score(self, row: int, value: float | None) -> ScoreValue:
         """Return the score of a row, with its answer."""
-        answer = self._text("answer", row)
+        answer = self.text("answer", row)
         if value is None or answer is None or answer_text(answer) is None:
             return value
         return Score(value, "ok", answer)
@@ -58,7 +59,8 @@ class TableTexts:
         named = ", ".join(f"{what} = {name}" for what, name in self.names.items())
         return [Remark(f"texts: {named}", important=True)] if named else []
 
-    def _text(self, what: str, row: int) -> str | None:
+    def text(self, what: str, row: int) -> str | None:
+        """Return what a row holds of a kind of text, if anything."""
         cell = self.columns[what][row] if what in self.columns else None
         while isinstance(cell, list) and len(cell) == 1:
             cell = cell[0]

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Counters", "Price"]
 
-_SHORT = 20  # characters
-
 
 @dataclass(frozen=True)
 class Price:
@@ -45,13 +43,10 @@ class Counters:
     known_cost: float = 0.0  # of trials that came with their cost
     known_tokens: tuple[int, int] = (0, 0)  # of those trials
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
-    _characters: int = 0  # of all answers compared
 
     def __post_init__(self) -> None:
         zeros = bytes(8 * self.problems)
         self._scored, self._sums = array("q", zeros), array("d", zeros)
-        self._answers, self._first = array("q", zeros), array("q", zeros)  # number; hash of one
-        self._varied = bytearray(self.problems)  # 1 where answers differ
 
     def start_from(
         self, statuses: Mapping[str, int], tokens: tuple[int, int], cost: float = 0.0
@@ -86,7 +81,6 @@ class Counters:
                 if score[0] == main and (value := score[1]) is not None:
                     scored[row.problem] += 1
                     sums[row.problem] += value
-        self._compare(rows)
 
     def cost(self, price: Price | None) -> float | None:
         """Return the cost of all trials; None if some of it needs a price."""
@@ -110,32 +104,6 @@ class Counters:
     def has_scores(self) -> bool:
         """Whether any trial has a score by the main scorer."""
         return any(self._scored)
-
-    def _compare(self, rows: Sequence[TrialRow]) -> None:
-        """Note whether a problem's answers are all the same."""
-        answers, first, varied, characters = self._answers, self._first, self._varied, 0
-        for row in rows:
-            if row.status != "ok":
-                continue
-            problem, text, reasoning = row.problem, row.text, row.reasoning
-            digest = hash((text, reasoning))
-            characters += len(text or "") + len(reasoning or "")
-            if not answers[problem]:
-                first[problem] = digest
-            elif first[problem] != digest:
-                varied[problem] = 1
-            answers[problem] += 1
-        self._characters += characters
-
-    @property
-    def has_short_answers(self) -> bool:
-        """Whether answers are so short that a confident model may well repeat itself."""
-        return self._characters < _SHORT * sum(self._answers)
-
-    def identical(self, least: int = 4) -> tuple[int, int]:
-        """Return (problems with identical answers, problems checked)."""
-        checked = [problem for problem, count in enumerate(self._answers) if count >= least]
-        return sum(not self._varied[problem] for problem in checked), len(checked)
 
     def estimate(self) -> Estimate | None:
         """Return the mean score so far with its interval, for problems like these."""

@@ -17,7 +17,7 @@ from passband.run.budget import Budget
 from passband.run.endpoint import Endpoint, Stopping
 from passband.run.first_scores import FirstScores, ScorersFailed
 from passband.run.judge.judges import Judges
-from passband.run.notices import identical_answers, notes_of
+from passband.run.notices import notes_of
 from passband.run.progress import Meter, Watcher
 from passband.run.queue import Queue
 from passband.run.recorder import Recorder
@@ -107,7 +107,6 @@ class Runner:
         self._pass_on_notes()
         for note in () if self.judges is None else self.judges.closing_notes(self.store.directory):
             self.watcher.note(note)
-        self._warn_if_identical(least=2)
         self._show()
         return self._ending
 
@@ -419,7 +418,6 @@ class Runner:
             self._look_for_store()
             self._show()
             self._pass_on_notes()
-            self._warn_if_identical(least=4, checked=10)
             now = time.time() - time.monotonic()
             if now - ahead > _SLEPT:
                 await self._awoke(now - ahead)
@@ -441,12 +439,6 @@ class Runner:
             reset: Callable[[], Awaitable[None]] | None = getattr(subject, "reset", None)
             if reset is not None:
                 await reset()
-
-    def _warn_if_identical(self, *, least: int, checked: int = 2) -> None:
-        for task_run in self.task_runs:
-            text = identical_answers(task_run, least, checked)
-            if text is not None:
-                self._warn(text, key=f"identical {task_run.task.name}")
 
     def _pass_on_notes(self) -> None:
         """Show what the subjects have to say about their requests, each note once."""

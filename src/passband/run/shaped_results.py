@@ -113,13 +113,15 @@ def _size(task: Task, group: Group) -> int:
 
 
 def _warn(task: str, group: Group, results: Sequence[EntryResult]) -> None:
-    """Warn of metrics without a value and of trials without a score."""
+    """Warn of metrics without a value, of trials without a score, and of doubtful data."""
     for result in results:
         if result.estimate is None:
             warn(f"{task}: {_key(result)} has no value: {result.reason}")
     for note in group.notes:
         if note.code == "unscored":
             warn(f"{task}: {note}")
+    for finding in () if group.evidence is None else group.evidence.warned():
+        warn(f"{task}: {finding.text}")
 
 
 def _key(result: EntryResult) -> str:

@@ -10,6 +10,8 @@ Extracted(answer='7', rule='boxed')
 Extracted(answer=None, rule='boxed-unclosed')
 >>> extract("**Final Answer:** $42$.")
 Extracted(answer='42', rule='marker')
+>>> extract("The answer is 42 because 6*7=42.", targets=("42",))
+Extracted(answer='42', rule='marker')
 >>> extract("That makes 1,200 in all.", rules=("boxed", "marker", "last_number"))
 Extracted(answer='1200', rule='last_number')
 
@@ -25,6 +27,7 @@ from typing import Any
 from passband.errors import InvalidInput, UnknownName, nearest
 from passband.score.code_block import find_code_block
 from passband.score.letter import find_letter
+from passband.score.narrowed import narrowed
 from passband.score.rules import (
     Extracted,
     Rule,
@@ -50,6 +53,7 @@ __all__ = [
 ]
 
 DEFAULT_RULES = ("boxed", "marker")
+_NARROWED = ("boxed", "marker", "letter")  # what they find is written as the targets are
 
 
 def extract(
@@ -57,11 +61,14 @@ def extract(
     rules: Sequence[str] = DEFAULT_RULES,
     *,
     strip_reasoning: bool = True,
-    choices: Sequence[str] = (),
+    targets: tuple[str, ...] = (),
+    choices: tuple[str, ...] = (),
 ) -> Extracted:
     """Return the final answer of a completion and the rule that found it.
 
-    `choices` are the texts behind the letters, where the question has some.
+    `targets` are what it is compared with: where they are numbers or letters, so is what a box or
+    a marker gives; without any, a number is where `last_number` is one of the rules. `choices` are
+    the texts behind the letters, where the question has some.
     """
     if text is None:
         return Extracted(None, None)
@@ -71,8 +78,11 @@ def extract(
             return Extracted(None, "reasoning-unclosed")
     for name in rules:
         extracted = find_letter(text, choices) if name == "letter" else RULES[name](text)
-        if extracted is not None:
-            return extracted
+        if extracted is None:
+            continue
+        if name in _NARROWED:
+            return narrowed(extracted, targets, choices, are_numbers="last_number" in rules)
+        return extracted
     return Extracted(None, None)
 
 

@@ -129,12 +129,14 @@ def register_filter(name: str) -> Callable[[F], F]:
 
 @register_filter("extract")
 def _extract(rules: Sequence[str] = DEFAULT_RULES, strip_reasoning: bool = True) -> Apply:
-    """The final answer: a box, or the text after a marker such as "Answer:"."""
+    """The final answer: a box, or what follows a marker such as "Answer:"."""
     checked = check_rules(rules)
-    if "letter" not in checked:
-        return lambda text, _: extract(text, checked, strip_reasoning=strip_reasoning)
     return lambda text, reference: extract(
-        text, checked, strip_reasoning=strip_reasoning, choices=reference.choices
+        text,
+        checked,
+        strip_reasoning=strip_reasoning,
+        targets=reference.targets,
+        choices=reference.choices,
     )
 
 

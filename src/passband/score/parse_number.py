@@ -14,7 +14,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Number", "equal_numbers", "read_number"]
+__all__ = ["Number", "Written", "equal_numbers", "number_at", "read_number", "tidied"]
 
 _LONGEST = 200  # characters; a longer text is no number in practice, and 1e999999999 would hang
 _LARGEST_EXPONENT = 400
@@ -27,8 +27,17 @@ class Number(NamedTuple):
     percent: bool
 
 
+class Written(NamedTuple):
+    """A number in plain digits, as in -1234.5, 3/4, 2 1/2, 6e23 or 50%, and the text after it."""
+
+    text: str
+    rest: str
+
+
+_PARTS = {"\u00bd": " 1/2", "\u00bc": " 1/4", "\u00be": " 3/4", "\u2153": " 1/3", "\u2154": " 2/3"}
 _TIDY = str.maketrans(
     {**dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"), "\u00d7": "\\times ", "$": "", "\u2044": "/"}
+    | _PARTS
 )
 _LATEX = re.compile(r"\\(?:[,;:! ]|left|right|displaystyle)|[\u20ac\u00a3\u00a5]|\\(?=%)")
 _DECIMAL = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -55,15 +64,46 @@ def read_number(text: str) -> Number | None:
     """Return the number a text consists of, or None if it is anything else or divides by 0."""
     if len(text) > _LONGEST:
         return None
-    bare = text.replace("\\$", "$").translate(_TIDY).replace("{,}", ",")
-    tidy = _LATEX.sub("", bare).strip()
-    match = _NUMBER.fullmatch(tidy)
-    if match is None:
-        return None
-    value = _plain(match) if match["plain"] else _fraction(match)
-    if value is None:
+    match = _NUMBER.fullmatch(tidied(text))
+    value = None if match is None else _value(match)
+    if match is None or value is None:
         return None
     return Number(-value if match["sign"] == "-" else value, match["percent"] is not None)
+
+
+def tidied(text: str) -> str:
+    """Return a text with plain signs, and without the typography of LaTeX and of currencies."""
+    bare = text.replace("\\$", "$").translate(_TIDY).replace("{,}", ",")
+    return _LATEX.sub("", bare).strip()
+
+
+def number_at(tidy: str) -> Written | None:
+    r"""Return the number that a tidied text begins with.
+
+    >>> number_at("1,234.50 m"), number_at(r"2\frac{1}{2}.")
+    (Written(text='1234.50', rest=' m'), Written(text='2 1/2', rest='.'))
+    """
+    match = _NUMBER.match(tidy)
+    if match is None or _value(match) is None:
+        return None
+    sign, percent = "-" if match["sign"] == "-" else "", match["percent"] or ""
+    end = len(match[0].rstrip(" ."))  # a final dot is that of the sentence
+    return Written(f"{sign}{_digits(match)}{percent}", tidy[end:])
+
+
+def _digits(match: re.Match[str]) -> str:
+    if match["plain"]:
+        exponent = match["e"] or match["power"]
+        plain = match["plain"].replace(",", "").removesuffix(".")
+        return f"{plain}e{int(exponent)}" if exponent else plain
+    top = match["top"] or match["top2"] or match["top3"]
+    bottom = match["bottom"] or match["bottom2"] or match["bottom3"]
+    fraction = f"{top}/{bottom}".replace(",", "")
+    return f"{match['whole']} {fraction}" if match["whole"] else fraction
+
+
+def _value(match: re.Match[str]) -> Fraction | None:
+    return _plain(match) if match["plain"] else _fraction(match)
 
 
 def equal_numbers(

@@ -23,7 +23,7 @@ from passband.score.workers.pool import WorkerTimeout, pool
 
 __all__ = ["VERSION", "Pipeline", "assemble", "filters_in", "make_scorer"]
 
-VERSION = 1  # part of every identity; goes up when a built-in step or function scores differently
+VERSION = 2  # part of every identity; goes up when a built-in step or function scores differently
 ASYNC_SECONDS = 600.0  # for one score of an async function
 
 

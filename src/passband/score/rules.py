@@ -140,12 +140,17 @@ def find_marked(text: str) -> Extracted | None:
         return boxed if boxed.answer is None else Extracted(boxed.answer, "marker")
     if (last.group(1) or "").lower() == "is":
         answer = _SENTENCE_END.split(answer, maxsplit=1)[0]
-    answer = _peel(answer.strip().removesuffix("."))
+    answer = _peel(_without_stop(answer.strip()))
     if answer.count("**") % 2:  # opened before the marker
         answer = answer.removesuffix("**")
-    answer = _peel(answer.removesuffix("."))
+    answer = _peel(_without_stop(answer))
     # Truncated right after the marker: the text before it is not the answer.
     return Extracted(answer, "marker") if answer.strip("*_") else Extracted(None, "marker-empty")
+
+
+def _without_stop(answer: str) -> str:
+    """Return an answer without the dot of its sentence; those of 0.333... belong to it."""
+    return answer if answer.endswith("..") else answer.removesuffix(".")
 
 
 # -- last number ---------------------------------------------------------------------------

@@ -29,7 +29,7 @@ _LONGEST_ANSWER = 5_000
 _LONGEST_PATTERN = 100  # a longer answer is searched as it is, whose time no text can stretch
 _CANDIDATES = 4  # places that are tried, from the end
 _MINUS = "[-\u2212\u2013\ufe63\uff0d]"
-_BETWEEN = "[{},]{0,3}"  # what extraction takes out of numbers
+_BETWEEN = "[{}, '\u00a0\u2009\u202f]{0,3}"  # what extraction takes out of numbers
 _OTHER = "\u00a4"  # nothing that an answer has
 _FOLLOWING = str.maketrans(
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",

@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 FORMAT, VERSION = "comparison", 1
-_SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking")
+_SETTINGS = ("over", "level", "paired", "policy", "margin", "test", "ranking", "first")
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,8 @@ def _differences(
     """Yield the difference of two models by each metric, corrected by labels where there are."""
     a, b = models.values()
     options = asdict(contest)
-    del options["metrics"], options["ranking"], options["accept"]
+    for name in ("metrics", "ranking", "accept", "first"):
+        del options[name]
     if not judges:
         yield from (compare(a, b, name, **options) for name in names)
         return

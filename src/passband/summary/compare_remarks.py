@@ -10,14 +10,11 @@ from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
 
 __all__ = [
-    "DifferentTargets",
     "different_scorers",
-    "different_targets",
     "sandbox_remarks",
     "scale_remarks",
     "scorer_remarks",
     "target_findings",
-    "target_remarks",
 ]
 
 _ALLOWED = 0.05  # share of problems whose targets may differ before a comparison means nothing
@@ -62,7 +59,7 @@ def sandbox_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> 
     ]
 
 
-class DifferentTargets(NamedTuple):
+class _DifferentTargets(NamedTuple):
     """The problems of a task that have one id and different targets on the two sides."""
 
     unlike: int
@@ -76,9 +73,9 @@ class DifferentTargets(NamedTuple):
         )
 
 
-def different_targets(
+def _different_targets(
     readings: Sequence[Groups], tasks: Sequence[str | None]
-) -> dict[str | None, DifferentTargets]:
+) -> dict[str | None, _DifferentTargets]:
     """Return how many problems have the same ids, but different targets, by task."""
     first: dict[str | None, dict[str, tuple[str, ...]]] = {}
     other: dict[str | None, dict[str, None]] = {}
@@ -89,38 +86,29 @@ def different_targets(
             if targets and task in tasks and known.setdefault(key, targets) != targets:
                 other.setdefault(task, {})[key] = None
     return {
-        task: DifferentTargets(len(keys), len(first[task]), next(iter(keys)))
+        task: _DifferentTargets(len(keys), len(first[task]), next(iter(keys)))
         for task, keys in other.items()
     }
 
 
 def target_findings(
-    readings: Sequence[Groups], tasks: Sequence[str | None]
+    readings: Sequence[Groups], tasks: Sequence[str | None], allowed: float = _ALLOWED
 ) -> dict[str | None, tuple[Finding, ...]]:
-    """Return findings on tasks whose problems have the same ids, but different targets."""
+    """Return findings on tasks whose problems have the same ids, but different targets.
+
+    Beyond the share `allowed` of a task's problems a comparison means nothing.
+    """
     return {
         task: (
             Finding(
                 "different-targets",
-                "invalid" if different.unlike > _ALLOWED * different.problems else "weak",
+                "invalid" if different.unlike > allowed * different.problems else "weak",
                 f"{different}: if they are different problems, pairing them is wrong",
                 numbers={"unlike": different.unlike, "problems": different.problems},
             ),
         )
-        for task, different in different_targets(readings, tasks).items()
+        for task, different in _different_targets(readings, tasks).items()
     }
-
-
-def target_remarks(readings: Sequence[Groups], tasks: Sequence[str | None]) -> list[Remark]:
-    """Return remarks on tasks whose problems have the same ids, but different targets."""
-    return [
-        Remark(
-            f"{f'{task}: ' if task else ''}{different}: if they are different problems, pairing "
-            "them is wrong",
-            important=True,
-        )
-        for task, different in different_targets(readings, tasks).items()
-    ]
 
 
 def scale_remarks(models: Mapping[str | None, Mapping[str, Outcomes]]) -> list[Remark]:

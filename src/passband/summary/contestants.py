@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from passband.readers import Groups, Remark, read
 from passband.readers.choice import chosen_sources
 from passband.readers.folders import expand_sources, is_several
 from passband.readers.judge_scores import JudgeScores
+from passband.stats.data.evidence import Finding
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
 from passband.stats.metric.registry import needs_answers
@@ -69,6 +70,7 @@ def read_contestants(
             targets=contest.paired,
             answers=needs_answers(contest.metrics),
             scales=scales,
+            first=contest.first,
         )
         for source in sources
     ]
@@ -97,11 +99,7 @@ def contestants_of(
     left_out += sandbox_remarks(readings, shared)
     apart = target_findings(readings, shared)
     outcomes = {
-        task: {
-            name: one.accepting(contest.accept).knowing(apart.get(task, ()))
-            for name, one in entrants.models(task).items()
-        }
-        for task in shared
+        task: _knowing(entrants.models(task), contest, apart.get(task, ())) for task in shared
     }
     scorers = different_scorers(readings, shared)  # whose remark speaks of scales already
     left_out += scale_remarks({t: models for t, models in outcomes.items() if t not in scorers})
@@ -112,6 +110,15 @@ def contestants_of(
     for task, found in judges.items():
         left_out += judge_remarks(task, found)
     return Contestants(outcomes, (*remarks, *left_out), shares, entrants.sources(), judges)
+
+
+def _knowing(
+    models: Mapping[str, Outcomes], contest: Contest, apart: Iterable[Finding]
+) -> dict[str, Outcomes]:
+    """Return the models of a task with what is accepted, the last also with how targets differ."""
+    known = {name: one.accepting(contest.accept) for name, one in models.items()}
+    last = list(known)[-1]
+    return {**known, last: known[last].knowing(apart)}
 
 
 def _with_trials(sources: Sequence[str | Path]) -> tuple[Sequence[str | Path], list[Remark]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from passband import notes
@@ -16,7 +16,7 @@ from passband.stats.interval.estimate import estimate
 from passband.stats.metric.bounds import bounds
 from passband.stats.metric.measure import measure
 from passband.stats.metric.names import parse_name
-from passband.stats.metric.registry import expand_metrics, parse_metric
+from passband.stats.metric.registry import expand_metrics
 from passband.summary.certified import certified_lines
 from passband.summary.spread import spread_of
 from passband.summary.stopped import looks_stopped, stopped_lines
@@ -25,7 +25,6 @@ from passband.summary.summary import Group, Line, Request, ScorerCounts
 __all__ = [
     "group_of",
     "metric_lines",
-    "unbiased_first",
     "unscored_notes",
     "with_first_lines",
     "with_tally",
@@ -114,24 +113,38 @@ def metric_lines(
     return certified_lines(lines, outcomes, request)
 
 
-def unbiased_first(outcomes: Outcomes, request: Request) -> int | None:
+def _unbiased_first(outcomes: Outcomes, request: Request) -> int | None:
     """Return how many first trials of each problem to use, where all of them would mislead."""
+    if request.policy != "drop" and outcomes.unscored:
+        return None  # failed trials have no place in the order
     finding = evidence_of(outcomes.counted(request.policy)).against(request.over, 1)
     first = None if finding is None else finding.numbers.get("first")
     return first if isinstance(first, int) else None
 
 
-def with_first_lines(lines: list[Line], first: Outcomes, request: Request) -> list[Line]:
+def with_first_lines(
+    lines: list[Line], outcomes: Outcomes, request: Request, of_first: Callable[[int], Outcomes]
+) -> list[Line]:
     """Return lines, each followed by the same metric of the first trials of each problem.
 
-    These were asked whatever the results, so that they are unbiased.
+    Only where all trials would mislead: the first ones were asked whatever the results.
     """
-    trials = first.most_trials()
+    trials = _unbiased_first(outcomes, request)
+    if trials is None:
+        return lines
+    try:
+        first = of_first(trials)
+    except InvalidInput:  # their order is not known, as a note says
+        return lines
+    request = replace(request, certify=False)
     shown = []
     for line in lines:
         shown.append(line)
-        if line.estimate is not None and parse_metric(line.estimate.metric, trials).k <= trials:
-            (again,) = metric_lines(first, [line.estimate.metric], request, line.scorer)
+        biased = line.estimate
+        if biased is None or biased.low is not None:
+            continue
+        if max(parse_name(biased.metric).ks or (1,)) <= trials:
+            (again,) = metric_lines(first, [biased.metric], request, line.scorer)
             shown.append(replace(again, metric=f"{line.metric} (first {trials})"))
     return shown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from passband import notes
@@ -30,7 +30,6 @@ from passband.summary.default_metrics import default_metrics
 from passband.summary.group import (
     group_of,
     metric_lines,
-    unbiased_first,
     with_first_lines,
     with_tally,
 )
@@ -231,9 +230,6 @@ class RunSummary:
         checked = () if programs is None else programs.notes()
         part = shard_notes(self._run, self._trials.directory)
         group = replace(group, notes=(*part, *group.notes, *told, *bad, *checked))
-        if len(self._run.addresses) > 1:
-            moved = notes.moved_server(self._run.addresses)
-            group = replace(group, notes=(*group.notes, moved))
         until = until_result(self._trials, self._run, group.evidence or NOTHING)
         remarks = group.notes if until is None else (notes.until(until.statement), *group.notes)
         lines = [
@@ -319,7 +315,7 @@ class RunSummary:
             outcomes = replace(outcomes, unscored={})
         if not needs_answers(self._request.metrics):
             return outcomes, ()
-        recorded = stored_votes(self._trials, self._run, self._scorer)
+        recorded = stored_votes(self._trials, self._run, self._scorer, rounds=request.first)
         return replace(outcomes, votes=recorded.votes), recorded.notes
 
     @cached_property
@@ -363,12 +359,8 @@ class RunSummary:
 
     def _estimated(self, outcomes: Outcomes, names: Sequence[str]) -> list[Line]:
         lines = metric_lines(outcomes, names, self._request, self._scorer.name)
-        first = unbiased_first(outcomes, self._request)
-        if first is None:
-            return lines
-        plain = replace(self._request, certify=False)
-        stored = stored_outcomes(self._trials, self._run, self._scorer, first)
-        return with_first_lines(lines, stored, plain)
+        of_first = partial(stored_outcomes, self._trials, self._run, self._scorer)
+        return with_first_lines(lines, outcomes, self._request, of_first)
 
 
 def _labelled(results: Sequence[EntryResult], judges: Sequence[str]) -> list[Line]:

@@ -15,6 +15,7 @@ from passband.readers.folders import expand_sources, is_several, short_names
 from passband.readers.judge_scores import JudgeScores
 from passband.stats.checks import as_level, as_whole, check_over, check_text
 from passband.stats.data.columns import Roles
+from passband.stats.data.evidence import NOTHING
 from passband.stats.data.outcomes import Outcomes, Policy
 from passband.stats.data.scale import Scale
 from passband.stats.decision.plan.plan import Plan
@@ -26,7 +27,7 @@ from passband.summary.bracket import with_bracket
 from passband.summary.certified import for_groups
 from passband.summary.combined import Sample, Stratum, check_population, combine_groups
 from passband.summary.default_metrics import default_metrics
-from passband.summary.group import group_of, metric_lines, with_tally
+from passband.summary.group import group_of, metric_lines, with_first_lines, with_tally
 from passband.summary.joined import join_summaries
 from passband.summary.judged.correction import Correction
 from passband.summary.judged.prices import read_prices
@@ -71,6 +72,8 @@ def summarize(
     label: str | None = None,
     prices: Prices | Mapping[str, float] | None = None,
     scales: Mapping[str, Scale] | None = None,
+    first: int | None = None,
+    accept: str | Sequence[str] = (),
 ) -> Summary:
     """Return every metric of recorded trials with its interval.
 
@@ -100,7 +103,9 @@ def summarize(
     is put in order of what it brings for its price; see docs/label.md.
 
     `scales` says by name of a column or scorer what range its scores have, and whether lower ones
-    are better; see docs/direction.md.
+    are better; see docs/direction.md. With `first`, only so many first trials of each problem are
+    used. `accept` takes codes of findings about the data that are known to do no harm, such as
+    "trials-related": intervals are given all the same.
 
     >>> summary = summarize([[1, 0, 1, 1], [0, 0, 0, 1]], "pass@2")
     >>> print(summary.groups[0].lines[0].estimate)
@@ -122,6 +127,8 @@ def summarize(
         judge,
         label,
         read_prices(prices),
+        _names(accept),
+        None if first is None else as_whole("first", first),
     )
     _check(request)
     columns = {
@@ -179,6 +186,7 @@ def _summarize_one(source: Any, request: Request, reading: _Reading) -> Summary:
         skip_bad=reading.skip_bad,
         answers=needs_answers(request.metrics),
         scales=reading.scales,
+        first=request.first,
     )
     return _summarized(groups, request, reading.plan)
 
@@ -267,9 +275,10 @@ def _group(
     group = group_of(outcomes, request, by, plan=plan)
     counted = outcomes.under(request.policy)
     names = request.metrics or default_metrics(counted)
+    lines = metric_lines(outcomes, names, request, scorer)
     group = replace(
         group,
-        lines=tuple(metric_lines(outcomes, names, request, scorer)),
+        lines=tuple(with_first_lines(lines, outcomes, request, outcomes.first)),
         notes=(*group.notes, *name_notes(names, counted)),
     )
     return with_bracket(group, outcomes, scorer)
@@ -286,6 +295,7 @@ def _check(request: Request) -> None:
         )
     if request.cap is not None and not request.stopped_after:
         raise InvalidInput("cap goes with stopped_after: the successes that ended a problem.")
+    NOTHING.accepting(request.accept)  # refuses unknown codes
     if request.stopped_after is not None and request.stopped_after != 0:
         as_whole("stopped_after", request.stopped_after)
 

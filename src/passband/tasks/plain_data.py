@@ -16,7 +16,8 @@ from passband.errors import InvalidInput
 from passband.records import form_of, require_file
 from passband.tasks.plain_data_fields import fields_of
 from passband.tasks.plain_data_guess import DataOptions, Guess, make_guess
-from passband.tasks.plain_data_notes import notes_of, warnings_of
+from passband.tasks.plain_data_media import refuse_media
+from passband.tasks.plain_data_notes import notes_of, used_columns, warnings_of
 from passband.tasks.plain_data_rows import first_rows, refuse_other_files
 
 __all__ = ["Draft", "draft_task", "is_data_file"]
@@ -51,22 +52,26 @@ def draft_task(path: Path, options: DataOptions | None = None) -> Draft:
     require_file(path)
     if not path.is_file():
         raise InvalidInput(f"{path}: a pipe or a device; write what comes out of it to a file.")
-    rows, inner = first_rows(path)
+    options = options or DataOptions()
+    rows, inner, media = first_rows(path)
     fields = fields_of(rows)
+    columns = tuple(dict.fromkeys(name for row in rows for name in row))
     try:
-        if options is None or not (options.question or options.prompt):
+        if not (options.question or options.prompt):
             refuse_other_files(fields)
-        guess = make_guess(fields, rows, options or DataOptions())
+        guess = make_guess(fields, rows, options)
+        if media or options.ignore_columns:
+            every = [*columns, *media]
+            refuse_media(media, used_columns(guess, every), every, options.ignore_columns or ())
     except InvalidInput as error:
         raise type(error)(f"{path}: {error.message}") from None
-    columns = tuple(dict.fromkeys(name for row in rows for name in row))
     return Draft(
         path=path,
-        values=_values(path, inner, guess, (options or DataOptions()).system),
+        values=_values(path, inner, guess, options.system),
         columns=columns,
         guess=guess,
-        notes=tuple(notes_of(guess, path, columns, options or DataOptions())),
-        warnings=tuple(warnings_of(guess, options or DataOptions())),
+        notes=tuple(notes_of(guess, path, columns, options)),
+        warnings=tuple(warnings_of(guess, options)),
     )
 
 

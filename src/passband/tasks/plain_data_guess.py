@@ -55,6 +55,7 @@ class DataOptions:
     scorer: str | None = None
     extract: Sequence[str] | None = None  # rules
     system: str | None = None  # system prompt, for a task file; a run gets it by `Adjustments`
+    ignore_columns: Sequence[str] | None = None  # of pictures and sounds that no prompt needs
 
     @classmethod
     def of(
@@ -65,15 +66,21 @@ class DataOptions:
         scorer: str | None,
         extract: str | None,
         system: str | None = None,
+        ignore_columns: str | None = None,
     ) -> DataOptions:
-        """Return options as the shell gives them: rules with commas between."""
-        rules = None if extract is None else [rule.strip() for rule in extract.split(",")]
-        return cls(question, answer, prompt, scorer, rules, system)
+        """Return options as the shell gives them: rules and columns with commas between."""
+        rules, ignored = (
+            None if names is None else [name.strip() for name in names.split(",")]
+            for names in (extract, ignore_columns)
+        )
+        return cls(question, answer, prompt, scorer, rules, system, ignored)
 
     @property
     def given(self) -> list[str]:
         """The options that were given, as the shell knows them."""
-        return [f"--{name}" for name, value in vars(self).items() if value is not None]
+        return [
+            f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value is not None
+        ]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from passband.score.parse_number import read_number
@@ -10,7 +10,7 @@ from passband.tasks.plain_data_guess import DataOptions, Guess
 from passband.tasks.problem_set import USUAL_NAMES
 from passband.tasks.template import Template
 
-__all__ = ["notes_of", "warnings_of"]
+__all__ = ["notes_of", "used_columns", "warnings_of"]
 
 _MOST_UNUSED = 12  # columns that a note lists
 
@@ -51,12 +51,21 @@ def _unused(guess: Guess, columns: Sequence[str]) -> str:
     """Return the columns that have no part in the task, unless the user wrote the prompt."""
     if guess.question is None:
         return ""
-    choices = guess.choices.columns if guess.choices else ()
-    used = {guess.question.name, guess.answer.name.split(".")[0], *choices, *USUAL_NAMES}
-    used |= Template(guess.prompt).columns | Template(str(guess.target)).columns
+    used = used_columns(guess, columns)
     unused = [name for name in columns if name not in used]
     more = ", ..." if len(unused) > _MOST_UNUSED else ""
     return f"; not used: {', '.join(unused[:_MOST_UNUSED])}{more}" if unused else ""
+
+
+def used_columns(guess: Guess, columns: Iterable[str]) -> set[str]:
+    """Return the names that have a part in the task, those of `doc["name"]` among them."""
+    asked = {guess.question.name} if guess.question else set()
+    choices = guess.choices.columns if guess.choices else ()
+    used = {*asked, guess.answer.name.split(".")[0], *choices, *USUAL_NAMES}
+    for template in (guess.prompt, str(guess.target)):
+        used |= Template(template).columns
+        used |= {name for name in columns if f'"{name}"' in template or f"'{name}'" in template}
+    return used
 
 
 def warnings_of(guess: Guess, options: DataOptions) -> Iterator[str]:

@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from passband.errors import InvalidInput
 from passband.records import form_of, read_json, read_records
 from passband.tasks.data import plain_rows
 from passband.tasks.plain_data_fields import Field, is_absent, shown
+from passband.tasks.plain_data_media import media_columns
 
-__all__ = ["LOOKED_AT", "first_rows", "refuse_empty", "refuse_other_files"]
+__all__ = ["LOOKED_AT", "FirstRows", "first_rows", "refuse_empty", "refuse_other_files"]
 
 LOOKED_AT = 10_000  # rows that guesses are made from
 _CHARACTERS = 50_000_000  # the same, of rows that are long
 _RESULTS = ("score", "trial", "is_correct", "completion", "rollout", "exact_match")
 
 
-def first_rows(path: Path) -> tuple[list[dict[str, Any]], str | None]:
-    """Return rows to look at, and the field of a JSON object that holds them, if one does."""
+class FirstRows(NamedTuple):
+    """The rows that guesses are made from, and what is no longer to be seen in them."""
+
+    rows: list[dict[str, Any]]  # of plain values
+    field: str | None  # of a JSON object that holds them, if one does
+    media: list[str]  # columns of pictures and sounds
+
+
+def first_rows(path: Path) -> FirstRows:
+    """Return rows to look at."""
     inner = _list_field(path)
     rows: list[dict[str, Any]] = []
     characters = 0
@@ -31,7 +40,7 @@ def first_rows(path: Path) -> tuple[list[dict[str, Any]], str | None]:
             break
     if not rows:
         raise InvalidInput(f"{path}: there are no rows in it.")
-    return plain_rows(rows), inner
+    return FirstRows(plain_rows(rows), inner, media_columns(rows))
 
 
 def _list_field(path: Path) -> str | None:

@@ -127,6 +127,28 @@ def test_the_text_of_an_exception(anywhere: Zygotes, kind: str) -> None:
     assert anywhere.check(square(decoding, test), AMPLE).passed
 
 
+@BOTH
+@pytest.mark.parametrize("kind", ["StopIteration", "StopAsyncIteration", "Own"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        "assert all(map(lambda x: candidate(x) == x * x, [2, 3]))",
+        "for got, want in zip(map(candidate, [2, 3]), [4, 9]):\n    assert got == want",
+        "assert list(map(candidate, [])) == []\nassert candidate(2) == 4",
+    ],
+)
+def test_no_exception_of_a_program_ends_a_loop_of_its_tests(
+    anywhere: Zygotes, mode: str, kind: str, test: str
+) -> None:
+    program = f"class Own(StopIteration):\n    pass\ndef square(x):\n    raise {kind}(4)"
+    verdict = anywhere.check(square(program, test, verdict=mode), AMPLE)
+    name = kind if kind.startswith("Stop") or mode == "same" else "StopIteration"
+    assert verdict.status == "failed"
+    assert f"RuntimeError: the program raised {name}" in str(verdict.detail)
+    right = anywhere.check(square(test=test, verdict=mode), AMPLE)
+    assert right.passed, right.detail
+
+
 def test_exceptions_that_tests_expect(anywhere: Zygotes) -> None:
     program = "class Own(ValueError):\n    pass\ndef square(x):\n    raise Own('negative')"
     test = (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import exact
 from exact import Draws
-from passband import InvalidInput, NotEnoughData, Outcomes, curve, measure, measure_all
+from passband import InvalidInput, NotEnoughData, Outcomes, compare, curve, measure, measure_all
 from passband.errors import UnknownName
 from passband.stats.metric import credits
 from passband.stats.metric.names import parse_name, unit_interval
@@ -203,6 +203,22 @@ def test_curve_of_rewards_is_every_single_k() -> None:
         assert measure(outcomes, f"max@{k}").value == pytest.approx(mean, rel=1e-12)
     means = [exact.avg(row) for row in rows if row]
     assert measure(outcomes, "avg").value == pytest.approx(float(sum(means) / len(means)))
+
+
+@pytest.mark.parametrize("name", ["avg", "mean"])
+def test_a_mean_of_rewards_is_over_the_problems_with_k_trials(name: str) -> None:
+    two = Outcomes.from_array([[0.0], [0.0, 0.5]])
+    assert measure(two, f"{name}@2").value == 0.25  # (0 + 0.5) / 2, of the second problem alone
+    rng = np.random.default_rng(7)
+    rows = [rng.normal(size=n).tolist() for n in (4, 0, 1, 9, 4, 7, 2)]
+    outcomes = Outcomes.from_array(rows)
+    values = curve(outcomes, f"{name}@*").value
+    for k, found in enumerate(values, start=1):
+        wanted = [exact.avg(row) for row in rows if len(row) >= k]
+        mean = pytest.approx(float(sum(wanted) / len(wanted)), rel=1e-12)
+        single = measure(outcomes, f"{name}@{k}")
+        assert (found, single.value, single.n_problems) == (mean, mean, len(wanted))
+        assert compare(outcomes, outcomes, f"{name}@{k}").value_a == mean
 
 
 @pytest.mark.parametrize("key", sorted(set(FAMILIES) - {"max@", "avg", "avg@", "mean", "mean@"}))

@@ -79,6 +79,7 @@ def reason_against(schema: Schema, options: Options) -> str | None:
     clusters = [options.columns.get("cluster"), *matching(names, ROLES["cluster"])]
     reasons = {
         "votes need the answer of every trial": options.answers,
+        "the first trials of each problem are chosen row by row": options.first is not None,
         "a judge's scores are corrected trial by trial": "judge" in options.columns
         or "label" in options.columns,
         "clusters of problems are read row by row": "cluster" in options.columns

@@ -22,6 +22,7 @@ _STATUSES = {
 _UNSCORED = {"timeout": "scorer timed out", "no_verdict": "no verdict"}
 _BROKEN = {
     "boxed-unclosed": r"the last \boxed{ is never closed",
+    "marker-ambiguous": "what follows the last marker can be read as several answers",
     "marker-empty": "nothing follows the last marker",
     "reasoning-unclosed": "the text ends within its reasoning",
     "fallback": "no match",

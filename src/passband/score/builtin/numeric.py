@@ -8,6 +8,7 @@ from typing import Any
 from passband.errors import InvalidInput
 from passband.score.parse_number import equal_numbers, read_number
 from passband.score.registry import register_scorer
+from passband.score.stated_number import stated_number
 
 __all__ = ["numeric"]
 
@@ -28,18 +29,20 @@ def numeric(answer: str, target: str, *, relative: float = 0, absolute: float = 
     r"""Return whether two numbers are equal, exactly or within a tolerance of the target.
 
     Reads thousands commas, decimals, fractions, mixed numbers, e-notation, percent and currency
-    signs, LaTeX or not. An answer that is not a number is wrong; such a target is an error.
-    For numbers inside a sentence, extract with the rule `last_number` first.
+    signs, LaTeX or not, and the number that a text states at its start ("12 apples"). An answer
+    that states no number, or more than one, is wrong; such a target is an error.
 
     >>> numeric("$1,234.00", "1234"), numeric(r"\frac{1}{2}", "0.5"), numeric("1/3", "0.333")
     (True, True, False)
     >>> numeric("1/3", "0.333", absolute=0.001), numeric("50%", "0.5")
     (True, True)
+    >>> numeric("12 apples", "12"), numeric("12 or 13", "12")
+    (True, False)
     """
     expected = read_number(target)
     if expected is None:
         raise InvalidInput(f"the target {target[:60]!r} is not a number.")
-    number = read_number(answer)
+    number = read_number(answer) or read_number(stated_number(answer).number or "")
     if number is None:
         return False
     if not (relative or absolute):

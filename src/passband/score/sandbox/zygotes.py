@@ -19,7 +19,7 @@ __all__ = ["ATTEMPTS", "Zygotes"]
 
 ATTEMPTS = 3
 _PATIENCE = 5  # times the wall clock, for a trial that others kept waiting
-VERSION = "1"  # goes up when the same program and tests get another verdict
+VERSION = "2"  # goes up when the same program and tests get another verdict
 
 Result = TypeVar("Result", Verdict, Finished)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from passband.errors import InvalidInput, UnknownName, nearest
-from passband.notes import ACCEPTED, Note, Severity
+from passband.notes import ACCEPTED, WARNED, Note, Severity
 from passband.stats.checks import Over
 
 __all__ = ["BOTH", "CODES", "COUNTS_FIXED", "NOTHING", "VERSION", "Evidence", "Finding"]
@@ -18,7 +18,7 @@ CODES = (
     *COUNTS_FIXED, "drift", "unlike-round", "copied-trials", "copied-draws", "order-unknown",
     "identical-answers", "greedy-decoding", "copied-problems", "failures-related", "rare-credit",
     "unasked-problems", "gone-problems", "looks-wrong", "looks-misread",
-    "other-extraction", "different-targets", "model-accuracy",
+    "other-extraction", "different-targets", "moved-server", "model-accuracy",
 )  # fmt: skip
 BOTH: Mapping[Over, int] = {"problems": 1, "trials": 1}
 
@@ -88,6 +88,23 @@ class Evidence:
                 hint = nearest(code, CODES) or f" Known: {', '.join(CODES)}."
                 raise UnknownName(f"no finding has the code {code!r}.{hint}")
         return replace(self, accepted=tuple(dict.fromkeys((*self.accepted, *codes))))
+
+    def warned(self, over: Over = "problems") -> tuple[Finding, ...]:
+        """Return what is to be said even where notes are not: the values may be wrong."""
+        return tuple(
+            finding
+            for finding in self.findings
+            if finding.code not in self.accepted
+            and (finding.code in WARNED or finding.severity_for(over, 1) == "invalid")
+        )
+
+    def of_first(self) -> Evidence:
+        """Return what is still true of the first trials of each problem.
+
+        Findings whose remedy they are do not speak of them.
+        """
+        kept = tuple(finding for finding in self.findings if "first" not in finding.numbers)
+        return replace(self, findings=kept)
 
     def if_any(self) -> Evidence | None:
         """Return the evidence if there is a finding."""

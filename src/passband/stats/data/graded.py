@@ -103,9 +103,9 @@ class GradedScores(ArrayValue):
             return 0.0
         return max(1.0 - float((self.values * (1.0 - self.values)).mean()) / coin, 0.0)
 
-    def means(self) -> Floats:
-        """Return the mean score of each problem that has trials, in the order of `groups`."""
-        return np.concatenate([group.ordered.mean(axis=1) for group in self.groups])
+    def means(self, k: int = 1) -> Floats:
+        """Return the mean score of each problem that has k trials, in the order of `groups`."""
+        return np.concatenate([group.ordered.mean(axis=1) for group in self.groups if group.n >= k])
 
     def best_of(self, k: int) -> Floats:
         """Return the expected best of k trials of each problem that has k, in group order."""

@@ -43,7 +43,12 @@ from passband.stats.data.pooling import (
     ranked,
     split_columns,
 )
+from passband.stats.data.row_order import RowOrder, row_order
 from passband.stats.data.scale import UNSTATED, Scale
+from passband.stats.data.sequence import Sequence as AskedScores
+from passband.stats.data.sequence import compact
+from passband.stats.data.unfold import COUNTS
+from passband.stats.data.values import frozen
 from passband.stats.data.votes import Votes
 from passband.types import Floats, Ints
 
@@ -82,6 +87,7 @@ class Layout:
     unfolded: str = ""  #: in words, where the rows were made from columns, counts or lists
     rivals: tuple[str, ...] = ()  #: columns that could have been the score
     scale: Scale = UNSTATED  #: of the scores, as far as the caller states it
+    first: int | None = None  #: only so many first trials of each problem
 
     def groups(self) -> list[TableGroup]:
         """Return the outcomes of each group, in order of rows."""
@@ -113,20 +119,32 @@ class Layout:
         return max((len(first) for first in nested if isinstance(first, list)), default=1) - 1
 
     def trials(self, group: TableGroup) -> Iterator[TableTrial]:
-        """Yield the rows of a group; a status or a cluster that is empty is None."""
+        """Return the cells of each row of a group."""
+        return map(self.trial, group.rows.tolist())
+
+    def trial(self, row: int) -> TableTrial:
+        """Return the cells of a row; a status or a cluster that is empty is None."""
         status, cluster = (
-            None if name is None else self.columns[name]
+            None if name is None or is_absent(self.columns[name][row]) else self.columns[name][row]
             for name in (self.roles.status, self.roles.cluster)
         )
-        for row in group.rows.tolist():
-            score = float(self._scores[row])
-            yield TableTrial(
-                problem=self._problems[self._problem_of[row]],
-                trial=None if self._trial_of is None else self._trial_of[1][self._trial_of[0][row]],
-                score=None if np.isnan(score) else score,
-                status=None if status is None or is_absent(status[row]) else label(status[row]),
-                cluster=None if cluster is None or is_absent(cluster[row]) else label(cluster[row]),
-            )
+        score = float(self._scores[row])
+        return TableTrial(
+            problem=self._problems[self._problem_of[row]],
+            trial=None if self._trial_of is None else self._trial_of[1][self._trial_of[0][row]],
+            score=None if np.isnan(score) else score,
+            status=None if status is None else label(status),
+            cluster=None if cluster is None else label(cluster),
+        )
+
+    def ordered(self, group: TableGroup) -> tuple[Ints, Ints]:
+        """Return the rows of a group, problem after problem in the order of asking, and offsets.
+
+        Problem i has the rows from ``offsets[i]`` on, before ``offsets[i + 1]``.
+        """
+        problem_of = ranked(self._problem_of[group.rows])
+        rows = group.rows[self.order.positions(group.rows, problem_of)]
+        return rows, np.append(0, np.cumsum(np.bincount(problem_of)))
 
     def refusal(self) -> str:
         """Return why the groups of the table cannot be pooled, and what to do instead."""
@@ -176,6 +194,17 @@ class Layout:
         return None if name is None else number_labels(self.columns[name])
 
     @cached_property
+    def order(self) -> RowOrder:
+        """The order in which the trials of a problem were asked."""
+        if self.unfolded.startswith(COUNTS):
+            return RowOrder(unknown=f"read as {self.unfolded}")
+        return (
+            RowOrder()
+            if self.unfolded
+            else row_order(self.roles.trial, self._trial_of, self._problem_of)
+        )
+
+    @cached_property
     def _answer_of(self) -> Ints | None:
         name = self.roles.answer
         return None if name is None else number_texts(self.columns[name])
@@ -186,6 +215,7 @@ class Layout:
         key = tuple(label(self.columns[name][rows[0]]) for name in self.by)
         _ = self._problem_of, self._scores  # errors there are about the table, not the group
         with error_prefix(key):
+            rows = self._of_first(rows)
             outcomes = self._outcomes(rows)
         labels = dict(zip(self.by, key, strict=True)) | self._constants
         return TableGroup(key, outcomes, labels, rows)
@@ -195,6 +225,16 @@ class Layout:
         names = [name for name in matching(self.columns, SPLIT_BY) if name not in self.by]
         labels = {name: distinct_labels(self.columns[name], 1) for name in names}
         return {name: only[0] for name, only in labels.items() if only}
+
+    def _of_first(self, rows: Ints) -> Ints:
+        """Return the rows of the first trials of each problem; one that is missing is no trial."""
+        if self.first is None:
+            return rows
+        is_there = ~np.isnan(self._scores[rows])
+        for place in np.flatnonzero(~is_there).tolist():
+            is_there[place] = self._status(rows[place]) != MISSING
+        rows = rows[is_there]
+        return self.order.first(self.first, rows, self._problem_of[rows], self._problems)
 
     def _outcomes(self, rows: Ints) -> Outcomes:
         problem_of, names = self._problem_of[rows], self._problems
@@ -207,23 +247,37 @@ class Layout:
         scored = ~np.isnan(scores)
         trials = np.bincount(problem_of[scored], minlength=len(names))
         unscored = self._unscored(rows[~scored], problem_of[~scored], len(names))
-        successes, graded = _collected(problem_of[scored], scores[scored], trials)
+        asked = self._asked(rows[scored], problem_of[scored], trials)
+        successes, graded = _collected(asked)
         clusters = self._clusters(rows, problem_of, names)
         votes = None
         if self._answer_of is not None:
             answers = self._answer_of[rows][scored]
             votes = Votes.of_trials(problem_of[scored], answers, scores[scored], len(names))
-        return Outcomes(names, trials, successes, graded, clusters, unscored, votes, self.scale)
+        return Outcomes(
+            names, trials, successes, graded, clusters, unscored, votes, self.scale,
+            asked=None if self.order.unknown else asked,
+        )  # fmt: skip
+
+    def _asked(self, rows: Ints, problem_of: Ints, trials: Ints) -> AskedScores:
+        """Return the scores of rows, problem after problem, in the order of asking."""
+        scores = self._scores[rows[self.order.positions(rows, problem_of)]]
+        offsets = np.concatenate([[0], np.cumsum(trials)])
+        return AskedScores(frozen(compact(scores)), frozen(offsets))
 
     def _unscored(self, rows: Ints, problem_of: Ints, count: int) -> dict[str, Ints]:
         """Count the rows without a score per problem, by their status."""
-        column = self.columns[self.roles.status] if self.roles.status else None
         problems: dict[str, list[int]] = {}
         for row, problem in zip(rows.tolist(), problem_of.tolist(), strict=True):
-            status = MISSING if column is None else label(column[row])
-            word = MISSING if status.strip().lower() in ABSENT | {"ok"} else status
-            problems.setdefault(word, []).append(problem)
+            problems.setdefault(self._status(row), []).append(problem)
         return {word: np.bincount(where, minlength=count) for word, where in problems.items()}
+
+    def _status(self, row: int) -> str:
+        """Return why a row without a score has none."""
+        if self.roles.status is None:
+            return MISSING
+        status = label(self.columns[self.roles.status][row])
+        return MISSING if status.strip().lower() in ABSENT | {"ok"} else status
 
     def _refuse_duplicates(self, rows: Ints, problem_of: Ints, names: Sequence[str]) -> None:
         if self._trial_of is None:
@@ -285,10 +339,12 @@ def lay_out(
     *,
     answers: bool = False,
     scales: Mapping[str, Scale] | None = None,
+    first: int | None = None,
 ) -> Layout:
     """Decide the role of each column and the columns to split by, in a table of trials.
 
     With `answers`, the column of answers is guessed too. `scales` are those of columns of scores.
+    With `first`, groups are of so many first trials of each problem.
     """
     roles = find_roles(columns, chosen)
     if answers and roles.answer is None:
@@ -298,7 +354,7 @@ def lay_out(
     split = split_columns(columns, roles, named)
     scale = (scales or {}).get(roles.score, UNSTATED)
     shown = () if chosen.get("score") else tuple(rivals)
-    return Layout(columns, roles, split, unfolded, shown, scale)
+    return Layout(columns, roles, split, unfolded, shown, scale, first)
 
 
 @contextmanager
@@ -317,12 +373,8 @@ def _are_distinct(numbers: Ints, count: int) -> bool:
     return len(np.unique(numbers)) == len(numbers)
 
 
-def _collected(
-    problem_of: Ints, scores: Floats, trials: Ints
-) -> tuple[Ints | None, GradedScores | None]:
+def _collected(asked: AskedScores) -> tuple[Ints | None, GradedScores | None]:
     """Return success counts where every score is 0 or 1, and all scores where not."""
-    ones = scores == 1
-    if (ones | (scores == 0)).all():
-        return np.bincount(problem_of[ones], minlength=len(trials)), None
-    order = np.argsort(problem_of, kind="stable")
-    return None, GradedScores(scores[order], np.concatenate([[0], np.cumsum(trials)]))
+    if asked.values.dtype == np.uint8:
+        return asked.sums(), None
+    return None, GradedScores(np.asarray(asked.values, np.float64), asked.offsets)

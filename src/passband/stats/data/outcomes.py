@@ -19,6 +19,8 @@ from passband.stats.data.graded import GradedScores
 from passband.stats.data.labels import as_labels, check_labels, problem_labels
 from passband.stats.data.matrix import masked_sums, score_matrix
 from passband.stats.data.scale import UNIT, UNSTATED, Scale
+from passband.stats.data.sequence import Sequence as AskedScores
+from passband.stats.data.sequence import compact
 from passband.stats.data.values import ArrayValue, FrozenDict, frozen, owned
 from passband.stats.data.votes import Same, Votes
 from passband.types import ArrayLike, Bools, Floats, Ints
@@ -27,6 +29,7 @@ __all__ = ["MISSING", "Outcomes", "Policy", "on_one_scale"]
 
 Policy = Literal["drop", "fail", "error"]
 MISSING = "missing"
+_MOST_ASKED = 20_000_000  # trials of a matrix whose order is kept, a byte each
 _NO_ANSWERS = (
     "a vote needs the answer of every trial beside its score. A table needs a column of answers, "
     "named prediction, extracted or answer, or chosen with answer= (in the shell, --answer); run "
@@ -62,7 +65,10 @@ class Outcomes(ArrayValue):
     unscored: Mapping[str, Ints] = field(default_factory=dict)  #: status -> count per problem
     votes: Votes | None = None  #: the answers of the scored trials, where they are known
     scale: Scale = UNSTATED  #: ends and direction of the scores, as far as they are stated
-    found: Evidence = NOTHING  #: what was found where the trials were read
+    # What is known beyond the scores, and no part of their value:
+    found: Evidence = field(default=NOTHING, compare=False)  #: where the trials were read
+    #: the scores in the order of asking, where that is known
+    asked: AskedScores | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         count = len(self.trials)
@@ -116,6 +122,7 @@ class Outcomes(ArrayValue):
         """Take a matrix whose rows are problems and whose columns are trials.
 
         NaN, None and masked entries are missing trials. Rows of a list may differ in length.
+        Columns are taken to be in the order of asking, unless the scores of rows are sorted.
         `scale` says what range the scores have, and whether lower ones are better.
         """
         values, present, lengths = score_matrix(scores)
@@ -136,8 +143,9 @@ class Outcomes(ArrayValue):
             if counts is not None:
                 frozen(counts)  # ours, so that no copy is made
         return cls(
-            names, trials, successes, graded, as_labels(clusters), missing, scale=scale or UNSTATED
-        )
+            names, trials, successes, graded, as_labels(clusters), missing, scale=scale or UNSTATED,
+            asked=_asked(values, present, trials, graded),
+        )  # fmt: skip
 
     @classmethod
     def from_counts(
@@ -301,6 +309,7 @@ class Outcomes(ArrayValue):
             graded=None if self.graded is None else self.graded.mapped(scale.mirrored),
             votes=None if self.votes is None else self.votes.mirrored(scale.mirrored),
             scale=self.scale.upright,
+            asked=None if self.asked is None else self.asked.mapped(scale.mirrored),
         )
 
     @cached_property
@@ -415,10 +424,41 @@ class Outcomes(ArrayValue):
         passed = np.concatenate([[0], np.cumsum(has_passed(self.graded.values))])
         successes = np.diff(passed[self.graded.offsets])
         votes = None if self.votes is None else self.votes.binarize(has_passed)
-        return replace(self, successes=successes, graded=None, votes=votes, scale=UNIT)
+        asked = None if self.asked is None else self.asked.mapped(has_passed)
+        return replace(self, successes=successes, graded=None, votes=votes, scale=UNIT, asked=asked)
+
+    def first(self, n: int) -> Outcomes:
+        """Return the first n trials of each problem, which were asked whatever their results.
+
+        Trials without a score are left out, and the answers of trials are no longer known.
+
+        >>> Outcomes.from_array([[1], [0, 0, 1], [0, 1]]).first(1).successes.tolist()
+        [1, 0, 0]
+        """
+        if self.asked is None:
+            raise InvalidInput(
+                "the order in which trials were asked is not known, so that there are no first "
+                f"{n} of each problem; it is that of columns in a matrix, and of the trial numbers "
+                "or rows in a table."
+            )
+        if self.asked.is_sorted:
+            raise InvalidInput(
+                f"the scores of each problem are sorted, so that the first {n} are not those that "
+                "were asked first."
+            )
+        asked = self.asked.first(n, self.problems)
+        trials, successes, graded = frozen(asked.counts()), None, None
+        if self.successes is None:
+            graded = GradedScores(np.asarray(asked.values, dtype=np.float64), asked.offsets)
+        else:
+            successes = frozen(asked.sums())
+        return replace(
+            self, trials=trials, successes=successes, graded=graded, unscored={}, votes=None,
+            asked=asked, found=self.found.of_first(),
+        )  # fmt: skip
 
     def take(self, positions: Ints) -> Outcomes:
-        """Return the problems at these positions, without their unscored trials.
+        """Return the problems at these positions: their scores, and nothing else that is known.
 
         >>> Outcomes.from_counts([3, 0, 8], 8).take(np.array([2, 0])).successes.tolist()
         [8, 3]
@@ -547,6 +587,18 @@ def _fits(scale: Scale, outcomes: Outcomes) -> bool:
     """Return whether all scores lie on a scale."""
     extremes = (0.0, 1.0) if outcomes.graded is None else outcomes.graded.extremes
     return all(map(scale.holds, extremes))
+
+
+def _asked(
+    values: NDArray[Any], present: Bools | None, trials: Ints, graded: GradedScores | None
+) -> AskedScores | None:
+    """Return the entries of a matrix in the order of its columns; None if they are too many."""
+    if values.size > _MOST_ASKED:
+        return None
+    if graded is not None:
+        return AskedScores(graded.values, graded.offsets)
+    kept = values.ravel() if present is None else values[present]
+    return AskedScores(frozen(compact(kept)), frozen(np.append(0, np.cumsum(trials))))
 
 
 def _has_passed(threshold: float, scale: Scale, scores: Floats) -> Bools:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from collections.abc import Sequence as Labels
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +16,7 @@ from passband.stats.checks import as_whole
 from passband.stats.data.values import ArrayValue, frozen, owned
 from passband.types import Bools, Floats, Ints
 
-__all__ = ["Sequence"]
+__all__ = ["Sequence", "compact"]
 
 _HARDLY_CHANCE = 0.001  # the probability of sorted scores below which they are taken to be sorted
 
@@ -47,7 +49,29 @@ class Sequence(ArrayValue):
         """Return the number of trials of each problem."""
         return np.diff(self.offsets)
 
-    def first(self, n: int) -> Sequence:
+    def sums(self) -> Ints:
+        """Return the sum of the scores of each problem, of 0s and 1s."""
+        return np.diff(np.append(0, np.cumsum(self.values, dtype=np.int64))[self.offsets])
+
+    def take(self, positions: Ints) -> Sequence:
+        """Return the scores of the problems at these positions.
+
+        >>> asked = Sequence(np.array([0, 1, 1]), np.array([0, 2, 3]))
+        >>> asked.take(np.array([1, 0])).values.tolist()
+        [1, 0, 1]
+        """
+        counts = self.counts()[positions]
+        offsets = np.append(0, np.cumsum(counts))
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+        kept = self.values[np.repeat(self.offsets[:-1][positions], counts) + within]
+        return Sequence(frozen(kept), frozen(offsets))
+
+    def mapped(self, change: Callable[[Floats], Floats | Bools]) -> Sequence:
+        """Return other scores of the same trials; 0s and 1s are kept as bytes."""
+        values = change(np.asarray(self.values, dtype=np.float64))
+        return Sequence(frozen(compact(values)), self.offsets)
+
+    def first(self, n: int, problems: Labels[str] | None = None) -> Sequence:
         """Keep the first n trials of each problem; one without any trial stays without.
 
         >>> Sequence(np.zeros(5), np.array([0, 3, 5])).first(3)
@@ -59,10 +83,12 @@ problem in position 1 (from 0) has 2.
         n, counts = as_whole("first", n), self.counts()
         is_short = (counts > 0) & (counts < n)
         if is_short.any():
-            position = int(np.argmax(is_short))
+            position = int(np.argmin(np.where(is_short, counts, n)))
+            which = f"the problem in position {position} (from 0)"
+            which = which if problems is None else f"problem {problems[position]!r:.80}"
             raise InvalidInput(
-                f"the first {n} trials of each problem need {n} of each; the problem in position "
-                f"{position} (from 0) has {counts[position]}."
+                f"the first {n} trials of each problem need {n} of each; {which} has "
+                f"{counts[position]}."
             )
         starts = self.offsets[:-1][counts > 0]
         kept = self.values[starts[:, None] + np.arange(n)].ravel()
@@ -105,3 +131,13 @@ problem in position 1 (from 0) has 2.
             return total
         last = alike[np.searchsorted(ends, self.offsets[1:][has_any])]
         return total - float(np.log(last / counts[has_any]).sum())
+
+
+def compact(values: Floats | Bools) -> Floats | NDArray[np.uint8]:
+    """Return scores as bytes if all are 0 or 1.
+
+    >>> compact(np.array([1.0, 0.0])).dtype.name, compact(np.array([0.5])).dtype.name
+    ('uint8', 'float64')
+    """
+    ones = values == 1
+    return ones.view(np.uint8) if (ones | (values == 0)).all() else np.asarray(values, np.float64)

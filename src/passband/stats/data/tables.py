@@ -89,23 +89,27 @@ class Table:
         by: Sequence[str] = (),
         answers: bool = False,
         scales: Mapping[str, Scale] | None = None,
+        first: int | None = None,
         **columns: str | None,
     ) -> Layout:
         """Decide what every column is, and which rows belong together.
 
         With `answers`, the column of answers is guessed too, which only votes need. `scales` are
-        those of columns of scores.
+        those of columns of scores. With `first`, groups are of so many first trials of each
+        problem.
         """
         refuse_chosen(self.columns)
         table = self.long(**columns)
-        return lay_out(table.columns, columns, by, table.unfolded, answers=answers, scales=scales)
+        return lay_out(
+            table.columns, columns, by, table.unfolded, answers=answers, scales=scales, first=first
+        )
 
     def outcomes(self, *, scale: Scale | None = None, **columns: str | None) -> Outcomes:
         """Return the outcomes of all rows; refuse a table that holds several groups.
 
         A column that is pooled though it looks like a condition is named in a warning.
         """
-        layout = self.layout(by=(), answers=False, scales=None, **columns)
+        layout = self.layout(by=(), answers=False, scales=None, first=None, **columns)
         if scale is not None:
             layout = replace(layout, scale=scale)
         groups = layout.groups()

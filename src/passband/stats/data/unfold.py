@@ -17,7 +17,7 @@ from passband.errors import InvalidInput
 from passband.stats.data.cells import is_absent, listing, parse_scores, shortened
 from passband.stats.data.columns import ROLES, matching, normalized, score_columns
 
-__all__ = ["Unfolded", "unfold"]
+__all__ = ["COUNTS", "Unfolded", "unfold"]
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -28,6 +28,7 @@ _TRIALS = ("trials", "n_trials", "num_trials", "n_samples", "num_samples", "tota
 _NUMBERED = frozenset(
     map(normalized, (*ROLES["trial"], *ROLES["score"], "run", "try", "response", "t", "r", ""))
 )
+COUNTS = "counts"  #: how the words begin that describe rows made from counts
 _MOST_UNFOLDED = 20_000_000
 
 
@@ -99,7 +100,7 @@ def _from_counts(columns: Columns, successes: str, trials: str) -> Unfolded:
     long["score"] = [
         int(trial < c[row]) for row, count in enumerate(counts) for trial in range(count)
     ]
-    return Unfolded(long, f"counts: {successes} successes of {trials} trials")
+    return Unfolded(long, f"{COUNTS}: {successes} successes of {trials} trials")
 
 
 def _repeated(columns: Columns, counts: Any) -> dict[str, list[Any]]:

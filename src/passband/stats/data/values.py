@@ -56,8 +56,9 @@ class FrozenDict(dict[K, V]):
 class ArrayValue:
     """Equality, hashing, pickling and copying of a frozen dataclass, some fields being arrays.
 
-    To be used with ``@dataclass(frozen=True, eq=False)``. Arrays are compared element by element.
-    Only the fields travel: what is computed from them, and kept, is computed again elsewhere.
+    To be used with ``@dataclass(frozen=True, eq=False)``. Arrays are compared element by element,
+    and fields with ``compare=False`` not at all. Only the fields travel: what is computed from
+    them, and kept, is computed again elsewhere.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -65,11 +66,15 @@ class ArrayValue:
             return True
         if type(other) is not type(self):
             return NotImplemented
-        names = self.__getstate__()
+        names = self._compared()
         return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
     def __hash__(self) -> int:
-        return hash((type(self).__name__, *map(_key, self.__getstate__().values())))
+        values = (getattr(self, name) for name in self._compared())
+        return hash((type(self).__name__, *map(_key, values)))
+
+    def _compared(self) -> list[str]:
+        return [field.name for field in fields(self) if field.compare]  # type: ignore[arg-type]
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from passband.errors import InvalidInput
 from passband.notes import Note
 from passband.stats.checks import Over
-from passband.stats.data.evidence import Evidence, Finding
+from passband.stats.data.evidence import COUNTS_FIXED, Evidence, Finding
 from passband.stats.data.outcomes import MISSING, Outcomes
 from passband.stats.evidence.counts import (
     count_findings,
@@ -18,6 +19,7 @@ from passband.stats.evidence.counts import (
 )
 from passband.stats.evidence.failures import failure_findings
 from passband.stats.evidence.left_out import left_out_notes
+from passband.stats.evidence.order import order_findings
 from passband.stats.evidence.rare import rare_findings
 from passband.types import Floats, Ints
 
@@ -33,7 +35,8 @@ __all__ = [
 def evidence_of(outcomes: Outcomes) -> Evidence:
     """Return the evidence on outcomes of which higher scores are better; found once, and kept."""
     if "evidence" not in outcomes.memo:
-        outcomes.memo["evidence"] = outcomes.found.joined(_of_counts(outcomes))
+        own = (*_of_counts(outcomes), *_of_order(outcomes))
+        outcomes.memo["evidence"] = _with_one_cause(outcomes.found.joined(own))
     evidence: Evidence = outcomes.memo["evidence"]
     return evidence
 
@@ -61,7 +64,19 @@ def evidence_of_strata(outcomes: Outcomes, strata: Iterable[Outcomes]) -> Eviden
     findings = [finding for stratum in strata for finding in _of_counts(stratum)]
     if outcomes.successes is not None:
         findings = [*stopping_findings(outcomes.trials, outcomes.successes), *findings]
-    return outcomes.found.joined(findings)
+    return _with_one_cause(outcomes.found.joined((*findings, *_of_order(outcomes))))
+
+
+def _with_one_cause(evidence: Evidence) -> Evidence:
+    """Return the evidence with one finding that results decided the numbers of trials.
+
+    Counts and last trials may both show it, and counts name the rule.
+    """
+    codes = {finding.code for finding in evidence.findings}
+    named = next((code for code in COUNTS_FIXED if code in codes), None)
+    others = {code for code in COUNTS_FIXED if code != named}
+    kept = tuple(finding for finding in evidence.findings if finding.code not in others)
+    return replace(evidence, findings=kept)
 
 
 def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:
@@ -72,14 +87,25 @@ def evidence_of_all(parts: Iterable[Outcomes]) -> Evidence:
     return Evidence().joined(findings).accepting(accepted)
 
 
+def _of_order(outcomes: Outcomes) -> tuple[Finding, ...]:
+    if outcomes.asked is None:
+        return ()
+    return order_findings(outcomes.asked, counts_explained=_is_planned(outcomes))
+
+
+def _is_planned(outcomes: Outcomes) -> bool:
+    """Return whether each problem was asked as often, and failures made the numbers differ."""
+    asked, failed = outcomes.trials > 0, _failed(outcomes)
+    return bool(failed.any() and asked.any() and np.ptp((outcomes.trials + failed)[asked]) == 0)
+
+
 def _of_counts(outcomes: Outcomes) -> Iterator[Finding]:
     """Find what numbers of trials, failed trials and mean scores show by themselves."""
     asked = outcomes.trials > 0
     if not asked.any():
         return
     trials, failed = outcomes.trials[asked], _failed(outcomes)[asked]
-    means = _means(outcomes)
-    is_planned = failed.any() and np.ptp(trials + failed) == 0  # failures made the numbers differ
+    means, is_planned = _means(outcomes), _is_planned(outcomes)
     if outcomes.successes is None:
         if not is_planned:
             yield from graded_count_findings(trials, means)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from passband.stats.data.evidence import Finding
+from passband.stats.tolerance import ROUNDING
 from passband.types import Floats
 
 __all__ = ["rare_findings"]
@@ -38,7 +39,7 @@ would not have shown in so few, and the mean would then be better by 0.16
     mean, spread = float(means.mean()), float(means.std(ddof=1))
     missed = -math.expm1(math.log(_MISSED) / problems)
     moved = missed * max(high - mean, mean - low)
-    if spread == 0.0 or moved <= _WIDTHS * 2.0 * spread / math.sqrt(problems):
+    if spread <= ROUNDING or moved <= _WIDTHS * 2.0 * spread / math.sqrt(problems):
         return ()
     end, side = ("best", "better") if high - mean >= mean - low else ("worst", "worse")
     text = (

@@ -208,7 +208,7 @@ class MeanScore(ProblemValue):
         return _square_of(share(1), trials, successes)
 
     def of_graded(self, graded: GradedScores, k: int) -> Floats:
-        return graded.means()
+        return graded.means(k)
 
     def trials_for_noise(self, k: int) -> int:
         return max(2, k)

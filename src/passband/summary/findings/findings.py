@@ -12,6 +12,7 @@ from passband.readers.stored_evidence import stored_outcomes
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.interval.estimate import Estimate
 from passband.stats.metric.registry import needs_answers
+from passband.summary.choices import choice_lines
 from passband.summary.findings.kinds import Kinds, kinds_of
 from passband.summary.findings.progress import Progress, progress_of
 from passband.summary.findings.provenance import Provenance, provenance_of
@@ -142,9 +143,11 @@ def findings_of(
 
 def _remarks(run: RunRecord, summary: Summary) -> tuple[Remark, ...]:
     """Return what was said on reading the run; of a store with imported runs, on this one alone."""
-    if not run.is_imported:
-        return summary.remarks
-    return tuple(Remark(text, important) for text, important in run.imported.remarks)
+    chosen = choice_lines(summary.request.first, summary.request.accept)
+    remarks = summary.remarks
+    if run.is_imported:
+        remarks = tuple(Remark(text, important) for text, important in run.imported.remarks)
+    return (*(Remark(line, important=True) for line in chosen), *remarks)
 
 
 def headline_of(group: Group, scorer: str) -> Line | None:
@@ -169,7 +172,9 @@ class _Measured:
     ) -> None:
         self._trials, self._run, self._request, self._found = trials, run, request, found
         self._scorer = run.scorer(request.scorer)
-        self._outcomes: Outcomes = stored_outcomes(trials, run, self._scorer)
+        asked = request.summary
+        outcomes = stored_outcomes(trials, run, self._scorer, asked.first)
+        self._outcomes: Outcomes = outcomes.accepting(asked.accepted)
         self._numbers = trials.numbers(run.number)
 
     def findings(self) -> Findings:

@@ -14,11 +14,11 @@ from passband.readers.judge_scores import JudgeScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import Scale
 from passband.stats.metric.registry import needs_answers
+from passband.summary.choices import choice_lines
 from passband.summary.compare_remarks import (
     different_scorers,
-    different_targets,
     sandbox_remarks,
-    target_remarks,
+    target_findings,
 )
 from passband.summary.field import entries
 from passband.summary.gate.gate import gate
@@ -44,6 +44,7 @@ class Reading:
     base_model: str | None = None  #: of a source that holds several
     new_model: str | None = None
     scales: Mapping[str, Scale] = field(default_factory=dict)  #: by name of a column or scorer
+    first: int | None = None  #: only so many first trials of each problem
 
 
 def gate_sources(
@@ -59,15 +60,17 @@ def gate_sources(
     first = _side(base, reading, reading.base_model, "--base-model", answers=votes)
     second = _side(new, reading, reading.new_model, "--new-model", answers=votes)
     first, second = _named_alike(first, second)
+    second = _with_targets(first, second, policy)
     result = gate(
         first.tasks,
         second.tasks,
         policy,
         sides=_sides(first, second, base, new),
-        unlike=_unlike(first, second, policy),
+        unlike=_unlike(first, second),
         judged=_judged(first, second),
     )
     remarks = [*first.remarks, *second.remarks, *_remarks(first, second, policy)]
+    remarks += [Remark(line, True) for line in choice_lines(reading.first, policy.accept)]
     return replace(result, remarks=tuple(remarks))
 
 
@@ -107,7 +110,7 @@ def _side(
     readings = [
         read(
             path, columns=reading.columns, threshold=reading.threshold, skip_bad=reading.skip_bad,
-            targets=True, answers=answers, scales=reading.scales,
+            targets=True, answers=answers, scales=reading.scales, first=reading.first,
         )
         for path in paths
     ]  # fmt: skip
@@ -181,15 +184,10 @@ def _renamed(side: _Side, task: str, name: str) -> _Side:
     return replace(side, tasks={name: side.tasks[task]}, judges=judges)
 
 
-def _unlike(base: _Side, new: _Side, policy: GatePolicy) -> dict[str, str]:
+def _unlike(base: _Side, new: _Side) -> dict[str, str]:
     """Return the tasks whose scores on the two sides do not mean the same, and why."""
     known, readings = _known_tasks(base, new), [*base.readings, *new.readings]
-    reasons = {
-        task or NAMELESS: f"{different}, more than the {100 * policy.max_left_out:g}% that "
-        "max_left_out allows"
-        for task, different in different_targets(readings, known).items()
-        if different.unlike > policy.max_left_out * different.problems
-    }
+    reasons: dict[str, str] = {}
     for task, names in different_scorers(readings, known).items():
         reasons[task or NAMELESS] = (
             f"scored by {' and '.join(names)}, which may differ in what they count as right; "
@@ -204,6 +202,15 @@ def _unlike(base: _Side, new: _Side, policy: GatePolicy) -> dict[str, str]:
     return reasons
 
 
+def _with_targets(base: _Side, new: _Side, policy: GatePolicy) -> _Side:
+    """Return the new side, which knows where targets differ from those of the base."""
+    readings = [*base.readings, *new.readings]
+    apart = target_findings(readings, _known_tasks(base, new), policy.max_left_out)
+    named = {task or next(iter(new.tasks)): findings for task, findings in apart.items()}
+    tasks = {name: one.knowing(named.get(name, ())) for name, one in new.tasks.items()}
+    return replace(new, tasks=tasks)
+
+
 def _known_tasks(base: _Side, new: _Side) -> list[str | None]:
     """Return the names of shared tasks as readings have them: None where there is no name."""
     return [task for task in base.tasks if task in new.tasks and task != NAMELESS] or [None]
@@ -216,7 +223,7 @@ def _remarks(base: _Side, new: _Side, policy: GatePolicy) -> list[Remark]:
         task: {"BASE": base.tasks[task], "NEW": new.tasks[task]} for task in shared
     }
     tasks = _known_tasks(base, new)
-    remarks = target_remarks(readings, tasks) + sandbox_remarks(readings, tasks)
+    remarks = sandbox_remarks(readings, tasks)
     remarks += [
         Remark(
             f"{task}: both sides have the same scores, problem by problem; are they one run?", True

@@ -26,9 +26,13 @@ from passband.readers.groups import Group
 from passband.readers.options import Options
 from passband.readers.sources import read_content
 from passband.stats.data.columns import ROLES
+from passband.stats.data.evidence import NOTHING, Evidence
 from passband.stats.data.graded import GradedScores
 from passband.stats.data.outcomes import Outcomes
 from passband.stats.data.scale import UNSTATED, Scale
+from passband.stats.data.sequence import Sequence as AskedScores
+from passband.stats.data.sequence import compact
+from passband.stats.evidence.evidence_of import evidence_of
 from passband.summary.metrics.composed import Column
 from passband.trials.reader import RunRecord, Trials, is_run_directory
 from passband.trials.rows import STATUSES, ScoreRow
@@ -60,6 +64,25 @@ class Run:
     scales: Mapping[str, Scale] = field(default_factory=dict)  #: by metric, where stated
     remarks: tuple[Remark, ...] = ()
     config: Mapping[str, Any] = field(default_factory=dict)  #: EVA's
+    is_ordered: bool = True  #: whether trials are numbered as they were asked
+    found: Evidence = NOTHING  #: what was found where the trials were read
+
+    def first(self, n: int) -> Run:
+        """Return the run with the first n trials of each scenario alone."""
+        counts = Counter(record.scenario for record in self.records)
+        fewest = min(counts, key=counts.__getitem__)
+        if counts[fewest] < n:
+            raise InvalidInput(
+                f"{self.name}: the first {n} trials of each problem need {n} of each; problem "
+                f"{fewest!r:.80} has {counts[fewest]}."
+            )
+        taken: Counter[str] = Counter()
+        kept = []
+        for record in in_order(self.records):
+            taken[record.scenario] += 1
+            if taken[record.scenario] <= n:
+                kept.append(record)
+        return replace(self, records=kept, planned=self.planned and n, found=self.found.of_first())
 
     @cached_property
     def missing(self) -> dict[str, int]:
@@ -119,7 +142,13 @@ class Run:
                 self._counts_of(unscored, status)[self._positions[record]] += 1
         for name, count in self.missing.items():
             self._counts_of(unscored, "missing")[self._index[name]] += count
-        return self._outcomes(self._positions[is_scored], scored.astype(np.float64), unscored)
+        outcomes = self._outcomes(self._positions[is_scored], scored.astype(np.float64), unscored)
+        if self.is_ordered:
+            numbers = np.array([record.trial or 0 for record in self.records], dtype=np.int64)
+            order = np.lexsort((numbers[is_scored], self._positions[is_scored]))
+            offsets = np.append(0, np.cumsum(outcomes.trials))
+            outcomes = replace(outcomes, asked=AskedScores(compact(scored[order]), offsets))
+        return replace(outcomes, found=self.found)
 
     def _counts_of(self, unscored: dict[str, Ints], status: str) -> Ints:
         return unscored.setdefault(status, np.zeros(len(self.scenarios), dtype=np.int64))
@@ -158,6 +187,8 @@ def runs_of(source: Any, options: Options | None = None) -> list[Run]:
     if not runs:
         raise InvalidInput(f"{source} has no trials of that task by that model.")
     options.require_scores(source, [metric for run in runs for metric in run.metrics])
+    if options.first is not None:
+        runs = [run.first(options.first) if run.is_ordered else run for run in runs]
     return [run.stating(options.scales) for run in runs]
 
 
@@ -167,7 +198,8 @@ def _runs(source: Any, options: Options) -> Iterator[Run]:
     elif isinstance(source, Log):
         yield _of_log(source, _name(source.source.file))
     elif not isinstance(source, (str, os.PathLike)):
-        yield from _of_groups(read(source, columns=options.columns, by=options.by), "trials")
+        groups = read(source, columns=options.columns, by=options.by, first=options.first)
+        yield from _of_groups(groups, "trials")
     elif is_run_directory(Path(source)):
         options.refuse(tuple(ROLES), "a run directory")
         yield from _of_directory(Path(source), options)
@@ -358,6 +390,8 @@ def _of_outcomes(group: Group, groups: Groups, metric: str, name: str) -> Run:
         clusters=None if clusters is None else dict(zip(outcomes.problems, clusters, strict=True)),
         scales={metric: outcomes.scale},
         remarks=groups.remarks,
+        is_ordered=False,
+        found=evidence_of(outcomes.upright),
     )
 
 

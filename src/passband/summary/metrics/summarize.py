@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from passband import notes
 from passband.errors import InvalidInput, nearest
 from passband.notes import Note
+from passband.readers import Remark
 from passband.readers.eva.run import MOST_TRIALS
 from passband.readers.options import Options
 from passband.stats.checks import as_level, check_over, check_text
@@ -18,6 +20,7 @@ from passband.stats.data.scale import Scale
 from passband.stats.interval.estimate import Over
 from passband.stats.interval.methods import methods
 from passband.stats.interval.seeds import seed_of
+from passband.summary.choices import choice_lines
 from passband.summary.metrics.composites import (
     BUILT_IN,
     DEFAULT_THRESHOLD,
@@ -81,6 +84,8 @@ def metrics_summaries(
     columns: Mapping[str, str | None] | None = None,
     skip_bad: bool = False,
     scales: Mapping[str, Scale] | None = None,
+    first: int | None = None,
+    accept: str | Sequence[str] = (),
 ) -> list[MetricsSummary]:
     """Return the metrics summary of each run of a source.
 
@@ -90,12 +95,20 @@ def metrics_summaries(
     interval method, as in `estimate`; "eva" follows EVA's rules throughout. `seed` defaults to the
     name of the run. `policy` decides what becomes of trials without a score; skipped ones are left
     out whatever the policy, since there was nothing to score. `scales` says by name of a metric
-    what range its scores have, and whether lower ones are better.
+    what range its scores have, and whether lower ones are better. With `first`, only so many first
+    trials of each problem are used; `accept` takes codes of findings that are known to do no harm.
     """
     _check(method, over, level, policy, k)
-    options = Options.of(columns, (), _names(task), _names(model), skip_bad=skip_bad, scales=scales)
+    options = Options.of(
+        columns, (), _names(task), _names(model), skip_bad=skip_bad, scales=scales, first=first
+    )
     request = Request((), over, method, level, policy, seed)
-    return [_summary(run, request, composites, k) for run in runs_of(source, options)]
+    chosen = tuple(Remark(line, True) for line in choice_lines(first, _names(accept)))
+    runs = (
+        replace(run, found=run.found.accepting(_names(accept)), remarks=(*run.remarks, *chosen))
+        for run in runs_of(source, options)
+    )
+    return [_summary(run, request, composites, k) for run in runs]
 
 
 def _summary(

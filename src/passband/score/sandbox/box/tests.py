@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import _thread
 import builtins
+import functools
 import socket
 import types
 from typing import Any
@@ -18,6 +19,7 @@ from .program import describe, load
 __all__ = ["Remote", "judge", "judge_in_one", "verdict_on"]
 
 _SHOWN = 160  # characters of a call, of a result, of a line
+_ENDS_OF_LOOPS = (StopIteration, StopAsyncIteration)
 
 
 class ProgramGone(BaseException):
@@ -102,6 +104,8 @@ def _change(argument: Any, changed: Any) -> None:
 def _error(answer: dict[str, Any]) -> Exception:
     """Return an exception like the program's, of the nearest class that a text makes one of."""
     kind, text = getattr(builtins, str(answer["raised"]), None), str(answer["text"])
+    if isinstance(kind, type) and issubclass(kind, _ENDS_OF_LOOPS):
+        return _ended_loop(kind)
     if isinstance(kind, type) and issubclass(kind, Exception):
         for base in kind.__mro__[: kind.__mro__.index(Exception)]:
             try:
@@ -109,6 +113,29 @@ def _error(answer: dict[str, Any]) -> Exception:
             except TypeError:  # UnicodeDecodeError and the like want more arguments
                 pass
     return ProgramError(text)
+
+
+def _ended_loop(kind: type[BaseException]) -> RuntimeError:
+    """Return the error for an exception that would end a `map` or `zip` of the tests in silence.
+
+    Python makes the same of it where it leaves a generator (PEP 479).
+    """
+    return RuntimeError(f"the program raised {kind.__name__}")
+
+
+def _guarded(function: Any) -> Any:
+    """Return a function of this interpreter that cannot end a loop of the tests either."""
+    if type(function) is not types.FunctionType:
+        return function
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return function(*arguments, **keywords)
+        except _ENDS_OF_LOOPS as error:
+            raise _ended_loop(type(error)) from error
+
+    return call
 
 
 def judge(results: socket.socket, calls: socket.socket) -> None:
@@ -237,5 +264,6 @@ def _in_one(job: dict[str, Any]) -> dict[str, Any]:
     if job["entry_point"] not in names:
         detail = f"the program defines no {job['entry_point']}"
         return {"status": "failed", "detail": detail}
-    names["candidate"] = names[job["entry_point"]]
-    return _run(job, names, names[job["entry_point"]])
+    function = _guarded(names[job["entry_point"]])
+    names[job["entry_point"]] = names["candidate"] = function
+    return _run(job, names, function)
