@@ -306,7 +306,5 @@ def test_notes_that_differ_in_numbers_alone_are_one_line(tmp_path: Path) -> None
     text = "problem,trial,score\n" + "".join(f"{p},{t},{s}\n" for p, t, s in rows)
     few, many = (explanation(report(tmp_path, text, f"pass@{ks}")) for ks in ("1,8", "1-8"))
     assert sum("of 30 problems share one value" in line for line in few) == 1
-    lines = sorted(line for line in many if "of 30 problems share one value" in line)
-    assert re.match(r"pass@5: 22 of 30 problems.* is rough", lines[0])
-    assert re.match(r"pass@6[\d,-]*: 24-28 of 30 problems.* may be too short", lines[1])
-    assert len(lines) == 2
+    [line] = [line for line in many if "of 30 problems share one value" in line]
+    assert re.match(r"pass@[\d,]*6[\d,]*: \d+-\d+ of 30 problems", line)
