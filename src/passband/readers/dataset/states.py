@@ -12,6 +12,7 @@ from passband.readers.dataset.arrow_arrays import encoded, numbers
 from passband.readers.dataset.batches import Batch
 from passband.readers.dataset.plan import NotCounted, Plan
 from passband.stats.data.cells import parse_scores
+from passband.stats.data.failed_rows import may_be_failure
 from passband.types import Floats
 
 __all__ = ["MISSING_STATE", "States", "states_of"]
@@ -39,8 +40,21 @@ def states_of(batch: Batch, plan: Plan) -> States:
     if pa.types.is_boolean(array.type):
         states = array.cast(pa.uint8())
         states = states.fill_null(MISSING_STATE) if array.null_count else states
-        return States(numbers(states), bool(array.null_count))
-    return _of_numbers(_numbers(array, batch, plan), batch, plan)
+        result = States(numbers(states), bool(array.null_count))
+    else:
+        result = _of_numbers(_numbers(array, batch, plan), batch, plan)
+    _require_no_failures(result.states, batch, plan)
+    return result
+
+
+def _require_no_failures(states: Any, batch: Batch, plan: Plan) -> None:
+    """Raise `NotCounted` where a row has a score, and a status that says that it failed."""
+    if plan.roles.status is None:
+        return
+    values, own = encoded(batch.columns[plan.roles.status])
+    failures = [place for place, word in enumerate(values.to_pylist()) if may_be_failure(word)]
+    if failures and np.isin(own[states != MISSING_STATE], failures).any():
+        raise NotCounted(f"column {plan.roles.status} has failures in rows with a score")
 
 
 def _of_numbers(scores: Floats, batch: Batch, plan: Plan) -> States:
