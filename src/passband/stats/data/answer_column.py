@@ -59,8 +59,7 @@ def number_texts(column: Sequence[Any], name: str = "answer") -> Ints:
         own = number_texts(column.values, name)
         return np.asarray(own[column.codes])
     numbers: dict[str | None, int] = {None: SILENT}
-    texts = [_plain_number(text) if (text := answer_text(value)) else text for value in column]
-    _refuse_unclear_numbers(name, set(texts))
+    texts = _plain_numbers(name, [answer_text(value) for value in column])
     for text in texts:
         numbers.setdefault(text, len(numbers) - 1)
     return np.fromiter((numbers[text] for text in texts), np.int64, len(texts))
@@ -70,27 +69,37 @@ _GROUPED = re.compile(
     r"[+-]?\d{1,3}(?:(?:[ '\u2019\xa0\u202f]\d{3})+([.,]\d+)?"  # 1 234,5 and 1'234.5
     r"|(?:,\d{3})+(\.\d+)|(?:,\d{3}){2,}|(?:\.\d{3})+(,\d+)|(?:\.\d{3}){2,})"
 )
-_UNCLEAR = re.compile(r"([+-]?\d{1,3})[.,](\d{3})")
+_ONE_COMMA = re.compile(r"[+-]?\d+,\d+")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
+
+
+def _plain_numbers(name: str, texts: list[str | None]) -> list[str | None]:
+    """Return numbers without marks between their thousands, and other texts as they are.
+
+    1,234 is 1234 unless the column has decimal commas; what may be one number or two is refused.
+    """
+    plain = {text: _plain_number(text) for text in texts if text is not None}
+    commas = [text for text in plain.values() if _ONE_COMMA.fullmatch(text)]
+    thousands = [text for text in commas if _THOUSANDS.fullmatch(text)]
+    for text in commas:
+        others = {text.replace(",", ".")}
+        if len(thousands) < len(commas) and text in thousands:
+            others.add(text.replace(",", ""))
+        if found := others & set(plain.values()):
+            raise InvalidInput(
+                f"column {name} has answers {text!r} and {min(found)!r}, which may be one number "
+                "or two; write all numbers alike."
+            )
+    if len(thousands) == len(commas):
+        plain = {text: one.replace(",", "") if one in thousands else one
+                 for text, one in plain.items()}  # fmt: skip
+    return [None if text is None else plain[text] for text in texts]
 
 
 def _plain_number(text: str) -> str:
-    """Return a number with marks between its thousands without them; other text as it is."""
     match = _GROUPED.fullmatch(text)
     if match is None:
         return text
     decimals = next((part for part in match.groups() if part), "")
     whole = re.sub(r"[^\d+-]", "", text[: len(text) - len(decimals)])
     return whole + decimals.replace(",", ".")
-
-
-def _refuse_unclear_numbers(name: str, texts: set[str | None]) -> None:
-    """Raise `InvalidInput` where 1,234 may be an answer that is also there in another way."""
-    for text in filter(None, texts):
-        if match := _UNCLEAR.fullmatch(text):
-            whole, rest = match.groups()
-            other = text.translate(str.maketrans(".,", ",."))
-            if found := {whole + rest, other} & texts:
-                raise InvalidInput(
-                    f"column {name} has answers {text!r} and {min(map(str, found))!r}, which may "
-                    "be one number or two; write numbers without marks between thousands."
-                )

@@ -76,8 +76,8 @@ def refuse_bare_counts(columns: Columns, score: str) -> None:
     counts = _whole(columns[score]) if _is_verdict(score) else None
     if counts is not None and (most := np.nanmax(counts)) > 1:
         raise InvalidInput(
-            f"column {score} holds whole numbers up to {most:g}, as if it counted successes, and no "
-            f"column says of how many trials; name that one trials, or choose {score} with score= "
+            f"column {score} holds whole numbers up to {most:g}, as if it counted successes, and "
+            f"no column says of how many trials; name one trials, or choose {score} with score= "
             "(in the shell, --score) to read it as the score of one trial."
         )
 

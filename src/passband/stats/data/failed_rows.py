@@ -18,7 +18,7 @@ from passband.stats.data.cells import ABSENT, label, number, number_labels, shor
 from passband.stats.data.columns import Roles
 from passband.types import Bools, Floats
 
-__all__ = ["ERROR_NAMES", "failed_rows", "is_failure", "may_be_failure"]
+__all__ = ["ERROR_NAMES", "failed_rows", "is_failure", "is_unclear_failure"]
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -54,9 +54,9 @@ def is_failure(word: object) -> bool:
     return text in _FAILED or re.fullmatch("[45][0-9]{2}", text) is not None
 
 
-def may_be_failure(word: object) -> bool:
-    """Return whether a status is a failure, of the run or of the answer."""
-    return is_failure(word) or normalized(label(word)) in _UNCLEAR
+def is_unclear_failure(word: object) -> bool:
+    """Return whether a status is a failure of the run or of the answer."""
+    return normalized(label(word)) in _UNCLEAR
 
 
 def failed_rows(columns: Columns, roles: Roles, scores: Floats) -> Mapping[int, str]:
@@ -79,10 +79,10 @@ def _of_words(column: Sequence[Any], scores: Floats) -> dict[int, str]:
     """Return the rows with a score whose status is a failure."""
     numbers, words = number_labels(column)
     is_failed = np.array([is_failure(word) for word in words])
-    is_unclear = np.array([normalized(word) in _UNCLEAR for word in words])
+    is_unclear = np.array([is_unclear_failure(word) for word in words])
     wrong_elsewhere = (scores == 0) & ~(is_failed | is_unclear)[numbers]
     if wrong_elsewhere.any():  # so an answer that is wrong has another status
-        is_failed |= is_unclear
+        is_failed = is_failed | is_unclear
     rows = np.flatnonzero(is_failed[numbers] & ~np.isnan(scores))
     return {row: words[numbers[row]] for row in rows.tolist()}
 
@@ -90,16 +90,13 @@ def _of_words(column: Sequence[Any], scores: Floats) -> dict[int, str]:
 def _errors(column: Sequence[Any]) -> Bools:
     """Return which cells hold an error; none does in a column of measured numbers."""
     numbers, texts = number_labels(column)
-    is_error = [text.strip().lower() not in _NO_ERROR for text in texts]
-    values = [_number(text) for text in texts]
-    if any(
-        value is not None and value != 1 and not 400 <= value < 600 for value in values if value
-    ):
+    texts = [text.strip() for text in texts]
+    errors = [text for text in texts if text.lower() not in _NO_ERROR]
+    values = [value for text in errors if (value := _number(text)) is not None]
+    if any(value != 1 and not 400 <= value < 600 for value in values):
         return np.zeros(len(numbers), dtype=bool)
-    is_error = [
-        one and not _VERDICT.match(text.strip()) for one, text in zip(is_error, texts, strict=True)
-    ]
-    return np.asarray(np.array(is_error, dtype=bool)[numbers])
+    failures = {text for text in errors if not _VERDICT.match(text)}
+    return np.asarray(np.array([text in failures for text in texts])[numbers])
 
 
 def _number(text: str) -> float | None:
