@@ -141,8 +141,8 @@ def test_json_records_are_read_alike(tmp_path: Path) -> None:
     [
         ("problem,score,total;a,7,10;b,3,10", "not used: total, which looks like a count"),
         ("problem,n,correct;a,8,yes;b,8,no", "not used: n, which looks like a count"),
-        ("problem,score,status;a,1,ok;a,0,timeout", r"though 1 hold one \(timeout: 1; .* row 2\)"),
-        ("problem,score,error;a,1,;a,0,HTTP 500", r"though 1 hold one \(errored: 1; .* row 2\)"),
+        ("problem,score,status;a,1,ok;a,0,timeout", r"left out: 1 \(timeout: 1; .* row 2\)"),
+        ("problem,score,error;a,1,;a,0,HTTP 500", r"left out: 1 \(errored: 1; .* row 2\)"),
     ],
 )
 def test_doubts_are_named_also_where_little_is_printed(

@@ -204,8 +204,8 @@ class Layout:
             words = Counter(self._failed[row] for row in rows)
             said = ", ".join(f"{word}: {count}" for word, count in words.items())
             doubts.append(
-                f"rows that failed have no score here, though {len(rows)} hold one ({said}; "
-                f"the first is row {rows[0] + 1}); --policy fail counts such trials as wrong"
+                f"scores in failed rows are left out: {len(rows)} ({said}; the first is row "
+                f"{rows[0] + 1}); --policy fail counts such trials as wrong"
             )
         used = (*vars(self.roles).values(), *self.by)
         if names := unused_counts(self.columns, used, self._problem_of, bool(self.unfolded)):
