@@ -228,7 +228,7 @@ def find_price(model: str, file: Path | None = None) -> Price | None:
     """Return the price of a model; None if no file has one. Models in this process are free."""
     name = model.partition(":")[2]
     if is_local(model):
-        return Price(0.0, 0.0)
+        return Price(0.0, 0.0, is_stated=False)
     for path in [file] if file else price_files():
         if file is None and not path.is_file():
             continue
